@@ -1,0 +1,117 @@
+package release
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// Release is what is known about one release line of the server.
+type Release struct {
+	// Line is the line's name: `0.7`.
+	Line string
+	// Version is the release the data was extracted from: `0.7.3`.
+	Version string
+	// Covers are the releases whose data was extracted too and found to be the same, Version included, ascending.
+	Covers []string
+	// Package is the name of the server's Python package: `llama-stack`.
+	Package string
+	// Module is the name of its top-level Python module: `llama_stack`.
+	Module string
+	// Runtime says how the server is started and what it reads beside its config.
+	Runtime Runtime
+	// TopLevel is the class of the whole config. Its sections `server`, `storage`, `providers` and
+	// `registered_resources` are described in full too; Server, Storage, Provider and Resources say more about them.
+	TopLevel *schema.Class
+	// Server is the class of the section `server`.
+	Server *schema.Class
+	// Storage describes the section `storage`.
+	Storage Storage
+	// Tools says how tools are declared.
+	Tools Tools
+	// Removed lists what earlier releases had and this one has not, sorted by kind and name.
+	Removed []Removal
+
+	apis          map[string]API
+	apiNames      []string
+	providers     map[string]map[string]*provider.Type
+	resources     []Resource
+	distributions map[string]*Distribution
+}
+
+// Runtime says how the server of a release starts.
+type Runtime struct {
+	// ConfigFile is the name that the server's own configs have: `config.yaml`, up to 0.3 `run.yaml`.
+	ConfigFile string `json:"config_file"`
+	// Entrypoint is the program that the image starts; it reads ConfigVariable.
+	Entrypoint string `json:"entrypoint"`
+	// Command starts the server with a config file as its last argument: [llama stack run].
+	Command []string `json:"command"`
+	// ConfigVariable names the file that Entrypoint hands to the server: `RUN_CONFIG_PATH`.
+	ConfigVariable string `json:"config_variable"`
+	// FactoryVariable names the config for the server's uvicorn factory: `LLAMA_STACK_CONFIG`.
+	FactoryVariable string `json:"factory_variable"`
+	// PortVariable is the environment variable with the port to listen on: `LLAMA_STACK_PORT`.
+	PortVariable string `json:"port_variable"`
+	// LoggingVariable is the environment variable with the log levels: `LLAMA_STACK_LOGGING`. The config's own
+	// `logging` section has no effect in any release.
+	LoggingVariable string `json:"logging_variable"`
+	// TelemetryVariables says that telemetry is configured by OTEL_* environment variables and not in the config.
+	TelemetryVariables bool `json:"telemetry_variables"`
+	// DataDir is where the server keeps its data unless told otherwise: `~/.llama`.
+	DataDir string `json:"data_dir"`
+	// DefaultPort is the port without any setting: 8321.
+	DefaultPort int `json:"default_port"`
+	// Host is the value for `server.host` that makes the server reachable on IPv4-only nodes too: `0.0.0.0`.
+	Host string `json:"host"`
+	// ServerPortIgnored says that `server.port` has no effect, so that PortVariable has to be set.
+	ServerPortIgnored bool `json:"server_port_ignored"`
+	// PlainHTTPRefused says that the server does not start without TLS unless `server.insecure` is true.
+	PlainHTTPRefused bool `json:"plain_http_refused"`
+	// WritesTemp says that the server needs a writable /tmp.
+	WritesTemp bool `json:"writes_temp"`
+	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
+	DistributionKey string `json:"distribution_key"`
+	// RegistryKeepsNamespace says that a sqlite key-value backend honours `namespace`, so that a changed namespace
+	// alone gives a fresh registry.
+	RegistryKeepsNamespace bool `json:"registry_keeps_namespace"`
+}
+
+// API returns what is known about an API, by its name in the config (`vector_io`).
+func (r *Release) API(name string) (API, bool) {
+	api, ok := r.apis[name]
+	return api, ok
+}
+
+// APIs returns the names of all APIs in the order of the server's source.
+func (r *Release) APIs() []string { return r.apiNames }
+
+// Provider returns a provider type by API and full type: ("inference", "remote::vllm").
+func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
+	t, ok := r.providers[api][providerType]
+	return t, ok
+}
+
+// ProviderTypes returns the full types that an API has, sorted.
+func (r *Release) ProviderTypes(api string) []string { return sortedKeys(r.providers[api]) }
+
+// Resources returns the kinds of things that a config can register, in the order of the server's source.
+func (r *Release) Resources() []Resource { return r.resources }
+
+// Resource returns one kind of thing that a config can register: `models`, `shields`, `connectors`.
+func (r *Release) Resource(kind string) (Resource, bool) {
+	for _, res := range r.resources {
+		if res.Kind == kind {
+			return res, true
+		}
+	}
+	return Resource{}, false
+}
+
+// Distribution returns a config that the release ships: `starter`, or `starter/run-with-postgres-store` for a variant.
+func (r *Release) Distribution(name string) (*Distribution, bool) {
+	d, ok := r.distributions[name]
+	return d, ok
+}
+
+// Distributions returns the names of the configs that the release ships, sorted.
+func (r *Release) Distributions() []string { return sortedKeys(r.distributions) }

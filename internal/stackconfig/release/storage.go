@@ -1,0 +1,81 @@
+package release
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// The families of storage backends: a store needs a backend of its family.
+const (
+	KV  = "kv"
+	SQL = "sql"
+)
+
+// The names of the two backends that the server's defaults point at. Others would force every store to be listed.
+const (
+	KVDefault  = "kv_default"
+	SQLDefault = "sql_default"
+)
+
+// Storage describes the section `storage` of a release.
+type Storage struct {
+	// Backends are the kinds of backend by `type`, sorted.
+	Backends []Backend
+	// Stores are the stores the server has, in the order of its source.
+	Stores []Store
+}
+
+// Backend is one kind of storage backend.
+type Backend struct {
+	// Type is the value of `type`: `kv_redis`, `sql_postgres`.
+	Type string
+	// Family is KV or SQL.
+	Family string
+	// Class has the backend's keys.
+	Class *schema.Class
+	// CredentialKey is the key of the password, empty when the backend has none.
+	CredentialKey string
+	// CredentialInHost says that the password can only be given inside `host`, as `:<password>@<host>`, URL-encoded
+	// (kv_redis has no password key in any release).
+	CredentialInHost bool
+	// ConnectionStringKey is the key that takes a whole connection string, empty when only its parts are read.
+	ConnectionStringKey string
+	// EncodePassword says that the server pastes the password into a URL as it is, so that it has to be given
+	// URL-encoded.
+	EncodePassword bool
+}
+
+// Store is one store of the server: a reference to a backend.
+type Store struct {
+	// Name is the key under `storage.stores`: `metadata`.
+	Name string
+	// Family is KV or SQL: the family of the backend that is needed.
+	Family string
+	// Class has the keys of the reference: `namespace` and `backend`, or `table_name` and `backend`.
+	Class *schema.Class
+	// Default is the reference that belongs in a config, with the names KVDefault and SQLDefault for the backend; nil
+	// when the store is optional and off by default.
+	Default provider.Fields
+	// Required says that the server does not start without the store when `storage` is given.
+	Required bool
+}
+
+// Backend returns a kind of backend by its `type`.
+func (s *Storage) Backend(backendType string) (Backend, bool) {
+	for _, b := range s.Backends {
+		if b.Type == backendType {
+			return b, true
+		}
+	}
+	return Backend{}, false
+}
+
+// Store returns a store by name.
+func (s *Storage) Store(name string) (Store, bool) {
+	for _, st := range s.Stores {
+		if st.Name == name {
+			return st, true
+		}
+	}
+	return Store{}, false
+}

@@ -1,0 +1,107 @@
+package schema
+
+// Extra says what a class does with a key it does not know.
+type Extra string
+
+const (
+	// ExtraIgnore drops an unknown key silently. It is what nearly every class of the server does, and the reason why
+	// a misspelt key never fails by itself.
+	ExtraIgnore Extra = "ignore"
+	// ExtraAllow keeps an unknown key and hands it on (to a client library, say).
+	ExtraAllow Extra = "allow"
+	// ExtraForbid refuses a configuration that has an unknown key.
+	ExtraForbid Extra = "forbid"
+)
+
+// Class is one configuration class of the server: a mapping with known keys.
+type Class struct {
+	// Name is the class's name in the server's source; it is unique within a release.
+	Name string
+	// Extra says what happens to keys that are not in Keys.
+	Extra Extra
+	// Keys are the keys that are read, in the order in which the server declares them.
+	Keys []Key
+
+	index map[string]int
+}
+
+// Key is one key of a class.
+type Key struct {
+	// Name is the key to write.
+	Name string
+	// Aliases are further names that are read as this key; Name is not among them.
+	Aliases []string
+	// Type is what the value must be.
+	Type *Expr
+	// Required says that the class refuses to load without the key. The key may still be null when Type allows null.
+	Required bool
+	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
+	// It is meaningful only when Required is false.
+	Default any
+	// DefaultVariables are the environment variables that Default is taken from when they are set.
+	DefaultVariables []string
+	// Secret says that the value is a credential: it is never shown, and it is set by reference.
+	Secret bool
+	// Deprecated says that the server accepts the key but asks not to use it.
+	Deprecated bool
+	// Limits are the bounds of the value, or nil.
+	Limits *Limits
+}
+
+// Limits are the bounds that the server puts on a value. A nil bound does not exist.
+type Limits struct {
+	AtLeast   *float64 `json:"ge,omitempty"`
+	Above     *float64 `json:"gt,omitempty"`
+	AtMost    *float64 `json:"le,omitempty"`
+	Below     *float64 `json:"lt,omitempty"`
+	MinLength *int     `json:"min_length,omitempty"`
+	MaxLength *int     `json:"max_length,omitempty"`
+	// Pattern is a regular expression that a string has to match somewhere; it is in the syntax of Rust's regex
+	// crate, which Go's regexp reads too.
+	Pattern string `json:"pattern,omitempty"`
+}
+
+// NewClass returns a class with the given keys.
+func NewClass(name string, extra Extra, keys []Key) *Class {
+	c := &Class{Name: name, Extra: extra, Keys: keys}
+	c.reindex()
+	return c
+}
+
+// Key returns the key that the given name, or alias, is read as.
+func (c *Class) Key(name string) (Key, bool) {
+	if c == nil {
+		return Key{}, false
+	}
+	i, ok := c.index[name]
+	if !ok {
+		return Key{}, false
+	}
+	return c.Keys[i], true
+}
+
+// Names returns the names of all keys, without aliases, in declared order.
+func (c *Class) Names() []string {
+	if c == nil {
+		return nil
+	}
+	names := make([]string, len(c.Keys))
+	for i := range c.Keys {
+		names[i] = c.Keys[i].Name
+	}
+	return names
+}
+
+// reindex makes Key find every name; call it after Keys changed.
+func (c *Class) reindex() {
+	c.index = make(map[string]int, len(c.Keys))
+	for i := range c.Keys {
+		for _, alias := range c.Keys[i].Aliases {
+			c.index[alias] = i
+		}
+	}
+	// Second, so that a key's own name wins over another key's alias.
+	for i := range c.Keys {
+		c.index[c.Keys[i].Name] = i
+	}
+}
