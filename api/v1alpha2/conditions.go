@@ -1,0 +1,154 @@
+package v1alpha2
+
+// Condition types. See docs/conditions.md for what each means to a user.
+const (
+	// ConditionReady: everything below holds and the rollout is complete.
+	// False carries the first failing condition's reason.
+	ConditionReady = "Ready"
+	// ConditionValidationSucceeded: the spec makes sense and what it refers to exists.
+	ConditionValidationSucceeded = "ValidationSucceeded"
+	// ConditionSecretsResolved: every referenced Secret and key exists and is usable.
+	ConditionSecretsResolved = "SecretsResolved"
+	// ConditionConfigGenerated: the server has a configuration that boots.
+	ConditionConfigGenerated = "ConfigGenerated"
+	// ConditionConfigReady mirrors ConfigGenerated for users of v1alpha1.
+	ConditionConfigReady = "ConfigReady"
+	// ConditionDeploymentUpdated: every child was applied.
+	ConditionDeploymentUpdated = "DeploymentUpdated"
+	// ConditionAvailable: enough pods serve the current configuration.
+	ConditionAvailable = "Available"
+	// ConditionDeploymentReady, as users of v1alpha1 know it.
+	ConditionDeploymentReady = "DeploymentReady"
+	// ConditionHealthCheck, as users of v1alpha1 know it.
+	ConditionHealthCheck = "HealthCheck"
+	// ConditionServiceReady, as users of v1alpha1 know it.
+	ConditionServiceReady = "ServiceReady"
+	// ConditionStorageReady, as users of v1alpha1 know it.
+	ConditionStorageReady = "StorageReady"
+	// ConditionDegraded is present only while True: it runs, but not as asked.
+	ConditionDegraded = "Degraded"
+	// ConditionAdopted False: a newer operator, or this one after an older,
+	// renders the pods differently; the difference takes effect at the next change.
+	ConditionAdopted = "Adopted"
+	// ConditionStalled is kstatus' word for a failure that waits for a change.
+	ConditionStalled = "Stalled"
+	// ConditionReconciling is kstatus' word for work in progress.
+	ConditionReconciling = "Reconciling"
+)
+
+// Reasons of ValidationSucceeded.
+const (
+	// ReasonSpecValid: nothing is wrong with the spec.
+	ReasonSpecValid = "SpecValid"
+	// ReasonSpecValidWithUnsupportedFields: valid, but fields named in the
+	// message have no effect in this release of the operator.
+	ReasonSpecValidWithUnsupportedFields = "SpecValidWithUnsupportedFields"
+	// ReasonInvalidSpec: the message lists each field, its value and the remedy.
+	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonUnknownDistribution: the name is not in the catalogue.
+	ReasonUnknownDistribution = "UnknownDistribution"
+	// ReasonConfigMapNotFound: a referenced ConfigMap does not exist.
+	ReasonConfigMapNotFound = "ConfigMapNotFound"
+	// ReasonConfigMapKeyMissing: a referenced ConfigMap lacks the key.
+	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
+)
+
+// Reasons of SecretsResolved.
+const (
+	// ReasonAllSecretsFound: every referenced Secret and key exists.
+	ReasonAllSecretsFound = "AllSecretsFound"
+	// ReasonNoSecretsReferenced: the spec refers to none.
+	ReasonNoSecretsReferenced = "NoSecretsReferenced"
+	// ReasonSecretNotFound: a referenced Secret does not exist.
+	ReasonSecretNotFound = "SecretNotFound"
+	// ReasonSecretKeyMissing: a referenced Secret lacks the key.
+	ReasonSecretKeyMissing = "SecretKeyMissing"
+	// ReasonSecretValueUnusable: a value is empty, or one the server would turn
+	// into a number or a bool and refuse.
+	ReasonSecretValueUnusable = "SecretValueUnusable"
+)
+
+// Reasons of ConfigGenerated.
+const (
+	// ReasonConfigGenerationSucceeded: a configuration was generated.
+	ReasonConfigGenerationSucceeded = "ConfigGenerationSucceeded"
+	// ReasonOverrideConfigUsed: the user's own configuration runs.
+	ReasonOverrideConfigUsed = "OverrideConfigUsed"
+	// ReasonDistributionDefaultUsed: the image's configuration runs unchanged.
+	ReasonDistributionDefaultUsed = "DistributionDefaultUsed"
+	// ReasonConfigGenerationFailed: what was asked for gives no configuration
+	// that boots; the message lists each field and the remedy.
+	ReasonConfigGenerationFailed = "ConfigGenerationFailed"
+	// ReasonMissingConfigLabels: the image carries no base configuration.
+	ReasonMissingConfigLabels = "MissingConfigLabels"
+	// ReasonBaseConfigRequired: a base is needed and reading images is off.
+	ReasonBaseConfigRequired = "BaseConfigRequired"
+	// ReasonBaseConfigUnavailable: the base cannot be read at the moment.
+	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
+	// ReasonUnsupportedConfigVersion: the base has a schema version nobody knows.
+	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
+	// ReasonUpgradeConfigFailure: the spec does not fit the release asked for.
+	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
+	// ReasonMissingProviderForResource: a resource has no provider to go to.
+	ReasonMissingProviderForResource = "MissingProviderForResource"
+)
+
+// Reasons of DeploymentUpdated.
+const (
+	// ReasonDeploymentUpdateSucceeded: every child is applied.
+	ReasonDeploymentUpdateSucceeded = "DeploymentUpdateSucceeded"
+	// ReasonDeploymentUpdateFailed: the API server refused a child.
+	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
+	// ReasonOwnershipConflict: an object of a child's name belongs to someone else.
+	ReasonOwnershipConflict = "OwnershipConflict"
+)
+
+// Reasons of Available and the conditions that follow it.
+const (
+	// ReasonMinimumReplicasAvailable: the wanted pods serve the current configuration.
+	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
+	// ReasonScaledToZero: no pods, as asked for.
+	ReasonScaledToZero = "ScaledToZero"
+	// ReasonReplicasUnavailable: too few pods serve.
+	ReasonReplicasUnavailable = "ReplicasUnavailable"
+	// ReasonRolloutInProgress: pods of the current configuration are starting.
+	ReasonRolloutInProgress = "RolloutInProgress"
+	// ReasonRolloutFailed: pods of the current configuration do not become ready.
+	ReasonRolloutFailed = "RolloutFailed"
+)
+
+// Reasons of Degraded.
+const (
+	// ReasonRolledBack: a user rolled the Deployment back; the spec is not in force.
+	ReasonRolledBack = "RolledBack"
+	// ReasonSecretChangedToInvalid: a Secret in use became unusable; the pods
+	// keep what they started with.
+	ReasonSecretChangedToInvalid = "SecretChangedToInvalid"
+	// ReasonBaseConfigStale: the base in use could not be read again.
+	ReasonBaseConfigStale = "BaseConfigStale"
+)
+
+// Reasons shared by several conditions.
+const (
+	// ReasonInternalError: a defect of the operator, with what was attempted.
+	ReasonInternalError = "InternalError"
+	// ReasonRenderingDiffers: see ConditionAdopted.
+	ReasonRenderingDiffers = "RenderingDiffers"
+	// ReasonProgressing: work goes on.
+	ReasonProgressing = "Progressing"
+	// ReasonWaiting: an earlier condition must hold first.
+	ReasonWaiting = "Waiting"
+)
+
+// Event reasons. Events are emitted only when something changed.
+const (
+	EventConfigGenerated          = "ConfigGenerated"
+	EventDeploymentUpdated        = "DeploymentUpdated"
+	EventConfigGenerationFailed   = "ConfigGenerationFailed"
+	EventSecretResolutionFailed   = "SecretResolutionFailed"
+	EventExternalProviderOverride = "ExternalProviderOverride"
+	EventProviderIgnored          = "ProviderIgnored"
+	EventRolledBack               = "RolledBack"
+	EventUnsupportedField         = "UnsupportedField"
+	EventAdopted                  = "Adopted"
+)

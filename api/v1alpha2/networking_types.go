@@ -1,0 +1,102 @@
+package v1alpha2
+
+// DefaultPort is the port the server listens on when networking.port is unset
+// (FR-060).
+const DefaultPort int32 = 8321
+
+// NetworkingSpec says how the server is reached (FR-010).
+type NetworkingSpec struct {
+	// port the server and its Service listen on. Unset: 8321. The server
+	// refuses ports below 1024.
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port int32 `json:"port,omitempty"`
+
+	// tls lets the server itself speak HTTPS, and adds trust for its outgoing
+	// calls.
+	// +optional
+	TLS *TLSSpec `json:"tls,omitempty"`
+
+	// expose makes the server reachable from outside the cluster: true, or an
+	// object {enabled, hostname, ingressClassName, annotations, tlsSecretName};
+	// {} means true. Unset: not exposed.
+	// +optional
+	Expose *Expose `json:"expose,omitempty"`
+
+	// allowedFrom restricts who may connect, by a NetworkPolicy. Unset: no
+	// NetworkPolicy, unless the operator's configuration asks for one.
+	// +optional
+	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
+}
+
+// TLSSpec is TLS of the server (FR-061) and its trust (FR-063).
+type TLSSpec struct {
+	// enabled lets the server speak HTTPS with the certificate of secretName.
+	// Unset: false.
+	// +optional
+	Enabled bool `json:"enabled,omitempty"`
+
+	// secretName is a Secret of type kubernetes.io/tls (FR-062). Required when
+	// enabled, only then.
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
+
+	// caBundle adds certificates the server trusts in outgoing calls; allowed
+	// without enabled.
+	// +optional
+	CABundle *CABundleSpec `json:"caBundle,omitempty"`
+}
+
+// CABundleSpec is a ConfigMap with PEM certificates.
+type CABundleSpec struct {
+	// configMapName is a ConfigMap in the object's namespace. Required.
+	// +required
+	ConfigMapName string `json:"configMapName"`
+
+	// configMapKeys are the keys to read, at most 50. Unset: ca-bundle.crt.
+	// +kubebuilder:validation:MaxItems=50
+	// +optional
+	ConfigMapKeys []string `json:"configMapKeys,omitempty"`
+}
+
+// DefaultCABundleKey is the key read when caBundle.configMapKeys is unset.
+const DefaultCABundleKey = "ca-bundle.crt"
+
+// Expose is a bool or an ExposeSpec (FR-011), kept as the JSON it was written in.
+type Expose struct {
+	// Raw is the JSON: a bool or an object.
+	Raw []byte `json:"-"`
+}
+
+// ExposeSpec is the object form of expose (FR-064, FR-065).
+type ExposeSpec struct {
+	// enabled switches the exposure. Unset: true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// hostname of the Ingress, Route or HTTPRoute. Unset:
+	// <name>-<namespace>.<the operator's domain>.
+	// +optional
+	Hostname string `json:"hostname,omitempty"`
+	// ingressClassName of the Ingress. Unset: the operator's, else the cluster's default.
+	// +optional
+	IngressClassName string `json:"ingressClassName,omitempty"`
+	// annotations of the Ingress, Route or HTTPRoute.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// tlsSecretName is a kubernetes.io/tls Secret that the Ingress serves.
+	// +optional
+	TLSSecretName string `json:"tlsSecretName,omitempty"`
+}
+
+// AllowedFromSpec lists who may connect to the server (FR-066), beside its own
+// namespace and the operator.
+type AllowedFromSpec struct {
+	// namespaces by name; "*" is every namespace.
+	// +optional
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// labels of namespaces: a label key that must exist, or key=value.
+	// +optional
+	Labels []string `json:"labels,omitempty"`
+}

@@ -1,0 +1,230 @@
+package v1alpha2
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Phase is one word for people; conditions are for programs.
+// +kubebuilder:validation:Enum=Pending;Initializing;Ready;Failed;Terminating
+type Phase string
+
+const (
+	// PhasePending: nothing runs yet, something is awaited.
+	PhasePending Phase = "Pending"
+	// PhaseInitializing: children are applied, the rollout is not complete.
+	PhaseInitializing Phase = "Initializing"
+	// PhaseReady: the wanted state runs; also with replicas 0.
+	PhaseReady Phase = "Ready"
+	// PhaseFailed: the wanted state cannot be reached without a change.
+	PhaseFailed Phase = "Failed"
+	// PhaseTerminating: the object is being deleted.
+	PhaseTerminating Phase = "Terminating"
+)
+
+// LlamaStackDistributionStatus is what the operator observed last.
+type LlamaStackDistributionStatus struct {
+	// phase sums the conditions up in one word.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
+	// observedGeneration is the generation of the spec this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions say what holds and what does not, each with the reason.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// resolvedDistribution is the server that runs and how that was found.
+	// +optional
+	ResolvedDistribution *ResolvedDistribution `json:"resolvedDistribution,omitempty"`
+
+	// configGeneration is the generated configuration in use. Unset when the
+	// image's own or an override runs.
+	// +optional
+	ConfigGeneration *ConfigGeneration `json:"configGeneration,omitempty"`
+
+	// generatedConfigMap is the name of the generated ConfigMap.
+	// +optional
+	GeneratedConfigMap string `json:"generatedConfigMap,omitempty"`
+
+	// version of operator and server.
+	// +optional
+	Version *VersionStatus `json:"version,omitempty"`
+
+	// distributionConfig is what the running server says of itself.
+	// +optional
+	DistributionConfig *DistributionConfigStatus `json:"distributionConfig,omitempty"`
+
+	// externalProviders by id.
+	// +listType=map
+	// +listMapKey=providerId
+	// +optional
+	ExternalProviders []ExternalProviderStatus `json:"externalProviders,omitempty"`
+
+	// replicas is the number of pods the Deployment has.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
+
+	// availableReplicas is the number of pods that serve.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+
+	// selector of the pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// serviceURL is where the server is reached inside the cluster.
+	// +optional
+	ServiceURL string `json:"serviceURL,omitempty"`
+
+	// routeURL is where the server is reached from outside.
+	// +optional
+	RouteURL string `json:"routeURL,omitempty"`
+}
+
+// ConfigSource says where a configuration came from.
+// +kubebuilder:validation:Enum=image-default;embedded;oci-label;config-map;override
+type ConfigSource string
+
+const (
+	// ConfigSourceImageDefault: the image's own configuration runs unchanged.
+	ConfigSourceImageDefault ConfigSource = "image-default"
+	// ConfigSourceEmbedded: generated over the operator's copy of the
+	// distribution's configuration.
+	ConfigSourceEmbedded ConfigSource = "embedded"
+	// ConfigSourceOCILabel: generated over the configuration in the image's labels.
+	ConfigSourceOCILabel ConfigSource = "oci-label"
+	// ConfigSourceConfigMap: generated over spec.baseConfig.
+	ConfigSourceConfigMap ConfigSource = "config-map"
+	// ConfigSourceOverride: spec.overrideConfig runs.
+	ConfigSourceOverride ConfigSource = "override"
+)
+
+// ResolvedDistribution records the server of a stack. It stays as it is while
+// name and version in the spec are the same, whatever a newer operator's
+// catalogue says.
+type ResolvedDistribution struct {
+	// name of the distribution, when the spec has one.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// version the spec asked for.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// catalogueImage is the operator's image for name and version, before overrides.
+	// +optional
+	CatalogueImage string `json:"catalogueImage,omitempty"`
+	// image that runs.
+	// +optional
+	Image string `json:"image,omitempty"`
+	// digest the image was resolved to, when its labels were read.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+	// configSource says where the configuration came from.
+	// +optional
+	ConfigSource ConfigSource `json:"configSource,omitempty"`
+	// serverRelease is the release line whose rules the configuration follows.
+	// +optional
+	ServerRelease string `json:"serverRelease,omitempty"`
+	// serverReleaseFrom says how the release was found: version, catalogue,
+	// image-label, image-tag or unknown.
+	// +optional
+	ServerReleaseFrom string `json:"serverReleaseFrom,omitempty"`
+	// configHash is the SHA-256 of the configuration in use, in hex.
+	// +optional
+	ConfigHash string `json:"configHash,omitempty"`
+}
+
+// ConfigGeneration is a generated configuration.
+type ConfigGeneration struct {
+	// configMapName holds it.
+	ConfigMapName string `json:"configMapName"`
+	// generatedAt is the creation time of that ConfigMap.
+	// +optional
+	GeneratedAt *metav1.Time `json:"generatedAt,omitempty"`
+	// providerCount is the number of enabled providers in it.
+	ProviderCount int32 `json:"providerCount"`
+	// resourceCount is the number of registered models, tools and shields in it.
+	ResourceCount int32 `json:"resourceCount"`
+	// configVersion is its schema version.
+	// +optional
+	ConfigVersion string `json:"configVersion,omitempty"`
+}
+
+// VersionStatus holds the versions at work.
+type VersionStatus struct {
+	// operatorVersion that wrote this status.
+	// +optional
+	OperatorVersion string `json:"operatorVersion,omitempty"`
+	// llamaStackServerVersion the running server reports.
+	// +optional
+	LlamaStackServerVersion string `json:"llamaStackServerVersion,omitempty"`
+	// lastUpdated is when one of the two changed.
+	// +optional
+	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
+}
+
+// DistributionConfigStatus is what the running server says of itself.
+type DistributionConfigStatus struct {
+	// activeDistribution is the name or image in use.
+	// +optional
+	ActiveDistribution string `json:"activeDistribution,omitempty"`
+	// availableDistributions maps known names to images.
+	// +optional
+	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
+	// providers as the server's /v1/providers lists them, secrets redacted.
+	// +optional
+	Providers []ProviderInfo `json:"providers,omitempty"`
+}
+
+// ProviderInfo is one provider of the running server. The JSON names are the
+// server's.
+type ProviderInfo struct {
+	// api the provider serves.
+	API string `json:"api"`
+	// provider_id in the server.
+	ProviderID string `json:"provider_id"`
+	// provider_type in the server.
+	ProviderType string `json:"provider_type"`
+	// config, secrets redacted.
+	// +optional
+	Config *apiextensionsv1.JSON `json:"config,omitempty"`
+	// health as the server reports it.
+	// +optional
+	Health ProviderHealthStatus `json:"health,omitempty"`
+}
+
+// ProviderHealthStatus is a provider's health as the server reports it.
+type ProviderHealthStatus struct {
+	// status: OK, Error or Not Implemented.
+	// +optional
+	Status string `json:"status,omitempty"`
+	// message of the provider.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// ExternalProviderPhase is the state of an external provider.
+// +kubebuilder:validation:Enum=Pending;Installing;Ready;Failed
+type ExternalProviderPhase string
+
+// ExternalProviderStatus is the state of one external provider.
+type ExternalProviderStatus struct {
+	// providerId as the spec has it.
+	ProviderID string `json:"providerId"`
+	// image it comes from.
+	// +optional
+	Image string `json:"image,omitempty"`
+	// phase of its installation.
+	// +optional
+	Phase ExternalProviderPhase `json:"phase,omitempty"`
+	// message says why, when it failed.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// initContainerName that installs it.
+	// +optional
+	InitContainerName string `json:"initContainerName,omitempty"`
+}

@@ -1,0 +1,201 @@
+package v1alpha2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+const (
+	// DefaultMountPath is where the data volume is mounted when
+	// workload.storage.mountPath is unset.
+	DefaultMountPath = "/.llama"
+	// DefaultStorageSize is the size of the volume when workload.storage.size
+	// is unset.
+	DefaultStorageSize = "10Gi"
+)
+
+// WorkloadSpec says how the server runs (FR-012).
+type WorkloadSpec struct {
+	// replicas is the number of pods; 0 stops the server and keeps its data.
+	// Unset: 1. With autoscaling the autoscaler owns it.
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// workers is the number of server processes in a pod. Unset: 1.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	Workers *int32 `json:"workers,omitempty"`
+
+	// resources of the server's container. Unset: requests of 1Gi memory and
+	// one CPU per worker.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// autoscaling adds a HorizontalPodAutoscaler. Unset: none.
+	// +optional
+	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
+
+	// storage adds a PersistentVolumeClaim for the server's data. Unset: an
+	// emptyDir, lost with the pod.
+	// +optional
+	Storage *VolumeSpec `json:"storage,omitempty"`
+
+	// podDisruptionBudget of the pods. Unset: one with maxUnavailable 1 when
+	// there is more than one replica.
+	// +optional
+	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
+
+	// topologySpreadConstraints of the pods. Unset: spread over nodes and zones
+	// where possible when there is more than one replica.
+	// +optional
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// preflight boots a new image or configuration in a pod of its own before a
+	// running pod is stopped: Auto, Always or Never. Unset: Auto, which is only
+	// with strategy Recreate, file-based stores and no extended resources.
+	// +kubebuilder:validation:Enum=Auto;Always;Never
+	// +optional
+	Preflight PreflightMode `json:"preflight,omitempty"`
+
+	// overrides changes the pod in ways the other fields do not offer.
+	// +optional
+	Overrides *WorkloadOverrides `json:"overrides,omitempty"`
+}
+
+// PreflightMode says when a new configuration is tried in a pod of its own.
+type PreflightMode string
+
+const (
+	// PreflightAuto tries where it is safe and useful.
+	PreflightAuto PreflightMode = "Auto"
+	// PreflightAlways tries before every change of image or configuration.
+	PreflightAlways PreflightMode = "Always"
+	// PreflightNever never tries.
+	PreflightNever PreflightMode = "Never"
+)
+
+// AutoscalingSpec is a HorizontalPodAutoscaler.
+type AutoscalingSpec struct {
+	// minReplicas is the lower bound, at least 1. Unset: 1.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+
+	// maxReplicas is the upper bound, at least minReplicas. Required.
+	// +kubebuilder:validation:Minimum=1
+	// +required
+	MaxReplicas int32 `json:"maxReplicas"`
+
+	// targetCPUUtilization in percent of the requested CPU. Unset: 80 when
+	// targetMemoryUtilization is unset too.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	TargetCPUUtilization *int32 `json:"targetCPUUtilization,omitempty"`
+
+	// targetMemoryUtilization in percent of the requested memory. Unset: memory
+	// is not looked at.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	// +optional
+	TargetMemoryUtilization *int32 `json:"targetMemoryUtilization,omitempty"`
+}
+
+// VolumeSpec is the volume for the server's data.
+type VolumeSpec struct {
+	// size of the volume. Unset: 10Gi. It may grow, not shrink.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+
+	// mountPath is where the volume is mounted, absolute. Unset: /.llama.
+	// +optional
+	MountPath string `json:"mountPath,omitempty"`
+
+	// storageClassName of the claim. Unset: the cluster's default class.
+	// +optional
+	StorageClassName *string `json:"storageClassName,omitempty"`
+
+	// accessModes of the claim. Unset: ReadWriteOnce.
+	// +optional
+	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
+
+	// retainOnDelete keeps the claim when the object is deleted. Unset: false.
+	// +optional
+	RetainOnDelete bool `json:"retainOnDelete,omitempty"`
+}
+
+// PodDisruptionBudgetSpec holds exactly one of its two fields.
+type PodDisruptionBudgetSpec struct {
+	// minAvailable pods, a number or a percentage.
+	// +optional
+	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
+
+	// maxUnavailable pods, a number or a percentage.
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+}
+
+// WorkloadOverrides changes the pod. The user's entry wins over the operator's
+// of the same name or path.
+type WorkloadOverrides struct {
+	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
+	// by the operator.
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// imagePullSecrets of the pods.
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// imagePullPolicy of the server's image. Unset: Kubernetes' default.
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	// +optional
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// podLabels are added to the pods.
+	// +optional
+	PodLabels map[string]string `json:"podLabels,omitempty"`
+
+	// podAnnotations are added to the pods.
+	// +optional
+	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
+
+	// env is added to the server's container.
+	// +optional
+	Env []corev1.EnvVar `json:"env,omitempty"`
+
+	// envFrom is added to the server's container.
+	// +optional
+	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
+
+	// command in place of the image's entrypoint.
+	// +optional
+	Command []string `json:"command,omitempty"`
+
+	// args of the entrypoint or command.
+	// +optional
+	Args []string `json:"args,omitempty"`
+
+	// volumes are added to the pods.
+	// +optional
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
+
+	// volumeMounts are added to the server's container.
+	// +optional
+	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
+
+	// terminationGracePeriodSeconds of the pods. Unset: Kubernetes' default, 30.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+
+	// podTemplate is a strategic merge patch on the pod template, applied last.
+	// It may not change the selector's labels, the server container's name or
+	// image, or remove the operator's volumes.
+	// +optional
+	PodTemplate *apiextensionsv1.JSON `json:"podTemplate,omitempty"`
+}

@@ -1,0 +1,34 @@
+package names
+
+import "strings"
+
+// EnvPrefix begins every environment variable that carries a Secret's value.
+const EnvPrefix = "LLSD_"
+
+// Fields of EnvVar for values that have a field of their own in the spec; any
+// other secret's field is the provider's configuration key.
+const (
+	FieldAPIKey           = "api_key"
+	FieldPassword         = "password"
+	FieldConnectionString = "connection_string"
+)
+
+// EnvVar is the variable that carries a provider's secret field (FR-022,
+// FR-032): LLSD_<PROVIDER_ID>_<FIELD>, upper case, every other character an
+// underscore. Two fields may fold to one name; the engine refuses that.
+func EnvVar(provider, field string) string {
+	return EnvPrefix + fold(provider) + "_" + fold(field)
+}
+
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		default:
+			return '_'
+		}
+	}, s)
+}

@@ -1,0 +1,110 @@
+package names
+
+import "maps"
+
+const (
+	// FieldManager owns every field the operator applies.
+	FieldManager = "llama-stack-operator"
+
+	// ManagedBy is the value of LabelManagedBy on every child.
+	ManagedBy = "llama-stack-operator"
+	// PartOf is the value of LabelPartOf on every child.
+	PartOf = "llama-stack"
+	// App is the value of LabelApp on every pod.
+	App = "llama-stack"
+
+	LabelApp       = "app"
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	LabelPartOf    = "app.kubernetes.io/part-of"
+	LabelInstance  = "app.kubernetes.io/instance"
+	// LabelWatch is on every child, as users of older operators know it.
+	LabelWatch = "llamastack.io/watch"
+	// LabelConfig tells a generated configuration ("generated") from a kept
+	// base ("base").
+	LabelConfig = "llamastack.io/config"
+)
+
+const (
+	// AnnotationConfigHash on the pod template rolls the pods when the
+	// configuration changes (FR-026).
+	AnnotationConfigHash = "llamastack.io/config-hash"
+	// AnnotationInputs on the pod template is the digest of everything that
+	// feeds the template.
+	AnnotationInputs = "llamastack.io/inputs"
+	// AnnotationRendered on the Deployment records what was rendered last.
+	AnnotationRendered = "llamastack.io/rendered"
+	// AnnotationCompat marks an object that was born as the named older version.
+	AnnotationCompat = "llamastack.io/compat"
+	// AnnotationMoveData accepts that a change moves data on a volume.
+	AnnotationMoveData = "llamastack.io/move-data"
+	// AnnotationRelease on the claim names the server release that wrote it.
+	AnnotationRelease = "llamastack.io/release"
+)
+
+const (
+	// Container is the name of the server's container.
+	Container = "llama-stack"
+	// DataVolume is the name of the volume with the server's data.
+	DataVolume = "lls-storage"
+	// ConfigVolume is the name of the volume with the configuration.
+	ConfigVolume = "user-config"
+	// TmpVolume is the name of the volume mounted at /tmp.
+	TmpVolume = "tmp"
+	// PortName is the name of the server's port on Service and container.
+	PortName = "http"
+	// ConfigDir is where the configuration is mounted.
+	ConfigDir = "/etc/llama-stack"
+	// ConfigFile is the configuration's file name in ConfigDir.
+	ConfigFile = "config.yaml"
+	// ConfigPath is the configuration's path in the container.
+	ConfigPath = ConfigDir + "/" + ConfigFile
+)
+
+const (
+	// OperatorNamespace is where the shipped manifests install the operator.
+	OperatorNamespace = "llama-stack-k8s-operator-system"
+	// OperatorServiceAccount is the operator's ServiceAccount there.
+	OperatorServiceAccount = "llama-stack-k8s-operator-controller-manager"
+	// LeaderElectionID is the lease of the operator in use today, so that the
+	// two never act together.
+	LeaderElectionID = "54e06e98.llamastack.io"
+	// EventReporter is the reporting controller of events.
+	EventReporter = "llamastack.io/llama-stack-operator"
+	// UserAgent begins the operator's User-Agent in the API server's audit log.
+	UserAgent = "llama-stack-operator"
+)
+
+// Labels are on every child of a stack.
+func Labels(stack string) map[string]string {
+	return map[string]string{
+		LabelManagedBy: ManagedBy,
+		LabelPartOf:    PartOf,
+		LabelInstance:  stack,
+		LabelWatch:     "true",
+	}
+}
+
+// Selector selects a stack's pods. Immutable in a Deployment, so for ever.
+func Selector(stack string) map[string]string {
+	return map[string]string{LabelApp: App, LabelInstance: stack}
+}
+
+// ChildSelector selects every child of a stack: clean-up goes by it and by
+// ownership together, never by one alone.
+func ChildSelector(stack string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
+}
+
+// ConfigLabels are Labels with the kind of a configuration's ConfigMap.
+func ConfigLabels(stack, kind string) map[string]string {
+	labels := maps.Clone(Labels(stack))
+	labels[LabelConfig] = kind
+	return labels
+}
+
+const (
+	// ConfigKindGenerated marks generated configurations.
+	ConfigKindGenerated = "generated"
+	// ConfigKindBase marks kept bases.
+	ConfigKindBase = "base"
+)

@@ -1,0 +1,65 @@
+package names_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// The names are a contract with running stacks: this table is its text.
+func TestObjectNames(t *testing.T) {
+	for want, got := range map[string]string{
+		"my-stack":                         names.Deployment("my-stack"),
+		"my-stack-service":                 names.Service("my-stack"),
+		"my-stack-sa":                      names.ServiceAccount("my-stack"),
+		"my-stack-pvc":                     names.PersistentVolumeClaim("my-stack"),
+		"my-stack-storage":                 names.StorageSecret("my-stack"),
+		"my-stack-config-01234567":         names.ConfigMap("my-stack", hash),
+		"my-stack-config-0123456789abcdef": names.LongConfigMap("my-stack", hash),
+		"my-stack-base-01234567":           names.BaseConfigMap("my-stack", hash),
+		"my-stack-config-abc":              names.ConfigMap("my-stack", "abc"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	want := map[string]string{
+		"app.kubernetes.io/managed-by": "llama-stack-operator",
+		"app.kubernetes.io/part-of":    "llama-stack",
+		"app.kubernetes.io/instance":   "my-stack",
+		"llamastack.io/watch":          "true",
+	}
+	if diff := cmp.Diff(want, names.Labels("my-stack")); diff != "" {
+		t.Errorf("Labels (-want +got):\n%s", diff)
+	}
+	wantSelector := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": "my-stack"}
+	if diff := cmp.Diff(wantSelector, names.Selector("my-stack")); diff != "" {
+		t.Errorf("Selector (-want +got):\n%s", diff)
+	}
+	want["llamastack.io/config"] = "base"
+	if diff := cmp.Diff(want, names.ConfigLabels("my-stack", names.ConfigKindBase)); diff != "" {
+		t.Errorf("ConfigLabels (-want +got):\n%s", diff)
+	}
+}
+
+func TestEnvVar(t *testing.T) {
+	for _, tc := range []struct{ provider, field, want string }{
+		{"vllm", names.FieldAPIKey, "LLSD_VLLM_API_KEY"},
+		{"vllm-primary", names.FieldAPIKey, "LLSD_VLLM_PRIMARY_API_KEY"},
+		{"pgvector", "host", "LLSD_PGVECTOR_HOST"},
+		{"storage-kv", "password", "LLSD_STORAGE_KV_PASSWORD"},
+		{"my.provider_1", "aws_access_key_id", "LLSD_MY_PROVIDER_1_AWS_ACCESS_KEY_ID"},
+		{"vLLM", "apiKey", "LLSD_VLLM_APIKEY"},
+	} {
+		if got := names.EnvVar(tc.provider, tc.field); got != tc.want {
+			t.Errorf("EnvVar(%q, %q) = %q, want %q", tc.provider, tc.field, got, tc.want)
+		}
+	}
+}

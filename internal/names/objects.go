@@ -1,0 +1,48 @@
+package names
+
+// HashLength is how many hex digits of a content hash a ConfigMap's name
+// carries; LongHashLength is used when a foreign object has that name already.
+const (
+	HashLength     = 8
+	LongHashLength = 16
+)
+
+// Deployment is the name of the server's Deployment.
+func Deployment(stack string) string { return stack }
+
+// Service is the name of the server's Service.
+func Service(stack string) string { return stack + "-service" }
+
+// ServiceAccount is the name of the ServiceAccount made for the pods.
+func ServiceAccount(stack string) string { return stack + "-sa" }
+
+// PersistentVolumeClaim is the name of the claim for the server's data.
+func PersistentVolumeClaim(stack string) string { return stack + "-pvc" }
+
+// ConfigMap is the name of the generated configuration with the given content
+// hash (FR-024).
+func ConfigMap(stack, hash string) string {
+	return stack + "-config-" + prefix(hash, HashLength)
+}
+
+// LongConfigMap is ConfigMap for the case that its name is taken by other
+// content.
+func LongConfigMap(stack, hash string) string {
+	return stack + "-config-" + prefix(hash, LongHashLength)
+}
+
+// BaseConfigMap is the name of the ConfigMap that keeps the base configuration
+// a generated one was made from.
+func BaseConfigMap(stack, hash string) string {
+	return stack + "-base-" + prefix(hash, HashLength)
+}
+
+// StorageSecret is the name of the Secret with derived connection parts.
+func StorageSecret(stack string) string { return stack + "-storage" }
+
+func prefix(s string, n int) string {
+	if len(s) < n {
+		return s
+	}
+	return s[:n]
+}
