@@ -1,0 +1,178 @@
+# `make help` lists the targets. Nothing has to be installed but Go, git and make:
+# tools are built from tools/go.mod into .cache/bin, the control plane from Go
+# modules into the user's cache directory.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+
+GO ?= go
+CACHE := .cache
+BIN := $(CACHE)/bin
+
+# The pure rooms of ARCHITECTURE.md; the test in test/architecture keeps this list and its table equal.
+PURE_ROOMS := api \
+	internal/convert internal/distribution internal/names internal/plan internal/render \
+	internal/stackconfig internal/status internal/validate
+PURE := $(patsubst %,./%/...,$(wildcard $(PURE_ROOMS)))
+
+# The rooms where goroutines live: worth the race detector.
+RACE_ROOMS := internal/apply internal/certs internal/cli internal/controller internal/manager \
+	internal/probe internal/resolve internal/webhook
+RACE := $(patsubst %,./%/...,$(wildcard $(RACE_ROOMS)))
+
+# Modules with tests of their own, beside the product's.
+TEST_MODULES := test/cluster
+
+# Least statement coverage of the pure rooms together, in percent.
+MIN_COVERAGE ?= 80
+FUZZTIME ?= 30s
+BENCH ?= .
+BENCHCOUNT ?= 6
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
+joined = $(subst $(space),$(comma),$(strip $(1)))
+
+# A user's own KUBEBUILDER_ASSETS wins; the tool sees to that.
+ASSETS = KUBEBUILDER_ASSETS="$$($(GO) run -C test/cluster . assets)"
+
+##@ Everyday
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=value]" } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the operator and the CLI into bin/
+	@mkdir -p bin
+	@for program in $(notdir $(wildcard cmd/*)); do \
+		$(GO) build -trimpath -o bin/$$program ./cmd/$$program; echo "built bin/$$program"; \
+	done
+
+.PHONY: demo
+demo: ## Show it all: control plane, operator, a sample stack
+	@$(GO) run -C test/cluster . demo
+
+.PHONY: clean
+clean: ## Remove what the targets built in this work tree
+	@rm -rf $(CACHE) bin
+
+##@ Tests
+
+.PHONY: test
+test: $(BIN)/gotestsum ## Run every test on a real API server, with coverage of the pure packages
+	@export $(ASSETS); mkdir -p $(CACHE)/test; \
+	MODULES="$(wildcard $(TEST_MODULES))" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
+		-coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
+
+.PHONY: test-unit
+test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no control plane, seconds
+	@hack/test test-unit $(PURE)
+
+.PHONY: test-race
+test-race: $(BIN)/gotestsum ## Run the tests of the packages with goroutines under the race detector (needs a C compiler)
+	@export $(ASSETS); hack/test test-race -race $(RACE)
+
+.PHONY: test-server
+test-server: $(BIN)/gotestsum ## Boot generated configs on the real server (needs Python 3.12 or newer)
+	@hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
+
+.PHONY: bench
+bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BENCH=. BENCHCOUNT=6]
+	@mkdir -p $(CACHE)/bench; cd $(CACHE)/bench; [ ! -f new.txt ] || mv new.txt old.txt
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) $(PURE) \
+		| grep -v -e '^ok ' -e 'no test files' -e '^PASS$$' | tee $(CACHE)/bench/new.txt
+	@cd $(CACHE)/bench; [ ! -f old.txt ] || { echo; $(abspath $(BIN))/benchstat old.txt new.txt; }
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a while [FUZZTIME=30s]
+	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file function; do \
+		name=$${function#func }; echo "fuzz $$name ($$(dirname "$$file"))"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")"; \
+	done
+
+##@ Code
+
+.PHONY: fmt
+fmt: $(BIN)/golangci-lint ## Format the Go files
+	@for module in $(LINT_MODULES); do (cd $$module && $(abspath $(BIN))/golangci-lint fmt); done
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
+	@for module in $(LINT_MODULES); do echo "lint $$module"; \
+		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml); \
+	done
+
+.PHONY: verify
+verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
+	@hack/verify
+
+.PHONY: generate
+generate: generate-api generate-rbac generate-docs generate-manifests ## Write every generated file anew
+
+.PHONY: generate-api
+generate-api: $(BIN)/controller-gen
+	@$(BIN)/controller-gen object paths=./api/...
+	@$(BIN)/controller-gen crd:generateEmbeddedObjectMeta=false paths=./api/... output:crd:dir=config/crd/bases
+
+.PHONY: generate-rbac
+generate-rbac: $(BIN)/controller-gen
+	@if [ -d internal/controller ]; then \
+		$(BIN)/controller-gen rbac:roleName=manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; fi
+
+.PHONY: generate-docs
+generate-docs: $(BIN)/crd-ref-docs
+	@mkdir -p docs/reference
+	@$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/v1alpha2 --config=hack/crd-ref-docs.yaml \
+		--renderer=markdown --output-path=docs/reference/v1alpha2.md
+
+.PHONY: generate-manifests
+generate-manifests: $(BIN)/kustomize generate-api generate-rbac
+	@if [ -f config/default/kustomization.yaml ]; then mkdir -p dist; \
+		$(BIN)/kustomize build config/default >dist/install.yaml; fi
+
+.PHONY: release-data
+release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]
+	@[ -n "$(RELEASE)" ] || { echo "say which release: make release-data RELEASE=0.7.3" >&2; exit 2; }
+	@hack/release-data/extract "$(RELEASE)"
+
+##@ Cluster
+
+.PHONY: cluster-up
+cluster-up: ## Start a control plane and print how to reach it
+	@$(GO) run -C test/cluster . up
+
+.PHONY: cluster-down
+cluster-down: ## Stop it and remove what it left
+	@$(GO) run -C test/cluster . down
+
+# Tools: the name of a file in .cache/bin is that of a tool in tools/go.mod.
+
+LINT_MODULES := . $(wildcard $(TEST_MODULES))
+
+TOOL_benchstat := golang.org/x/perf/cmd/benchstat
+TOOL_controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen
+TOOL_crd-ref-docs := github.com/elastic/crd-ref-docs
+TOOL_gofumpt := mvdan.cc/gofumpt
+TOOL_gotestsum := gotest.tools/gotestsum
+TOOL_kustomize := sigs.k8s.io/kustomize/kustomize/v5
+TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+TOOLS := $(patsubst TOOL_%,%,$(filter-out TOOL_golangci-lint,$(filter TOOL_%,$(.VARIABLES))))
+
+$(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: tools/go.mod tools/go.sum
+	@echo "tool $*"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -C tools -trimpath $(TOOL_$*)
+	@touch $@
+
+$(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum
+	@echo "tool golangci-lint (some minutes, once)"
+	@GOBIN=$(abspath $(BIN)) $(GO) install -C tools/lint -trimpath $(TOOL_golangci-lint)
+	@touch $@
