@@ -1,0 +1,96 @@
+//go:build server
+
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// upstream is a model server that speaks the part of the OpenAI API which an
+// inference provider needs, answers every model, and remembers who asked.
+type upstream struct {
+	url string
+
+	mu       sync.Mutex
+	requests []upstreamRequest
+}
+
+type upstreamRequest struct {
+	path          string
+	authorization string
+	model         string
+}
+
+func startUpstream(t *testing.T) *upstream {
+	t.Helper()
+	u := &upstream{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", u.models)
+	mux.HandleFunc("POST /v1/chat/completions", u.chat)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	u.url = server.URL
+	return u
+}
+
+func (u *upstream) models(w http.ResponseWriter, r *http.Request) {
+	u.record(r, "")
+	writeJSON(w, map[string]any{"object": "list", "data": []any{
+		map[string]any{"id": "auto-listed", "object": "model", "created": 1, "owned_by": "fake"},
+	}})
+}
+
+func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Model string `json:"model"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	u.record(r, request.Model)
+	writeJSON(w, map[string]any{
+		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
+		"choices": []any{map[string]any{
+			"index": 0, "finish_reason": "stop",
+			"message": map[string]any{"role": "assistant", "content": answer},
+		}},
+		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+	})
+}
+
+// answer is what every model says.
+const answer = "hello from upstream"
+
+func (u *upstream) record(r *http.Request, model string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.requests = append(u.requests, upstreamRequest{
+		path: r.URL.Path, authorization: r.Header.Get("Authorization"), model: model,
+	})
+}
+
+// chats returns the Authorization headers of the chat requests for a model.
+func (u *upstream) chats(model string) []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var headers []string
+	for _, request := range u.requests {
+		if strings.HasSuffix(request.path, "/chat/completions") && request.model == model {
+			headers = append(headers, request.authorization)
+		}
+	}
+	return slices.Clip(headers)
+}
+
+func writeJSON(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	// A client that went away is its own test's failure, not ours.
+	_ = json.NewEncoder(w).Encode(value)
+}
