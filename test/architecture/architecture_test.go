@@ -1,0 +1,183 @@
+package architecture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/llamastack/llama-stack-k8s-operator"
+
+func TestArrows(t *testing.T) {
+	packages := list(t)
+	if len(packages) < 3 {
+		t.Fatalf("go list found %d packages, surely there are more", len(packages))
+	}
+	for _, problem := range Check(module, Rooms, packages) {
+		t.Error(problem)
+	}
+}
+
+// list runs `go list` over the whole module.
+func list(t *testing.T) []Package {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var packages []Package
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var pkg Package
+		err := decoder.Decode(&pkg)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatalf("go list printed what is not JSON: %v", err)
+		}
+		packages = append(packages, pkg)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	rooms := []Room{
+		{Path: "api/...", Kind: API},
+		{Path: "internal/names", Kind: Pure, Imports: []string{"api/..."}},
+		{Path: "internal/engine/...", Kind: Pure, Imports: []string{"api/..."}},
+		{Path: "internal/controller", Imports: []string{"internal/names", "internal/engine/..."}},
+	}
+	tests := map[string]struct {
+		pkg     string
+		imports []string
+		want    []string
+	}{
+		"a package in no row": {
+			pkg:  "internal/utils",
+			want: []string{"internal/utils: in no row of the table; decide what it may import and add it to Rooms"},
+		},
+		"a row does not cover what is below it": {
+			pkg:  "internal/names/deep",
+			want: []string{"internal/names/deep: in no row of the table; decide what it may import and add it to Rooms"},
+		},
+		"the root of the module":          {pkg: "", want: []string{".: in no row of the table; decide what it may import and add it to Rooms"}},
+		"down":                            {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
+		"within a room":                   {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
+		"IO may import anything":          {pkg: "internal/controller", imports: []string{"os", "net/http", "sigs.k8s.io/controller-runtime"}},
+		"pure libraries":                  {pkg: "internal/names", imports: []string{"k8s.io/api/core/v1", "go.yaml.in/yaml/v3", "fmt"}},
+		"applyconfigurations are no I/O":  {pkg: "internal/names", imports: []string{"k8s.io/client-go/applyconfigurations/core/v1"}},
+		"parsing addresses is no network": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
+		"up": {
+			pkg: "internal/names", imports: []string{module + "/internal/controller"},
+			want: []string{"internal/names: imports " + module + "/internal/controller: no arrow leads from internal/names there"},
+		},
+		"sideways": {
+			pkg: "internal/engine", imports: []string{module + "/internal/names"},
+			want: []string{"internal/engine: imports " + module + "/internal/names: no arrow leads from internal/engine/... there"},
+		},
+		"an API importing internals": {
+			pkg: "api/v1", imports: []string{module + "/internal/names"},
+			want: []string{"api/v1: imports " + module + "/internal/names: no arrow leads from api/... there"},
+		},
+		"an API importing controller-runtime": {
+			pkg: "api/v1", imports: []string{"sigs.k8s.io/controller-runtime/pkg/scheme"},
+			want: []string{"api/v1: imports sigs.k8s.io/controller-runtime/pkg/scheme: api imports only k8s.io/{api,apimachinery,apiextensions-apiserver}"},
+		},
+		"a pure package with a client": {
+			pkg: "internal/names", imports: []string{"k8s.io/client-go/kubernetes"},
+			want: []string{"internal/names: imports k8s.io/client-go/kubernetes: not among the libraries of pure packages"},
+		},
+		"every standard package of the world, problems sorted": {
+			pkg: "internal/names", imports: []string{"os/exec", "net/http", "log", "os", "crypto/rand"},
+			want: []string{
+				"internal/names: imports crypto/rand: a pure package touches no world",
+				"internal/names: imports log: a pure package touches no world",
+				"internal/names: imports net/http: a pure package touches no world",
+				"internal/names: imports os/exec: a pure package touches no world",
+				"internal/names: imports os: a pure package touches no world",
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			pkg := Package{ImportPath: strings.TrimSuffix(module+"/"+test.pkg, "/"), Imports: test.imports}
+			foreign := Package{ImportPath: "example.com/else", Imports: []string{"os"}}
+			got := Check(module, rooms, []Package{foreign, pkg})
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Arrows only go down: a row may name itself, or rows above it in the table. Tests and scripts are the roof.
+func TestTableGoesDown(t *testing.T) {
+	for i, room := range Rooms {
+		for _, pattern := range room.Imports {
+			if pattern == "..." {
+				continue
+			}
+			at := slices.IndexFunc(Rooms, func(r Room) bool {
+				return r.Path == pattern || matches(r.Path, strings.TrimSuffix(pattern, "/..."))
+			})
+			if at < 0 {
+				t.Errorf("%s may import %s, which is in no row", room.Path, pattern)
+			} else if at >= i {
+				t.Errorf("%s may import %s, which is not below it", room.Path, pattern)
+			}
+		}
+	}
+}
+
+// The Makefile measures the coverage of the pure rooms, and the linter keeps the world out of them: both name them again.
+func TestPureRoomsAreNamedAlike(t *testing.T) {
+	makefile := variable(t, read(t, "Makefile"), "PURE_ROOMS")
+	linter := read(t, ".golangci.yaml")
+	var want []string
+	for _, room := range Rooms {
+		if room.Kind == IO {
+			continue
+		}
+		folder := strings.TrimSuffix(room.Path, "/...")
+		want = append(want, folder)
+		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
+			t.Errorf(".golangci.yaml: depguard does not name %s", glob)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(makefile)
+	if diff := cmp.Diff(want, makefile); diff != "" {
+		t.Errorf("PURE_ROOMS in the Makefile (-want +got):\n%s", diff)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// variable returns the words of a make variable, which may go on over lines that end in a backslash.
+func variable(t *testing.T, makefile, name string) []string {
+	t.Helper()
+	_, rest, found := strings.Cut(makefile, "\n"+name+" := ")
+	if !found {
+		t.Fatalf("the Makefile has no variable %s", name)
+	}
+	value, _, _ := strings.Cut(strings.ReplaceAll(rest, "\\\n", " "), "\n")
+	return strings.Fields(value)
+}

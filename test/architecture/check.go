@@ -1,0 +1,100 @@
+package architecture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Package is what the check needs to know of one package, as `go list -json` prints it.
+type Package struct {
+	ImportPath string
+	// Imports are the direct imports without those of tests: what a library drags in is the library's affair.
+	Imports []string
+}
+
+// Libraries that packages of a kind may import, as patterns. Pure packages get what works on values.
+var (
+	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
+	pureLibraries = append([]string{
+		"go.yaml.in/yaml/v3",
+		"k8s.io/client-go/applyconfigurations/...",
+		"k8s.io/utils/...",
+		"sigs.k8s.io/yaml/...",
+	}, apiLibraries...)
+)
+
+// worldly are the standard packages that reach a clock-free, repeatable function's outside: files, processes, network,
+// logs, randomness. harmless are the exceptions below them, which only parse.
+var (
+	worldly  = []string{"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall", "testing/...", "unsafe"}
+	harmless = []string{"net/netip", "net/url"}
+)
+
+// Check returns a sentence for each import of module's packages that breaks the table, sorted; none when all is well.
+func Check(module string, rooms []Room, packages []Package) []string {
+	var problems []string
+	for _, pkg := range packages {
+		path, ours := below(module, pkg.ImportPath)
+		if !ours {
+			continue
+		}
+		room, found := find(rooms, path)
+		if !found {
+			problems = append(problems, fmt.Sprintf("%s: in no row of the table; decide what it may import and add it to Rooms", path))
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			if complaint := complain(module, rooms, room, imported); complaint != "" {
+				problems = append(problems, fmt.Sprintf("%s: imports %s: %s", path, imported, complaint))
+			}
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// complain says what is wrong with one import of a package in room, or nothing.
+func complain(module string, rooms []Room, room Room, imported string) string {
+	if path, ours := below(module, imported); ours {
+		if matches(room.Path, path) || matchesAny(room.Imports, path) {
+			return ""
+		}
+		return fmt.Sprintf("no arrow leads from %s there", room.Path)
+	}
+	if room.Kind == IO {
+		return ""
+	}
+	if standard(imported) {
+		if matchesAny(worldly, imported) && !matchesAny(harmless, imported) {
+			return "a pure package touches no world"
+		}
+		return ""
+	}
+	return complainLibrary(room.Kind, imported)
+}
+
+func complainLibrary(kind Kind, imported string) string {
+	switch {
+	case kind == API && !matchesAny(apiLibraries, imported):
+		return "api imports only k8s.io/{api,apimachinery,apiextensions-apiserver}"
+	case kind == Pure && !matchesAny(pureLibraries, imported):
+		return "not among the libraries of pure packages"
+	default:
+		return ""
+	}
+}
+
+// below returns the path of an import below the module, "." for the module's root.
+func below(module, importPath string) (string, bool) {
+	if importPath == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+// standard tells the standard library from modules by the rule of the go command: a module's first element has a dot.
+func standard(importPath string) bool {
+	first, _, _ := strings.Cut(importPath, "/")
+	return !strings.Contains(first, ".")
+}

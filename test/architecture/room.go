@@ -1,0 +1,101 @@
+package architecture
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind says what the packages of a room may touch outside the module.
+type Kind int
+
+const (
+	// IO packages may import anything.
+	IO Kind = iota
+	// Pure packages have no client, clock, network, environment or randomness.
+	Pure
+	// API packages are types that others import: pure, and light to depend on.
+	API
+)
+
+// Room is one row of the table: a package or a tree of packages, and which other rooms it may import.
+type Room struct {
+	// Path below the module, as a pattern: "internal/plan", or "internal/stackconfig/..." for a package and all below it.
+	Path string
+	Kind Kind
+	// Imports are patterns of packages below the module. A room's own packages need no mention.
+	Imports []string
+}
+
+// What a row may import is often what another may, and more.
+var (
+	types = []string{"api/..."}
+	facts = slices.Concat(types, []string{
+		"internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/schema",
+	})
+	belowPlan = slices.Concat(types, []string{
+		"internal/names", "internal/stackconfig/...", "internal/distribution", "internal/validate", "internal/convert",
+		"internal/render/...", "internal/status",
+	})
+	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
+	adapters = slices.Concat(pure, []string{"internal/resolve/...", "internal/apply", "internal/probe"})
+)
+
+// Rooms is the table that this repository is held to, from the bottom up. A package belongs to the first row that
+// matches it; one that matches none fails the test, so that a new room is thought about before it is used.
+var Rooms = []Room{
+	{Path: "api/...", Kind: API},
+
+	{Path: "internal/names", Kind: Pure, Imports: types},
+	{Path: "internal/stackconfig/...", Kind: Pure, Imports: types},
+	{Path: "internal/distribution", Kind: Pure, Imports: facts},
+	{Path: "internal/convert", Kind: Pure, Imports: types},
+	{Path: "internal/validate", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/...", "internal/distribution"}},
+	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
+
+	{Path: "internal/resolve/...", Imports: pure},
+	{Path: "internal/apply", Imports: []string{"internal/names"}},
+	{Path: "internal/probe", Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/certs", Imports: []string{"internal/names"}},
+	{Path: "internal/webhook", Imports: pure},
+	{Path: "internal/controller/...", Imports: adapters},
+	{
+		Path:    "internal/manager",
+		Imports: slices.Concat(adapters, []string{"internal/controller/...", "internal/webhook", "internal/certs"}),
+	},
+	{Path: "internal/cli", Imports: pure},
+
+	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
+	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
+
+	// What no product package may import: test tools, tests and scripts.
+	{Path: "internal/testutil/...", Imports: adapters},
+	{Path: "test/...", Imports: []string{"..."}},
+	{Path: "hack/...", Imports: adapters},
+}
+
+// find returns the row that pkg, a path below the module, belongs to.
+func find(rooms []Room, pkg string) (Room, bool) {
+	for _, room := range rooms {
+		if matches(room.Path, pkg) {
+			return room, true
+		}
+	}
+	return Room{}, false
+}
+
+// matches follows the patterns of the go command: "a/..." is a and everything below it, "..." is everything.
+func matches(pattern, pkg string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return pkg == tree || strings.HasPrefix(pkg, tree+"/")
+	}
+	return pkg == pattern
+}
+
+func matchesAny(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, pkg) })
+}
