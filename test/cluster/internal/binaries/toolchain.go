@@ -1,0 +1,84 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
+)
+
+// toolchain is the Go installation that builds a line.
+type toolchain struct {
+	version, os, arch string
+}
+
+// findToolchain asks the go command which toolchain it uses in the line's
+// module; go.mod may ask for a newer one than the command itself.
+func findToolchain(ctx context.Context, l line.Line) (toolchain, error) {
+	out, err := goCommand(ctx, l, "env", "GOVERSION", "GOOS", "GOARCH")
+	if err != nil {
+		return toolchain{}, fmt.Errorf("asking for the version of Go: %w", err)
+	}
+	fields := strings.Fields(string(out))
+	if len(fields) != 3 {
+		return toolchain{}, fmt.Errorf("asking for the version of Go: unexpected answer %q", out)
+	}
+	return toolchain{version: fields[0], os: fields[1], arch: fields[2]}, nil
+}
+
+// fetchModules downloads the modules that the programs need and no others.
+func fetchModules(ctx context.Context, l line.Line) error {
+	_, err := goCommand(ctx, l, append([]string{"list", "-deps"}, packages()...)...)
+	if err != nil {
+		return fmt.Errorf("downloading the modules of Kubernetes %s: %w", l.Version, err)
+	}
+	return nil
+}
+
+// build compiles one program into file.
+func build(ctx context.Context, l line.Line, program Program, file string) error {
+	_, err := goCommand(ctx, l, "build", "-trimpath", "-buildvcs=false", "-ldflags", linkerFlags(l), "-o", file, program.Package)
+	if err != nil {
+		return fmt.Errorf("building %s of Kubernetes %s: %w", program.Name, l.Version, err)
+	}
+	return nil
+}
+
+// linkerFlags strips debug data and stamps the version: an API server that
+// does not know its own version is refused by kubectl and by clients.
+func linkerFlags(l line.Line) string {
+	const version = "k8s.io/component-base/version."
+	major, minor := l.MajorMinor()
+	return strings.Join([]string{
+		"-s", "-w",
+		"-X", version + "gitVersion=" + l.Version,
+		"-X", version + "gitMajor=" + major,
+		"-X", version + "gitMinor=" + minor,
+		"-X", version + "gitTreeState=clean",
+	}, " ")
+}
+
+// goCommand runs the go command in the line's module and returns its standard
+// output. The user's proxy and cache settings hold; settings that would change
+// what is built do not.
+func goCommand(ctx context.Context, l line.Line, args ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = l.Module
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=")
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, lastLines(stderr.String(), 30))
+	}
+	return stdout.Bytes(), nil
+}
+
+// lastLines is the end of a text that may be long.
+func lastLines(text string, count int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes of the command.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// errUsage marks a mistake on the command line that has been reported already.
+var errUsage = errors.New("usage")
+
+// environment is what a verb sees of the world around it.
+type environment struct {
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	// folder is the current folder: it decides which work tree is meant.
+	folder string
+}
+
+// verb is one command of the tool.
+type verb struct {
+	name, summary string
+	// hidden verbs are called by the tool itself.
+	hidden bool
+	run    func(context.Context, environment, []string) error
+}
+
+// verbs lists the commands in the order of the help text.
+func verbs() []verb {
+	return []verb{
+		{name: "build", summary: "build etcd, the Kubernetes control plane and kubectl into the user's cache", run: runBuild},
+		{name: "assets", summary: "build, then print the folder for KUBEBUILDER_ASSETS", run: runAssets},
+		{name: "up", summary: "start a control plane and print the line that exports its KUBECONFIG", run: runUp},
+		{name: "status", summary: "show what runs", run: runStatus},
+		{name: "down", summary: "stop the control plane and remove everything it wrote", run: runDown},
+		{name: "run", summary: "start a control plane, run a command against it, and stop it again", run: runRun},
+		{name: supervise, hidden: true, run: runSupervise},
+	}
+}
+
+// Main runs the command line in the process's own environment until it is done
+// or interrupted, and returns the exit code.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	folder, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cluster: finding the current folder:", err)
+		return exitFailure
+	}
+	return run(ctx, environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, folder: folder}, args)
+}
+
+// run finds the verb and maps its error to an exit code.
+func run(ctx context.Context, env environment, args []string) int {
+	if len(args) == 0 {
+		usage(env.stderr)
+		return exitUsage
+	}
+	if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		usage(env.stdout)
+		return exitOK
+	}
+	for _, v := range verbs() {
+		if v.name == args[0] {
+			return exitCode(env, v.name, v.run(ctx, env, args[1:]))
+		}
+	}
+	fmt.Fprintf(env.stderr, "cluster: unknown command %q\n\n", args[0])
+	usage(env.stderr)
+	return exitUsage
+}
+
+// exitCode reports err, unless that has been done, and chooses the exit code.
+func exitCode(env environment, name string, err error) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.Is(err, errUsage):
+		return exitUsage
+	default:
+		fmt.Fprintf(env.stderr, "cluster %s: %v\n", name, err)
+		return exitFailure
+	}
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "cluster runs a real Kubernetes control plane on this machine: no root, no container engine.\n\nUsage: cluster <command> [flags]\n\n")
+	for _, v := range verbs() {
+		if !v.hidden {
+			fmt.Fprintf(w, "  %-8s %s\n", v.name, v.summary)
+		}
+	}
+	fmt.Fprint(w, "\ncluster <command> --help shows the flags of a command.\n")
+}

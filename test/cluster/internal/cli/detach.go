@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// message is one line that the supervisor writes to its launcher.
+type message struct {
+	Progress string `json:"progress,omitempty"`
+	Failure  string `json:"failure,omitempty"`
+	Ready    bool   `json:"ready,omitempty"`
+}
+
+// order is what the launcher tells the supervisor.
+type order struct {
+	Dir     string               `json:"dir"`
+	Options controlplane.Options `json:"options"`
+	Startup int64                `json:"startup"`
+}
+
+// detach starts a supervisor in a session of its own and returns when the
+// control plane serves. The supervisor holds the folder's lock from the start.
+// Until it is ready it ends when this process does, so that an interrupted or
+// killed `up` leaves nothing running.
+func detach(ctx context.Context, env environment, s start) error {
+	folder, err := state.Create(ctx, s.dir, s.record())
+	if err != nil {
+		return err
+	}
+	defer folder.Release()
+	leash, hold, err := os.Pipe() // the supervisor sees its end when we are gone
+	if err != nil {
+		return fmt.Errorf("making a pipe: %w", err)
+	}
+	defer hold.Close()
+	messages, reports, err := os.Pipe()
+	if err != nil {
+		return errors.Join(fmt.Errorf("making a pipe: %w", err), leash.Close())
+	}
+	defer messages.Close()
+
+	err = startSupervisor(folder, s, reports, leash)
+	if err := errors.Join(err, reports.Close(), leash.Close()); err != nil {
+		return err
+	}
+	interrupted := context.AfterFunc(ctx, func() { hold.Close() })
+	defer interrupted()
+	err = follow(env, bufio.NewScanner(messages))
+	if err != nil && ctx.Err() != nil {
+		return errors.New("interrupted; everything is stopped")
+	}
+	return err
+}
+
+// startSupervisor runs this program again as the supervisor of the folder.
+func startSupervisor(folder *state.Folder, s start, reports, leash *os.File) error {
+	text, err := json.Marshal(order{Dir: s.dir, Options: s.options, Startup: int64(s.startup)})
+	if err != nil {
+		return fmt.Errorf("encoding the supervisor's order: %w", err)
+	}
+	log, err := os.OpenFile(folder.Path("log", "supervisor.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the supervisor's log: %w", err)
+	}
+	defer log.Close()
+	child := exec.Command("/proc/self/exe", supervise, string(text))
+	child.Dir = "/" // keeps no folder of the user's busy
+	child.Stdout, child.Stderr = log, log
+	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		return fmt.Errorf("starting the supervisor: %w", err)
+	}
+	return child.Process.Release()
+}
+
+// follow shows the supervisor's progress until it is ready or has failed.
+func follow(env environment, lines *bufio.Scanner) error {
+	for lines.Scan() {
+		var m message
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			return fmt.Errorf("reading the supervisor's message: %w", err)
+		}
+		switch {
+		case m.Ready:
+			return nil
+		case m.Failure != "":
+			return errors.New(m.Failure)
+		default:
+			fmt.Fprintln(env.stderr, m.Progress)
+		}
+	}
+	return errors.Join(lines.Err(), errors.New("the supervisor ended before the control plane was ready"))
+}

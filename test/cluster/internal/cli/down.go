@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+const (
+	// downGrace is how long a supervisor may take before it is killed. It
+	// kills its components at once and needs a fraction of a second.
+	downGrace = 10 * time.Second
+	// downTimeout bounds the whole, in case the kernel cannot end a process.
+	downTimeout = 30 * time.Second
+)
+
+func runDown(ctx context.Context, env environment, args []string) error {
+	flags := newFlags(env, "down", "", "Stops every process of the control plane and removes its state folder. Does nothing when there is none;\nclears up after a control plane that was killed.")
+	dir := dirFlag(flags)
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	root, err := repository.Find(env.folder)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	was, err := state.Down(ctx, root.Path(*dir), downGrace)
+	if err != nil {
+		return err
+	}
+	if was {
+		fmt.Fprintf(env.stderr, "Down; removed %s\n", root.Path(*dir))
+	} else {
+		fmt.Fprintf(env.stderr, "Nothing to stop in %s\n", root.Path(*dir))
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
+)
+
+// lineVariable is the environment variable that chooses the Kubernetes line
+// when the flag does not.
+const lineVariable = "KUBERNETES_VERSION"
+
+// newFlags starts the flag set of a verb. description is a sentence or a few.
+func newFlags(env environment, name, arguments, description string) *flag.FlagSet {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(env.stderr)
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "Usage: cluster %s [flags]%s\n\n%s\n\nFlags:\n", name, arguments, description)
+		flags.PrintDefaults()
+	}
+	return flags
+}
+
+// parse reads args, of which none but flags may remain.
+func parse(flags *flag.FlagSet, args []string) error {
+	if err := parseLeading(flags, args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return refuse(flags, fmt.Sprintf("unexpected argument %q", flags.Arg(0)))
+	}
+	return nil
+}
+
+// parseLeading reads flags up to the first other argument.
+func parseLeading(flags *flag.FlagSet, args []string) error {
+	err := flags.Parse(args)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		return errUsage
+	}
+	return err
+}
+
+// refuse reports a mistake on the command line.
+func refuse(flags *flag.FlagSet, message string) error {
+	fmt.Fprintf(flags.Output(), "cluster %s: %s\n", flags.Name(), message)
+	return errUsage
+}
+
+// lineFlag adds the choice of the Kubernetes line.
+func lineFlag(env environment, flags *flag.FlagSet) *string {
+	name := env.getenv(lineVariable)
+	if name == "" {
+		name = line.Default
+	}
+	return flags.String("kubernetes", name, "Kubernetes `line` to run, a folder of components; $"+lineVariable+" when set")
+}
+
+// loadLine finds the chosen line in the work tree.
+func loadLine(env environment, name string) (line.Line, error) {
+	root, err := repository.Find(env.folder)
+	if err != nil {
+		return line.Line{}, err
+	}
+	return line.Load(line.Folder(string(root)), name)
+}

@@ -1,0 +1,14 @@
+package cli
+
+import "strings"
+
+// plain are the characters that no shell gives a meaning to.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,"
+
+// quote makes text one word of a POSIX shell.
+func quote(text string) string {
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

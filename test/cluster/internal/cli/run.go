@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// commandGrace is how long the command may take to end after it was told to.
+const commandGrace = 30 * time.Second
+
+func runRun(ctx context.Context, env environment, args []string) error {
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH, and stops everything\nwhen the command ends, however it ends. The exit code is 0 when the command's is, else 1.")
+	chosen := addStartFlags(env, flags)
+	if err := parseLeading(flags, args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return refuse(flags, "no command to run")
+	}
+	s, err := chosen.resolve(ctx, env, flags)
+	if err != nil {
+		return err
+	}
+	return around(ctx, env, s, flags.Args())
+}
+
+// around runs the command inside the life of a control plane. An interrupt
+// ends the command first, which may still need the API server to clean up; the
+// end of the command, or of the control plane, ends the other.
+func around(ctx context.Context, env environment, s start, args []string) error {
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	interrupted := context.AfterFunc(ctx, stopServing) // as long as no command runs
+	commanding, stopCommand := context.WithCancel(ctx)
+	defer stopCommand()
+
+	var outcome chan error
+	err := attached(serving, env, s, func() error {
+		if !interrupted() {
+			return nil
+		}
+		outcome = make(chan error, 1)
+		go func() {
+			defer stopServing()
+			outcome <- command(commanding, env, s, args)
+		}()
+		return nil
+	})
+	if outcome == nil {
+		return errors.Join(err, ctx.Err())
+	}
+	stopCommand()
+	return errors.Join(<-outcome, err)
+}
+
+// command runs the user's command until it ends, and asks it to end when ctx
+// is done. A Ctrl-C reaches it directly, from the terminal.
+func command(ctx context.Context, env environment, s start, args []string) error {
+	runtime.LockOSThread() // the child is told to end when this thread does
+	defer runtime.UnlockOSThread()
+	child := exec.CommandContext(ctx, args[0], args[1:]...)
+	child.Stdin, child.Stdout, child.Stderr = os.Stdin, env.stdout, env.stderr
+	child.Env = append(os.Environ(),
+		"KUBECONFIG="+s.kubeconfig(),
+		"PATH="+s.options.Programs+string(filepath.ListSeparator)+env.getenv("PATH"))
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
+	child.WaitDelay = commandGrace
+	if err := child.Run(); err != nil {
+		return fmt.Errorf("running %q: %w", args[0], err)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+func runStatus(_ context.Context, env environment, args []string) error {
+	flags := newFlags(env, "status", "", "Shows the components of the control plane and whether they run. Exit code 1 when it does not serve.")
+	dir := dirFlag(flags)
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	root, err := repository.Find(env.folder)
+	if err != nil {
+		return err
+	}
+	path := root.Path(*dir)
+	record, err := state.Read(path)
+	if err != nil {
+		return err
+	}
+	return show(env, path, record)
+}
+
+// show prints the record beside what the kernel says.
+func show(env environment, path string, record state.Record) error {
+	healthy := record.Ready && state.Supervised(record)
+	for _, component := range record.Components {
+		word := "running"
+		if !component.Process.Alive() {
+			word, healthy = "ended", false
+		}
+		fmt.Fprintf(env.stdout, "%-24s %-8s pid %d\n", component.Name, word, component.Process.PID)
+	}
+	if !healthy {
+		return fmt.Errorf("the control plane in %q does not serve: see %s", path, filepath.Join(path, "log"))
+	}
+	fmt.Fprintf(env.stdout, "Kubernetes %s at %s, up for %s\nexport KUBECONFIG=%s\n", record.Kubernetes, record.Server,
+		time.Since(record.Started).Round(time.Second), quote(filepath.Join(path, controlplane.Kubeconfig)))
+	return nil
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// supervise is the verb by which `up` calls this program again.
+const supervise = "supervise"
+
+// The open files that a supervisor is started with, counted from firstFile.
+const (
+	folderLock = iota
+	reportPipe
+	leashPipe
+
+	firstFile = 3
+)
+
+// runSupervise keeps a control plane that `up` detached. It ends on SIGTERM,
+// when a component ends, and, until it is ready, when its launcher ends.
+func runSupervise(ctx context.Context, _ environment, args []string) error {
+	if len(args) != 1 {
+		return errors.New("this command is started by `cluster up` only")
+	}
+	var o order
+	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
+		return fmt.Errorf("decoding the launcher's order: %w", err)
+	}
+	lock, reports, leash := inherited(folderLock), inherited(reportPipe), inherited(leashPipe)
+	folder, err := state.Inherit(o.Dir, lock)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	held := make(chan struct{})
+	go guard(leash, held, stop)
+
+	tell := json.NewEncoder(reports)
+	err = govern(ctx, folder, start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup)}, controlplane.Events{
+		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) }, // a launcher that is gone ends us by the leash
+		Ready: func() error {
+			close(held)
+			return errors.Join(tell.Encode(message{Ready: true}), reports.Close())
+		},
+	})
+	if err != nil {
+		_ = tell.Encode(message{Failure: err.Error()}) // it stands in the log as well
+	}
+	return err
+}
+
+// inherited opens a file that the launcher left open, and keeps it from the
+// components: a component with the lock would hold it after our end.
+func inherited(index int) *os.File {
+	syscall.CloseOnExec(firstFile + index)
+	return os.NewFile(uintptr(firstFile+index), fmt.Sprintf("inherited-%d", index))
+}
+
+// guard calls stop when the other end of the leash is closed, unless the
+// control plane was ready before.
+func guard(leash *os.File, ready <-chan struct{}, stop context.CancelFunc) {
+	_, _ = io.Copy(io.Discard, leash) // returns when the launcher is gone
+	leash.Close()
+	select {
+	case <-ready:
+	default:
+		stop()
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// defaultDir is the state folder, below the work tree's ignored cache folder.
+const defaultDir = ".cache/cluster"
+
+// defaultStartup is generous: a busy machine with two cores needs a minute.
+const defaultStartup = 3 * time.Minute
+
+// dirFlag adds the choice of the state folder.
+func dirFlag(flags *flag.FlagSet) *string {
+	return flags.String("dir", defaultDir, "state `folder`; a relative one counts from the top of the work tree")
+}
+
+// startFlags are the flags of the verbs that start a control plane.
+type startFlags struct {
+	line, dir, with *string
+	port            *int
+	audit           *bool
+	startup         *time.Duration
+}
+
+func addStartFlags(env environment, flags *flag.FlagSet) startFlags {
+	return startFlags{
+		line:    lineFlag(env, flags),
+		dir:     dirFlag(flags),
+		with:    flags.String("with", controlplane.ControllerManager+","+controlplane.Scheduler, "`components` beside etcd and the API server, separated by commas; empty for none"),
+		port:    flags.Int("port", 0, "`port` of the API server on 127.0.0.1; 0 takes a free one"),
+		audit:   flags.Bool("audit-log", false, "write every request to log/audit.log in the state folder"),
+		startup: flags.Duration("timeout", defaultStartup, "how long the start may take"),
+	}
+}
+
+// start is a checked choice of what to start and where.
+type start struct {
+	dir     string
+	version string
+	options controlplane.Options
+	startup time.Duration
+}
+
+// resolve checks the flags and builds the programs when needed.
+func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.FlagSet) (start, error) {
+	with, err := controlplane.ParseWith(*f.with)
+	if err != nil {
+		return start{}, refuse(flags, "--with: "+err.Error())
+	}
+	root, err := repository.Find(env.folder)
+	if err != nil {
+		return start{}, err
+	}
+	l, err := loadLine(env, *f.line)
+	if err != nil {
+		return start{}, err
+	}
+	folder, err := programs(ctx, env, *f.line)
+	if err != nil {
+		return start{}, err
+	}
+	return start{
+		dir: root.Path(*f.dir), version: l.Version, startup: *f.startup,
+		options: controlplane.Options{Programs: folder, Port: *f.port, With: with, AuditLog: *f.audit},
+	}, nil
+}
+
+// record is what the state folder says before anything runs.
+func (s start) record() state.Record {
+	return state.Record{Kubernetes: s.version, Options: s.options.String(), Started: time.Now().UTC()}
+}
+
+// kubeconfig is the administrator's kubeconfig.
+func (s start) kubeconfig() string { return filepath.Join(s.dir, controlplane.Kubeconfig) }
+
+func runUp(ctx context.Context, env environment, args []string) error {
+	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nStandard output is one line for a shell: eval \"$(cluster up)\". Up already with the same flags: prints\nthe line again. Stop it with `cluster down`.")
+	chosen := addStartFlags(env, flags)
+	foreground := flags.Bool("foreground", false, "stay until interrupted, then stop everything and remove the state folder")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	s, err := chosen.resolve(ctx, env, flags)
+	if err != nil {
+		return err
+	}
+	if *foreground {
+		return attached(ctx, env, s, func() error { return printExport(env, s) })
+	}
+	up, err := alreadyUp(s)
+	if err != nil {
+		return err
+	}
+	if !up {
+		if err := detach(ctx, env, s); err != nil {
+			return err
+		}
+	}
+	return printExport(env, s)
+}
+
+// alreadyUp tells whether the wanted control plane serves already. One with
+// other options is an error, because the caller would not get what it asks for.
+func alreadyUp(s start) (bool, error) {
+	record, err := state.Read(s.dir)
+	if errors.Is(err, state.ErrAbsent) {
+		return false, nil
+	}
+	if err != nil || !record.Ready || !state.Supervised(record) {
+		return false, err
+	}
+	if wanted := s.record(); record.Options != wanted.Options || record.Kubernetes != wanted.Kubernetes {
+		return false, fmt.Errorf("up already in %q with other flags (Kubernetes %s, %s): run `cluster down` first", s.dir, record.Kubernetes, record.Options)
+	}
+	return true, nil
+}
+
+// printExport writes the line for the user's shell.
+func printExport(env environment, s start) error {
+	fmt.Fprintf(env.stderr, "Kubernetes %s is up; kubectl: %s\n", s.version, filepath.Join(s.options.Programs, "kubectl"))
+	_, err := fmt.Fprintf(env.stdout, "export KUBECONFIG=%s\n", quote(s.kubeconfig()))
+	return err
+}

@@ -1,0 +1,114 @@
+package controlplane
+
+import (
+	"strconv"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// component is one program and how it is started.
+type component struct {
+	program string
+	args    []string
+}
+
+// auditPolicy records who asked for what, and no bodies: requests are counted
+// by user agent, and Secrets must not end up in a log.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+`
+
+// etcd keeps the objects. Its data need not survive the machine, so it does
+// not wait for the disk.
+func etcd(folder *state.Folder, p ports) component {
+	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair), certificatePath(folder, clusterAuthority)
+	return component{program: "etcd", args: []string{
+		"--name=default",
+		"--data-dir=" + folder.Path("etcd"),
+		"--unsafe-no-fsync",
+		"--log-level=warn",
+		"--listen-client-urls=" + url(p.etcd),
+		"--advertise-client-urls=" + url(p.etcd),
+		"--listen-peer-urls=" + url(p.etcdPeer),
+		"--initial-advertise-peer-urls=" + url(p.etcdPeer),
+		"--initial-cluster=default=" + url(p.etcdPeer),
+		"--client-cert-auth", "--trusted-ca-file=" + authority, "--cert-file=" + certificate, "--key-file=" + key,
+		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + authority, "--peer-cert-file=" + certificate, "--peer-key-file=" + key,
+	}}
+}
+
+// apiServer serves the API. OwnerReferencesPermissionEnforcement is on because
+// some platforms have it on, and operators fail there that never met it.
+func apiServer(folder *state.Folder, p ports, audit bool) component {
+	args := []string{
+		"--etcd-servers=" + url(p.etcd),
+		"--etcd-cafile=" + certificatePath(folder, clusterAuthority),
+		"--etcd-certfile=" + certificatePath(folder, etcdPair),
+		"--etcd-keyfile=" + keyPath(folder, etcdPair),
+		"--bind-address=" + loopback,
+		"--advertise-address=" + loopback,
+		"--endpoint-reconciler-type=none", // a loopback address may not be published
+		"--secure-port=" + strconv.Itoa(p.apiServer),
+		"--cert-dir=" + folder.Path("pki"),
+		"--tls-cert-file=" + certificatePath(folder, serverPair),
+		"--tls-private-key-file=" + keyPath(folder, serverPair),
+		"--client-ca-file=" + certificatePath(folder, clusterAuthority),
+		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+		"--service-account-key-file=" + folder.Path("pki", serviceAccountKey+".pub"),
+		"--service-account-signing-key-file=" + keyPath(folder, serviceAccountKey),
+		"--service-cluster-ip-range=" + serviceRange,
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
+		"--allow-privileged=true",
+		"--requestheader-client-ca-file=" + certificatePath(folder, frontProxyAuthority),
+		"--requestheader-allowed-names=" + frontProxyPair,
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-username-headers=X-Remote-User",
+		"--proxy-client-cert-file=" + certificatePath(folder, frontProxyPair),
+		"--proxy-client-key-file=" + keyPath(folder, frontProxyPair),
+	}
+	if audit {
+		args = append(args, "--audit-policy-file="+folder.Path("audit-policy.yaml"), "--audit-log-path="+folder.Path("log", "audit.log"))
+	}
+	return component{program: "kube-apiserver", args: args}
+}
+
+// controllerManager runs the controllers. The autoscaler looks often, because
+// tests wait for it.
+func controllerManager(folder *state.Folder, p ports) component {
+	return component{program: "kube-controller-manager", args: append(controllerFlags(folder, controllerManagerUser, p.controllerManager),
+		"--use-service-account-credentials=true",
+		"--service-account-private-key-file="+keyPath(folder, serviceAccountKey),
+		"--root-ca-file="+certificatePath(folder, clusterAuthority),
+		"--cluster-signing-cert-file="+certificatePath(folder, clusterAuthority),
+		"--cluster-signing-key-file="+keyPath(folder, clusterAuthority),
+		"--allocate-node-cidrs=false",
+		"--horizontal-pod-autoscaler-sync-period=5s",
+		"--horizontal-pod-autoscaler-downscale-stabilization=20s",
+	)}
+}
+
+// scheduler places pods on nodes.
+func scheduler(folder *state.Folder, p ports) component {
+	return component{program: "kube-scheduler", args: controllerFlags(folder, schedulerUser, p.scheduler)}
+}
+
+// controllerFlags are those that the controller manager and the scheduler
+// share. Each is alone, so none waits for a lease.
+func controllerFlags(folder *state.Folder, user string, port int) []string {
+	config := kubeconfigPath(folder, user)
+	return []string{
+		"--kubeconfig=" + config,
+		"--authentication-kubeconfig=" + config,
+		"--authorization-kubeconfig=" + config,
+		"--leader-elect=false",
+		"--bind-address=" + loopback,
+		"--secure-port=" + strconv.Itoa(port),
+		"--tls-cert-file=" + certificatePath(folder, componentPair),
+		"--tls-private-key-file=" + keyPath(folder, componentPair),
+	}
+}

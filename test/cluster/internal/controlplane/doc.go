@@ -1,0 +1,4 @@
+// Package controlplane runs etcd, the API server and, when wanted, the
+// controller manager and the scheduler as children of this process: keys and
+// flags, the order of the start, health, and the end of it all.
+package controlplane

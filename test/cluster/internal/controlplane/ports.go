@@ -1,0 +1,71 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// Free ports are looked for below the range from which Linux serves outgoing
+// connections (32768 and up), so that no client on the machine takes one
+// between the look and the component's start.
+const (
+	firstPort = 20000
+	lastPort  = 32767
+	portTries = 1000
+)
+
+// loopback is the only address that anything listens on.
+const loopback = "127.0.0.1"
+
+// ports are the TCP ports of the components on the loopback address.
+type ports struct {
+	etcd, etcdPeer, apiServer, controllerManager, scheduler int
+}
+
+// choosePorts finds free ports. A wanted port of the API server, not 0, must
+// be free.
+func choosePorts(wanted int) (ports, error) {
+	taken := map[int]bool{wanted: true}
+	if wanted != 0 && !free(wanted) {
+		return ports{}, fmt.Errorf("port %d on %s is in use: choose another or 0", wanted, loopback)
+	}
+	p := ports{apiServer: wanted}
+	for _, port := range []*int{&p.apiServer, &p.etcd, &p.etcdPeer, &p.controllerManager, &p.scheduler} {
+		if *port != 0 {
+			continue
+		}
+		found, err := freePort(taken)
+		if err != nil {
+			return ports{}, err
+		}
+		*port, taken[found] = found, true
+	}
+	return p, nil
+}
+
+// freePort tries ports at random, because neighbours on the machine may be
+// looking at the same time.
+func freePort(taken map[int]bool) (int, error) {
+	for range portTries {
+		port := firstPort + rand.IntN(lastPort-firstPort+1)
+		if !taken[port] && free(port) {
+			return port, nil
+		}
+	}
+	return 0, errors.New("no free TCP port found")
+}
+
+func free(port int) bool {
+	listener, err := net.Listen("tcp", address(port))
+	if err != nil {
+		return false
+	}
+	return listener.Close() == nil
+}
+
+func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
+func url(port int) string { return "https://" + address(port) }

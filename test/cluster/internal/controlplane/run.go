@@ -1,0 +1,200 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// Events are called while a control plane starts.
+type Events struct {
+	// Progress receives a line for each step that is done.
+	Progress func(string)
+	// Ready is called once, when every component has answered. An error ends
+	// the control plane.
+	Ready func() error
+}
+
+// runner is one control plane while it runs.
+type runner struct {
+	folder  *state.Folder
+	options Options
+	ports   ports
+	group   *process.Group
+	client  *http.Client
+	events  Events
+	start   time.Time
+}
+
+// Run starts a control plane in the folder and keeps it until ctx is done or a
+// component ends by itself, which is an error. startup bounds the time until
+// it is ready. When Run returns no process of it is left; the folder is.
+func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Duration, events Events) (err error) {
+	chosen, err := choosePorts(o.Port)
+	if err != nil {
+		return err
+	}
+	r := &runner{folder: folder, options: o, ports: chosen, group: process.NewGroup(), events: events, start: time.Now()}
+	defer func() { err = errors.Join(err, r.group.Kill()) }()
+
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go r.watch(running, stop)
+
+	if err := r.startAll(running, startup); err != nil {
+		if ctx.Err() != nil {
+			return nil // asked to end while starting
+		}
+		return err
+	}
+	<-running.Done()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return context.Cause(running)
+}
+
+// watch ends everything when one component ends.
+func (r *runner) watch(ctx context.Context, stop context.CancelCauseFunc) {
+	select {
+	case <-ctx.Done():
+	case exit := <-r.group.Exits():
+		stop(r.explain(exit))
+	}
+}
+
+// startAll brings up the components in order. The controllers wait for the API
+// server, because the controller manager gives up for good when it meets one
+// that has not created its own roles yet.
+func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startup, fmt.Errorf("not ready within %s", startup))
+	defer cancel()
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	if err := r.launch(etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.options.AuditLog)); err != nil {
+		return err
+	}
+	if err := await(ctx, r.client, url(r.ports.apiServer)+"/readyz"); err != nil {
+		return err
+	}
+	r.progress("API server " + url(r.ports.apiServer))
+	if err := r.startControllers(ctx); err != nil {
+		return err
+	}
+	if err := r.folder.Update(func(record *state.Record) { record.Ready = true }); err != nil {
+		return err
+	}
+	return r.events.Ready()
+}
+
+// prepare writes what the components read when they start.
+func (r *runner) prepare() error {
+	admin, authority, err := writeKeys(r.folder, url(r.ports.apiServer), time.Now())
+	if err != nil {
+		return err
+	}
+	if r.client, err = newClient(authority, admin); err != nil {
+		return err
+	}
+	if r.options.AuditLog {
+		if err := writeFile(r.folder.Path("audit-policy.yaml"), []byte(auditPolicy)); err != nil {
+			return err
+		}
+	}
+	return r.folder.Update(func(record *state.Record) { record.Server = url(r.ports.apiServer) })
+}
+
+// startControllers starts the wanted controllers and waits until they work.
+func (r *runner) startControllers(ctx context.Context) error {
+	var targets []string
+	if slices.Contains(r.options.With, ControllerManager) {
+		if err := r.launch(controllerManager(r.folder, r.ports)); err != nil {
+			return err
+		}
+		targets = append(targets, url(r.ports.controllerManager)+"/healthz",
+			url(r.ports.apiServer)+"/api/v1/namespaces/default/serviceaccounts/default")
+	}
+	if slices.Contains(r.options.With, Scheduler) {
+		if err := r.launch(scheduler(r.folder, r.ports)); err != nil {
+			return err
+		}
+		targets = append(targets, url(r.ports.scheduler)+"/healthz")
+	}
+	for _, target := range targets {
+		if err := await(ctx, r.client, target); err != nil {
+			return err
+		}
+	}
+	if len(targets) > 0 {
+		r.progress(strings.Join(r.options.With, ", "))
+	}
+	return nil
+}
+
+// launch starts components and records them.
+func (r *runner) launch(components ...component) error {
+	for _, c := range components {
+		identity, err := r.spawn(c)
+		if err != nil {
+			return err
+		}
+		err = r.folder.Update(func(record *state.Record) {
+			record.Components = append(record.Components, state.Component{Name: c.program, Process: identity})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spawn starts one component with an environment of its own: etcd takes
+// settings from ETCD_* variables, and a proxy of the user's has no business on
+// the loopback address.
+func (r *runner) spawn(c component) (process.Identity, error) {
+	output, err := os.OpenFile(r.logPath(c.program), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return process.Identity{}, fmt.Errorf("opening the log of %s: %w", c.program, err)
+	}
+	defer output.Close()
+	return r.group.Start(process.Command{
+		Name: c.program, Program: filepath.Join(r.options.Programs, c.program), Args: c.args,
+		Dir: r.folder.Path(), Env: []string{"PATH=/usr/bin:/bin", "HOME=" + r.folder.Path(), "TMPDIR=" + r.folder.Path()},
+		Output: output,
+	})
+}
+
+func (r *runner) logPath(program string) string { return r.folder.Path("log", program+".log") }
+
+func (r *runner) progress(what string) {
+	r.events.Progress(fmt.Sprintf("%5.1f s  %s", time.Since(r.start).Seconds(), what))
+}
+
+// explain says why a component ended, with the end of its log.
+func (r *runner) explain(exit process.Exit) error {
+	why := "exit code 0"
+	if exit.Err != nil {
+		why = exit.Err.Error()
+	}
+	return fmt.Errorf("%s ended (%s); the end of %s:\n%s", exit.Name, why, r.logPath(exit.Name), tail(r.logPath(exit.Name), 15))
+}
+
+// tail is the last lines of a file, or why it cannot be read.
+func tail(file string, count int) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}

@@ -1,0 +1,94 @@
+package line
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Default is the line that is used when the user names none: the newest one
+// that the project supports.
+const Default = "1.36"
+
+// prefix is what the name of a line's folder starts with.
+const prefix = "k8s-"
+
+// Line is one Kubernetes minor release, pinned to a patch release.
+type Line struct {
+	// Name is the minor release, such as "1.36".
+	Name string
+	// Version is the pinned patch release, such as "v1.36.3".
+	Version string
+	// Module is the absolute folder of the module that pins the line.
+	Module string
+}
+
+// Folder is where the lines lie in the work tree at root.
+func Folder(root string) string {
+	return filepath.Join(root, "test", "cluster", "components")
+}
+
+// Load reads the line with the given name ("1.36") from folder. The error for
+// an unknown name lists those that exist.
+func Load(folder, name string) (Line, error) {
+	names, err := Names(folder)
+	if err != nil {
+		return Line{}, err
+	}
+	if !slices.Contains(names, name) {
+		return Line{}, fmt.Errorf("no Kubernetes line %q: use one of %s", name, strings.Join(names, ", "))
+	}
+	module := filepath.Join(folder, prefix+name)
+	version, err := required(filepath.Join(module, "go.mod"), "k8s.io/kubernetes")
+	if err != nil {
+		return Line{}, err
+	}
+	return Line{Name: name, Version: version, Module: module}, nil
+}
+
+// Names lists the lines in folder, sorted by text.
+func Names(folder string) ([]string, error) {
+	modules, err := filepath.Glob(filepath.Join(folder, prefix+"*", "go.mod"))
+	if err != nil {
+		return nil, fmt.Errorf("listing Kubernetes lines in %q: %w", folder, err)
+	}
+	names := make([]string, 0, len(modules))
+	for _, module := range modules {
+		names = append(names, strings.TrimPrefix(filepath.Base(filepath.Dir(module)), prefix))
+	}
+	return names, nil
+}
+
+// MajorMinor splits the version into the two numbers that Kubernetes programs
+// report beside it.
+func (l Line) MajorMinor() (major, minor string) {
+	parts := strings.SplitN(strings.TrimPrefix(l.Version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return parts[0], ""
+	}
+	return parts[0], parts[1]
+}
+
+// required is the version at which a go.mod requires module.
+func required(file, module string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("reading a Kubernetes line: %w", err)
+	}
+	defer f.Close()
+
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(lines.Text()), "require "))
+		if len(fields) >= 2 && fields[0] == module && fields[1] != "=>" {
+			return fields[1], nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return "", fmt.Errorf("reading %q: %w", file, err)
+	}
+	return "", fmt.Errorf("%q does not require %s", file, module)
+}

@@ -1,0 +1,108 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Identity names one process for good. A process id alone does not: it is
+// reused after the process ended, and after a restart of the machine.
+type Identity struct {
+	PID int `json:"pid"`
+	// Start is when the process started, in clock ticks since the machine did.
+	Start uint64 `json:"start"`
+	// Boot is the kernel's random id of this run of the machine.
+	Boot string `json:"boot"`
+}
+
+// Identify reads the identity of the process that has pid now.
+func Identify(pid int) (Identity, error) {
+	boot, err := bootID()
+	if err != nil {
+		return Identity{}, err
+	}
+	stat, err := readStat(pid)
+	if err != nil {
+		return Identity{}, err
+	}
+	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
+}
+
+// Alive tells whether the process still runs. A zombie does not: it has ended
+// and waits for its parent. When the kernel cannot be asked, the process counts
+// as ended, since nothing may be done to it.
+func (i Identity) Alive() bool {
+	now, err := i.look()
+	return err == nil && now.state != 'Z' && now.state != 'X'
+}
+
+// look reads the process's state and fails unless it is the same process.
+func (i Identity) look() (stat, error) {
+	boot, err := bootID()
+	if err != nil {
+		return stat{}, err
+	}
+	now, err := readStat(i.PID)
+	if err != nil {
+		return stat{}, err
+	}
+	if boot != i.Boot || now.start != i.Start {
+		return stat{}, fmt.Errorf("process id %d belongs to another process now", i.PID)
+	}
+	return now, nil
+}
+
+// stat is the part of /proc/<pid>/stat that matters here.
+type stat struct {
+	state byte
+	start uint64
+}
+
+func readStat(pid int) (stat, error) {
+	if pid <= 0 {
+		return stat{}, fmt.Errorf("%d is not a process id", pid)
+	}
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return stat{}, fmt.Errorf("reading the state of process %d: %w", pid, err)
+	}
+	return parseStat(string(data))
+}
+
+// parseStat reads proc_pid_stat(5). The second field is the program's name in
+// brackets and may hold anything, so the fields are counted from its end.
+func parseStat(text string) (stat, error) {
+	const startField = 22 // as proc_pid_stat(5) counts, from 1
+	end := strings.LastIndexByte(text, ')')
+	if end < 0 {
+		return stat{}, errors.New("process state without a program name")
+	}
+	fields := strings.Fields(text[end+1:]) // fields[0] is field 3
+	if len(fields) <= startField-3 {
+		return stat{}, fmt.Errorf("process state with only %d fields", len(fields)+2)
+	}
+	start, err := strconv.ParseUint(fields[startField-3], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("reading a process's start time: %w", err)
+	}
+	return stat{state: fields[0][0], start: start}, nil
+}
+
+func bootID() (string, error) {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("no /proc/sys/kernel/random/boot_id: is /proc mounted?")
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the machine's boot id: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+// Self is the identity of this process.
+func Self() (Identity, error) { return Identify(os.Getpid()) }

@@ -1,0 +1,218 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
+)
+
+// Folder is a state folder that this process holds the lock of.
+type Folder struct {
+	path string
+	lock *os.File
+
+	mutex  sync.Mutex
+	record Record
+}
+
+// Create takes the folder for a new control plane, after clearing away what a
+// killed one left in it. It fails when a control plane runs in it, and when
+// this tool did not make what lies in it.
+func Create(ctx context.Context, path string, record Record) (*Folder, error) {
+	if _, err := Read(path); err != nil && !errors.Is(err, ErrAbsent) {
+		return nil, err
+	}
+	lock, err := acquire(path)
+	if errors.Is(err, errLocked) {
+		return nil, fmt.Errorf("a control plane is running or starting in %q", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{path: path, lock: lock, record: record}
+	if err := f.clear(ctx); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	if err := f.prepare(); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Inherit takes over a folder, with its lock, from the process that created it.
+func Inherit(path string, lock *os.File) (*Folder, error) {
+	record, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{path: path, lock: lock, record: record}, nil
+}
+
+// prepare writes the record before anything else, so that the folder can be
+// recognised however early its maker is killed.
+func (f *Folder) prepare() error {
+	if err := write(f.path, f.record); err != nil {
+		return err
+	}
+	for _, name := range []string{"pki", "log"} {
+		if err := os.MkdirAll(f.Path(name), 0o700); err != nil {
+			return fmt.Errorf("preparing the folder of a control plane: %w", err)
+		}
+	}
+	return nil
+}
+
+// Path is a path inside the folder.
+func (f *Folder) Path(elements ...string) string {
+	return filepath.Join(append([]string{f.path}, elements...)...)
+}
+
+// Lock is the open lock file, to hand on to a child.
+func (f *Folder) Lock() *os.File { return f.lock }
+
+// Record is a copy of the record as last written.
+func (f *Folder) Record() Record {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.record
+}
+
+// Update changes the record and writes it.
+func (f *Folder) Update(change func(*Record)) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	change(&f.record)
+	return write(f.path, f.record)
+}
+
+// Remove removes the folder and lets go of the lock.
+func (f *Folder) Remove() error {
+	defer f.lock.Close()
+	if err := f.empty(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(f.path); err != nil {
+		return fmt.Errorf("removing the folder of a control plane: %w", err)
+	}
+	return nil
+}
+
+// Release lets go of the lock and leaves the folder for people to look at.
+func (f *Folder) Release() { f.lock.Close() }
+
+// clear ends processes that outlived their supervisor and empties the folder,
+// all but the lock.
+func (f *Folder) clear(ctx context.Context) error {
+	old, err := Read(f.path)
+	if err != nil && !errors.Is(err, ErrAbsent) {
+		return err
+	}
+	if err := stopComponents(ctx, old); err != nil {
+		return err
+	}
+	return f.empty()
+}
+
+// empty removes everything but the lock, and the record last: until then the
+// folder stays recognisable however early its remover is killed.
+func (f *Folder) empty() error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return fmt.Errorf("listing the folder of a control plane: %w", err)
+	}
+	var problems []error
+	for _, entry := range entries {
+		if name := entry.Name(); name != lockName && name != recordName {
+			problems = append(problems, os.RemoveAll(f.Path(name)))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("emptying the folder of a control plane: %w", err)
+	}
+	if err := os.RemoveAll(f.Path(recordName)); err != nil {
+		return fmt.Errorf("removing the record of a control plane: %w", err)
+	}
+	return nil
+}
+
+// Down ends the control plane in path, removes the folder, and tells whether
+// there was one. It may be called at any time, twice, and after any part was
+// killed. grace is how long the supervisor may take to end by itself.
+func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if _, err := Read(path); err != nil && !errors.Is(err, ErrAbsent) {
+		return false, err
+	}
+	lock, err := seize(ctx, path, grace)
+	if err != nil {
+		return false, err
+	}
+	f := &Folder{path: path, lock: lock}
+	old, err := Read(path)
+	if err != nil && !errors.Is(err, ErrAbsent) {
+		f.Release()
+		return false, err
+	}
+	if err := stopComponents(ctx, old); err != nil {
+		f.Release()
+		return false, err
+	}
+	return true, f.Remove()
+}
+
+// seize takes the lock from a running supervisor by ending it.
+func seize(ctx context.Context, path string, grace time.Duration) (*os.File, error) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		lock, err := acquire(path)
+		if !errors.Is(err, errLocked) {
+			return lock, err
+		}
+		// No supervisor in the record yet: its launcher is about to start it.
+		record, err := Read(path)
+		if err != nil && !errors.Is(err, ErrAbsent) {
+			return nil, err
+		}
+		if record.Supervisor.Alive() {
+			if err := record.Supervisor.Stop(ctx, grace); err != nil {
+				return nil, fmt.Errorf("ending the control plane in %q: %w", path, err)
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for the control plane in %q to let go of it: %w", path, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// stopComponents kills what is left of a control plane, last started first. Its
+// data is about to be removed, so no component needs to end in good order.
+func stopComponents(ctx context.Context, record Record) error {
+	var problems []error
+	for i := len(record.Components) - 1; i >= 0; i-- {
+		component := record.Components[i]
+		if err := component.Process.Stop(ctx, 0); err != nil {
+			problems = append(problems, fmt.Errorf("ending %s: %w", component.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// Supervised tells whether a live process looks after the control plane.
+func Supervised(record Record) bool {
+	return record.Supervisor != process.Identity{} && record.Supervisor.Alive()
+}

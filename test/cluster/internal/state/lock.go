@@ -1,0 +1,55 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// lockName is the file whose lock is held by whoever runs the control plane.
+const lockName = "lock"
+
+// errLocked says that somebody else holds the folder.
+var errLocked = errors.New("the folder is in use")
+
+// acquire makes folder when needed and takes its lock, or returns errLocked.
+// The kernel lets go of the lock when the last process that has the file open
+// ends, so a lock is never stale.
+func acquire(folder string) (*os.File, error) {
+	for {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("making the folder of a control plane: %w", err)
+		}
+		file, err := os.OpenFile(filepath.Join(folder, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since MkdirAll
+		}
+		if err != nil {
+			return nil, fmt.Errorf("opening the lock of a control plane: %w", err)
+		}
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			file.Close()
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil, errLocked
+			}
+			return nil, fmt.Errorf("locking %q: %w", file.Name(), err)
+		}
+		if current(file) {
+			return file, nil
+		}
+		file.Close() // the folder was removed while we took its lock
+	}
+}
+
+// current tells whether an open file still is the one at its path.
+func current(file *os.File) bool {
+	held, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(held, there)
+}

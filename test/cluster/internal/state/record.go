@@ -1,0 +1,92 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
+)
+
+// ErrAbsent says that there is no control plane in the folder.
+var ErrAbsent = errors.New("no control plane")
+
+// recordName is the file that marks a folder as made by this tool.
+const recordName = "cluster.json"
+
+// Record is what is known of a control plane, kept as JSON in its folder.
+type Record struct {
+	// Kubernetes is the version, such as "v1.36.3".
+	Kubernetes string `json:"kubernetes"`
+	// Options are the choices it was started with, one text to compare.
+	Options string `json:"options"`
+	// Started is when the folder was made.
+	Started time.Time `json:"started"`
+	// Supervisor is the process that started the components and ends them. It
+	// is empty until that process has taken over.
+	Supervisor process.Identity `json:"supervisor,omitzero"`
+	// Components are the processes started so far.
+	Components []Component `json:"components,omitempty"`
+	// Server is the URL of the API server.
+	Server string `json:"server,omitempty"`
+	// Ready is set when every component has answered.
+	Ready bool `json:"ready,omitempty"`
+}
+
+// Component is one running program of the control plane.
+type Component struct {
+	Name    string           `json:"name"`
+	Process process.Identity `json:"process"`
+}
+
+// Read returns the record in folder, and ErrAbsent when folder does not exist
+// or is empty. It fails for a folder that this tool did not make.
+func Read(folder string) (Record, error) {
+	data, err := os.ReadFile(filepath.Join(folder, recordName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, absentOrForeign(folder)
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("reading the record of a control plane: %w", err)
+	}
+	var record Record
+	if err := json.Unmarshal(data, &record); err != nil {
+		return Record{}, fmt.Errorf("decoding %q: %w", filepath.Join(folder, recordName), err)
+	}
+	return record, nil
+}
+
+// absentOrForeign explains a folder without a record. What Create may leave
+// behind when it is killed early counts as absent.
+func absentOrForeign(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reading the folder of a control plane: %w", err)
+	}
+	for _, entry := range entries {
+		if name := entry.Name(); name != lockName && name != recordName+".new" {
+			return fmt.Errorf("%q holds %q and was not made by this tool: choose another folder", folder, name)
+		}
+	}
+	return fmt.Errorf("%w in %q", ErrAbsent, folder)
+}
+
+// write replaces the record in one step, so that no reader sees half of it.
+func write(folder string, record Record) error {
+	data, err := json.MarshalIndent(record, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the record of a control plane: %w", err)
+	}
+	file := filepath.Join(folder, recordName)
+	if err := os.WriteFile(file+".new", append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("writing the record of a control plane: %w", err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		return fmt.Errorf("replacing the record of a control plane: %w", err)
+	}
+	return nil
+}
