@@ -10,6 +10,7 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 CACHE := .cache
 BIN := $(CACHE)/bin
 
@@ -39,7 +40,7 @@ space := $(empty) $(empty)
 joined = $(subst $(space),$(comma),$(strip $(1)))
 
 # A user's own KUBEBUILDER_ASSETS wins; the tool sees to that.
-ASSETS = KUBEBUILDER_ASSETS="$$($(GO) run -C test/cluster . assets)"
+ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 
 ##@ Everyday
 
@@ -53,12 +54,13 @@ help: ## List the targets
 build: ## Build the operator and the CLI into bin/
 	@mkdir -p bin
 	@for program in $(notdir $(wildcard cmd/*)); do \
-		$(GO) build -trimpath -o bin/$$program ./cmd/$$program; echo "built bin/$$program"; \
+		$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
+		echo "built bin/$$program"; \
 	done
 
 .PHONY: demo
-demo: ## Show it all: control plane, operator, a sample stack
-	@$(GO) run -C test/cluster . demo
+demo: cluster-tool build ## Show it all: control plane, operator, a sample stack
+	@$(BIN)/cluster run -- hack/demo
 
 .PHONY: clean
 clean: ## Remove what the targets built in this work tree
@@ -67,7 +69,7 @@ clean: ## Remove what the targets built in this work tree
 ##@ Tests
 
 .PHONY: test
-test: $(BIN)/gotestsum ## Run every test on a real API server, with coverage of the pure packages
+test: cluster-tool $(BIN)/gotestsum ## Run every test on a real API server, with coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; \
 	MODULES="$(wildcard $(TEST_MODULES))" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
@@ -77,7 +79,7 @@ test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no contr
 	@hack/test test-unit $(PURE)
 
 .PHONY: test-race
-test-race: $(BIN)/gotestsum ## Run the tests of the packages with goroutines under the race detector (needs a C compiler)
+test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with goroutines under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -race $(RACE)
 
 .PHONY: test-server
@@ -120,7 +122,7 @@ generate: generate-api generate-rbac generate-docs generate-manifests ## Write e
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
 	@$(BIN)/controller-gen object paths=./api/...
-	@$(BIN)/controller-gen crd:generateEmbeddedObjectMeta=false paths=./api/... output:crd:dir=config/crd/bases
+	@$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen
@@ -146,12 +148,17 @@ release-data: ## Extract the data of a server release from its package [RELEASE=
 ##@ Cluster
 
 .PHONY: cluster-up
-cluster-up: ## Start a control plane and print how to reach it
-	@$(GO) run -C test/cluster . up
+cluster-up: cluster-tool ## Start a control plane; prints the line that exports its KUBECONFIG
+	@$(BIN)/cluster up
 
 .PHONY: cluster-down
-cluster-down: ## Stop it and remove what it left
-	@$(GO) run -C test/cluster . down
+cluster-down: cluster-tool ## Stop it and remove what it left
+	@$(BIN)/cluster down
+
+# Built, not `go run`: signals then reach the tool itself, which stops what it started.
+.PHONY: cluster-tool
+cluster-tool:
+	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
 
 # Tools: the name of a file in .cache/bin is that of a tool in tools/go.mod.
 
