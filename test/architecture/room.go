@@ -33,8 +33,8 @@ var (
 		"internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/schema",
 	})
 	belowPlan = slices.Concat(types, []string{
-		"internal/names", "internal/stackconfig/...", "internal/distribution", "internal/validate", "internal/convert",
-		"internal/render/...", "internal/status",
+		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
+		"internal/convert", "internal/render/...", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{"internal/resolve/...", "internal/apply", "internal/probe"})
@@ -46,10 +46,13 @@ var Rooms = []Room{
 	{Path: "api/...", Kind: API},
 
 	{Path: "internal/names", Kind: Pure, Imports: types},
-	{Path: "internal/stackconfig/...", Kind: Pure, Imports: types},
+	{Path: "internal/intent", Kind: Pure, Imports: types},
+	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
 	{Path: "internal/convert", Kind: Pure, Imports: types},
-	{Path: "internal/validate", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/...", "internal/distribution"}},
+	{Path: "internal/validate", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",
+	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
