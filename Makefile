@@ -59,7 +59,7 @@ build: ## Build the operator and the CLI into bin/
 	done
 
 .PHONY: demo
-demo: cluster-tool build ## Show it all: control plane, operator, a sample stack
+demo: cluster-tool ## Show it all: control plane, operator, a sample stack
 	@$(BIN)/cluster run -- hack/demo
 
 .PHONY: clean
