@@ -37,11 +37,11 @@ func DefaultFolder() (string, error) {
 // Ensure returns the folder with the line's programs and builds them when it
 // is not there. A first build takes minutes.
 func (c Cache) Ensure(ctx context.Context, l line.Line) (string, error) {
-	go_, err := findToolchain(ctx, l)
+	compiler, err := findToolchain(ctx, l)
 	if err != nil {
 		return "", err
 	}
-	key, err := key(l, go_)
+	key, err := key(l, compiler)
 	if err != nil {
 		return "", err
 	}
@@ -53,22 +53,21 @@ func (c Cache) Ensure(ctx context.Context, l line.Line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
-	if complete(folder) { // built by the caller we waited for
-		return folder, nil
+	if !complete(folder) { // not built by the caller we waited for
+		err = c.buildAll(ctx, l, compiler, folder)
 	}
-	return folder, c.buildAll(ctx, l, go_, folder)
+	return folder, errors.Join(err, unlock())
 }
 
 // buildAll builds every program beside folder and renames the result.
-func (c Cache) buildAll(ctx context.Context, l line.Line, go_ toolchain, folder string) error {
+func (c Cache) buildAll(ctx context.Context, l line.Line, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
-	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
 		return fmt.Errorf("preparing %q: %w", staging, err)
 	}
 	defer os.RemoveAll(staging)
 
-	fmt.Fprintf(c.Progress, "Building Kubernetes %s with %s into %s (once; minutes)\n", l.Version, go_.version, folder)
+	fmt.Fprintf(c.Progress, "Building Kubernetes %s with %s into %s (once; minutes)\n", l.Version, compiler.version, folder)
 	start := time.Now()
 	if err := c.step("modules", func() error { return fetchModules(ctx, l) }); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (c Cache) step(name string, do func() error) error {
 
 // key names a build after everything that decides its content: the versions
 // for people to read, and a digest of the module files and linker flags.
-func key(l line.Line, go_ toolchain) (string, error) {
+func key(l line.Line, compiler toolchain) (string, error) {
 	digest := sha256.New()
 	for _, name := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join(l.Module, name))
@@ -112,7 +111,7 @@ func key(l line.Line, go_ toolchain) (string, error) {
 	}
 	fmt.Fprintln(digest, linkerFlags(l), packages())
 	short := hex.EncodeToString(digest.Sum(nil))[:8]
-	return fmt.Sprintf("%s-%s-%s-%s-%s", l.Version, go_.version, go_.os, go_.arch, short), nil
+	return fmt.Sprintf("%s-%s-%s-%s-%s", l.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }
 
 // complete tells whether folder holds every program. Folders appear whole, so

@@ -12,19 +12,18 @@ import (
 
 // lock makes callers build one after the other. The kernel lets go of the lock
 // when its holder dies, so a killed build blocks nobody.
-func (c Cache) lock(ctx context.Context, folder string) (unlock func(), err error) {
-	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
+func (c Cache) lock(ctx context.Context, folder string) (unlock func() error, err error) {
+	if err := os.MkdirAll(c.Folder, 0o750); err != nil {
 		return nil, fmt.Errorf("making the cache folder: %w", err)
 	}
-	file, err := os.OpenFile(folder+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(folder+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the build lock: %w", err)
 	}
 	if err := c.wait(ctx, file); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("waiting for the build lock %q: %w", file.Name(), err)
+		return nil, errors.Join(fmt.Errorf("waiting for the build lock %q: %w", file.Name(), err), file.Close())
 	}
-	return func() { file.Close() }, nil
+	return file.Close, nil
 }
 
 // wait polls for the lock, because a blocking flock would outlive ctx.

@@ -49,11 +49,11 @@ func detach(ctx context.Context, env environment, s start) error {
 	}
 	defer messages.Close()
 
-	err = startSupervisor(folder, s, reports, leash)
+	err = startSupervisor(ctx, folder, s, reports, leash)
 	if err := errors.Join(err, reports.Close(), leash.Close()); err != nil {
 		return err
 	}
-	interrupted := context.AfterFunc(ctx, func() { hold.Close() })
+	interrupted := context.AfterFunc(ctx, func() { _ = hold.Close() })
 	defer interrupted()
 	err = follow(env, bufio.NewScanner(messages))
 	if err != nil && ctx.Err() != nil {
@@ -63,7 +63,7 @@ func detach(ctx context.Context, env environment, s start) error {
 }
 
 // startSupervisor runs this program again as the supervisor of the folder.
-func startSupervisor(folder *state.Folder, s start, reports, leash *os.File) error {
+func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports, leash *os.File) error {
 	text, err := json.Marshal(order{Dir: s.dir, Options: s.options, Startup: int64(s.startup)})
 	if err != nil {
 		return fmt.Errorf("encoding the supervisor's order: %w", err)
@@ -73,8 +73,8 @@ func startSupervisor(folder *state.Folder, s start, reports, leash *os.File) err
 		return fmt.Errorf("opening the supervisor's log: %w", err)
 	}
 	defer log.Close()
-	child := exec.Command("/proc/self/exe", supervise, string(text))
-	child.Dir = "/" // keeps no folder of the user's busy
+	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise, string(text)) // it outlives us
+	child.Dir = "/"                                                                                     // keeps no folder of the user's busy
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

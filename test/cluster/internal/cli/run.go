@@ -16,7 +16,7 @@ import (
 const commandGrace = 30 * time.Second
 
 func runRun(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH, and stops everything\nwhen the command ends, however it ends. The exit code is 0 when the command's is, else 1.")
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, however it ends. The exit code is 0 when the command's is, else 1.")
 	chosen := addStartFlags(env, flags)
 	if err := parseLeading(flags, args); err != nil {
 		return err
@@ -66,6 +66,7 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	runtime.LockOSThread() // the child is told to end when this thread does
 	defer runtime.UnlockOSThread()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
+	child.Dir = string(s.root)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, env.stdout, env.stderr
 	child.Env = append(os.Environ(),
 		"KUBECONFIG="+s.kubeconfig(),

@@ -71,7 +71,7 @@ func inherited(index int) *os.File {
 // control plane was ready before.
 func guard(leash *os.File, ready <-chan struct{}, stop context.CancelFunc) {
 	_, _ = io.Copy(io.Discard, leash) // returns when the launcher is gone
-	leash.Close()
+	_ = leash.Close()
 	select {
 	case <-ready:
 	default:

@@ -45,6 +45,7 @@ func addStartFlags(env environment, flags *flag.FlagSet) startFlags {
 
 // start is a checked choice of what to start and where.
 type start struct {
+	root    repository.Root
 	dir     string
 	version string
 	options controlplane.Options
@@ -70,7 +71,7 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 		return start{}, err
 	}
 	return start{
-		dir: root.Path(*f.dir), version: l.Version, startup: *f.startup,
+		root: root, dir: root.Path(*f.dir), version: l.Version, startup: *f.startup,
 		options: controlplane.Options{Programs: folder, Port: *f.port, With: with, AuditLog: *f.audit},
 	}, nil
 }

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -27,9 +28,9 @@ type ports struct {
 
 // choosePorts finds free ports. A wanted port of the API server, not 0, must
 // be free.
-func choosePorts(wanted int) (ports, error) {
+func choosePorts(ctx context.Context, wanted int) (ports, error) {
 	taken := map[int]bool{wanted: true}
-	if wanted != 0 && !free(wanted) {
+	if wanted != 0 && !free(ctx, wanted) {
 		return ports{}, fmt.Errorf("port %d on %s is in use: choose another or 0", wanted, loopback)
 	}
 	p := ports{apiServer: wanted}
@@ -37,7 +38,7 @@ func choosePorts(wanted int) (ports, error) {
 		if *port != 0 {
 			continue
 		}
-		found, err := freePort(taken)
+		found, err := freePort(ctx, taken)
 		if err != nil {
 			return ports{}, err
 		}
@@ -48,18 +49,18 @@ func choosePorts(wanted int) (ports, error) {
 
 // freePort tries ports at random, because neighbours on the machine may be
 // looking at the same time.
-func freePort(taken map[int]bool) (int, error) {
+func freePort(ctx context.Context, taken map[int]bool) (int, error) {
 	for range portTries {
-		port := firstPort + rand.IntN(lastPort-firstPort+1)
-		if !taken[port] && free(port) {
+		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // a guess is no secret
+		if !taken[port] && free(ctx, port) {
 			return port, nil
 		}
 	}
 	return 0, errors.New("no free TCP port found")
 }
 
-func free(port int) bool {
-	listener, err := net.Listen("tcp", address(port))
+func free(ctx context.Context, port int) bool {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address(port))
 	if err != nil {
 		return false
 	}

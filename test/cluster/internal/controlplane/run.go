@@ -39,7 +39,7 @@ type runner struct {
 // component ends by itself, which is an error. startup bounds the time until
 // it is ready. When Run returns no process of it is left; the folder is.
 func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Duration, events Events) (err error) {
-	chosen, err := choosePorts(o.Port)
+	chosen, err := choosePorts(ctx, o.Port)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	if err := r.launch(etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.options.AuditLog)); err != nil {
+	if err := r.launch(ctx, etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.options.AuditLog)); err != nil {
 		return err
 	}
 	if err := await(ctx, r.client, url(r.ports.apiServer)+"/readyz"); err != nil {
@@ -118,14 +118,14 @@ func (r *runner) prepare() error {
 func (r *runner) startControllers(ctx context.Context) error {
 	var targets []string
 	if slices.Contains(r.options.With, ControllerManager) {
-		if err := r.launch(controllerManager(r.folder, r.ports)); err != nil {
+		if err := r.launch(ctx, controllerManager(r.folder, r.ports)); err != nil {
 			return err
 		}
 		targets = append(targets, url(r.ports.controllerManager)+"/healthz",
 			url(r.ports.apiServer)+"/api/v1/namespaces/default/serviceaccounts/default")
 	}
 	if slices.Contains(r.options.With, Scheduler) {
-		if err := r.launch(scheduler(r.folder, r.ports)); err != nil {
+		if err := r.launch(ctx, scheduler(r.folder, r.ports)); err != nil {
 			return err
 		}
 		targets = append(targets, url(r.ports.scheduler)+"/healthz")
@@ -142,9 +142,9 @@ func (r *runner) startControllers(ctx context.Context) error {
 }
 
 // launch starts components and records them.
-func (r *runner) launch(components ...component) error {
+func (r *runner) launch(ctx context.Context, components ...component) error {
 	for _, c := range components {
-		identity, err := r.spawn(c)
+		identity, err := r.spawn(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -161,13 +161,13 @@ func (r *runner) launch(components ...component) error {
 // spawn starts one component with an environment of its own: etcd takes
 // settings from ETCD_* variables, and a proxy of the user's has no business on
 // the loopback address.
-func (r *runner) spawn(c component) (process.Identity, error) {
+func (r *runner) spawn(ctx context.Context, c component) (process.Identity, error) {
 	output, err := os.OpenFile(r.logPath(c.program), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return process.Identity{}, fmt.Errorf("opening the log of %s: %w", c.program, err)
 	}
 	defer output.Close()
-	return r.group.Start(process.Command{
+	return r.group.Start(ctx, process.Command{
 		Name: c.program, Program: filepath.Join(r.options.Programs, c.program), Args: c.args,
 		Dir: r.folder.Path(), Env: []string{"PATH=/usr/bin:/bin", "HOME=" + r.folder.Path(), "TMPDIR=" + r.folder.Path()},
 		Output: output,

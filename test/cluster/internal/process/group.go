@@ -1,11 +1,13 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -66,9 +68,10 @@ func (g *Group) serveStarts() {
 func (g *Group) Exits() <-chan Exit { return g.exits }
 
 // Start starts a child in a session of its own, so that a Ctrl-C at the
-// terminal reaches this process only, and has it killed when this one dies.
-func (g *Group) Start(c Command) (Identity, error) {
-	child := exec.Command(c.Program, c.Args...)
+// terminal reaches this process only, and has it killed when this one dies. The end
+// of ctx does not end the child: Kill does, in order.
+func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
+	child := exec.CommandContext(context.WithoutCancel(ctx), c.Program, c.Args...)
 	child.Dir, child.Env = c.Dir, c.Env
 	child.Stdout, child.Stderr = c.Output, c.Output
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
@@ -98,10 +101,10 @@ func (g *Group) Kill() error {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	var problems []error
-	for i := len(g.children) - 1; i >= 0; i-- {
-		err := g.children[i].Process.Kill()
+	for _, child := range slices.Backward(g.children) {
+		err := child.Process.Kill()
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			problems = append(problems, fmt.Errorf("killing %s: %w", g.children[i].Path, err))
+			problems = append(problems, fmt.Errorf("killing %s: %w", child.Path, err))
 		}
 	}
 	g.wait.Wait()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -67,7 +66,7 @@ func readStat(pid int) (stat, error) {
 	if pid <= 0 {
 		return stat{}, fmt.Errorf("%d is not a process id", pid)
 	}
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return stat{}, fmt.Errorf("reading the state of process %d: %w", pid, err)
 	}

@@ -18,7 +18,7 @@ func (i Identity) Signal(signal syscall.Signal) error {
 	if err != nil {
 		return fmt.Errorf("finding process %d: %w", i.PID, err)
 	}
-	defer handle.Release()
+	defer func() { _ = handle.Release() }() // nothing depends on giving the handle back
 	if !i.Alive() {
 		return nil
 	}

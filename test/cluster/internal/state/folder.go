@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,12 +39,10 @@ func Create(ctx context.Context, path string, record Record) (*Folder, error) {
 	}
 	f := &Folder{path: path, lock: lock, record: record}
 	if err := f.clear(ctx); err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	if err := f.prepare(); err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	return f, nil
 }
@@ -96,7 +95,7 @@ func (f *Folder) Update(change func(*Record)) error {
 
 // Remove removes the folder and lets go of the lock.
 func (f *Folder) Remove() error {
-	defer f.lock.Close()
+	defer f.Release()
 	if err := f.empty(); err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func (f *Folder) Remove() error {
 }
 
 // Release lets go of the lock and leaves the folder for people to look at.
-func (f *Folder) Release() { f.lock.Close() }
+func (f *Folder) Release() { _ = f.lock.Close() }
 
 // clear ends processes that outlived their supervisor and empties the folder,
 // all but the lock.
@@ -203,8 +202,7 @@ func seize(ctx context.Context, path string, grace time.Duration) (*os.File, err
 // data is about to be removed, so no component needs to end in good order.
 func stopComponents(ctx context.Context, record Record) error {
 	var problems []error
-	for i := len(record.Components) - 1; i >= 0; i-- {
-		component := record.Components[i]
+	for _, component := range slices.Backward(record.Components) {
 		if err := component.Process.Stop(ctx, 0); err != nil {
 			problems = append(problems, fmt.Errorf("ending %s: %w", component.Name, err))
 		}

@@ -31,7 +31,7 @@ func acquire(folder string) (*os.File, error) {
 			return nil, fmt.Errorf("opening the lock of a control plane: %w", err)
 		}
 		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			file.Close()
+			_ = file.Close() // it was only opened for its lock
 			if errors.Is(err, syscall.EWOULDBLOCK) {
 				return nil, errLocked
 			}
@@ -40,7 +40,7 @@ func acquire(folder string) (*os.File, error) {
 		if current(file) {
 			return file, nil
 		}
-		file.Close() // the folder was removed while we took its lock
+		_ = file.Close() // the folder was removed while we took its lock
 	}
 }
 

@@ -1,0 +1,215 @@
+package process
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// parentVariable makes the test binary play a parent that starts one child,
+// writes its identity to standard output, and waits to be killed.
+const parentVariable = "PROCESS_TEST_PARENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(parentVariable) != "" {
+		playParent()
+	}
+	os.Exit(m.Run())
+}
+
+func playParent() {
+	identity, err := NewGroup().Start(context.Background(), Command{Name: "child", Program: "/bin/sleep", Args: []string{"600"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(identity); err != nil {
+		os.Exit(1)
+	}
+	select {}
+}
+
+// limited is a context that fails the test rather than hang it.
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// start starts a shell script in a group of its own.
+func start(t *testing.T, g *Group, script string) Identity {
+	t.Helper()
+	identity, err := g.Start(t.Context(), Command{Name: "script", Program: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=/usr/bin:/bin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity
+}
+
+func newGroup(t *testing.T) *Group {
+	t.Helper()
+	g := NewGroup()
+	t.Cleanup(func() {
+		if err := g.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func TestChildrenDieWithTheirKilledParent(t *testing.T) {
+	parent := exec.CommandContext(t.Context(), "/proc/self/exe")
+	parent.Env = append(os.Environ(), parentVariable+"=1")
+	output, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child Identity
+	if err := json.NewDecoder(output).Decode(&child); err != nil {
+		t.Fatal(err)
+	}
+	if !child.Alive() {
+		t.Fatal("the child does not run")
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Wait(limited(t)); err != nil {
+		t.Error(err)
+	}
+	_ = parent.Wait() // it was killed
+}
+
+func TestKillEndsEveryChild(t *testing.T) {
+	g := NewGroup()
+	var children []Identity
+	for range 3 {
+		children = append(children, start(t, g, "exec sleep 600"))
+	}
+	if err := g.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, child := range children {
+		if child.Alive() {
+			t.Errorf("process %d is alive after Kill", child.PID)
+		}
+	}
+}
+
+func TestExitsTellWhoEndedAndHow(t *testing.T) {
+	g := newGroup(t)
+	start(t, g, "exit 3")
+	select {
+	case exit := <-g.Exits():
+		if exit.Name != "script" || exit.Err == nil || !strings.Contains(exit.Err.Error(), "exit status 3") {
+			t.Errorf("got %+v", exit)
+		}
+	case <-limited(t).Done():
+		t.Fatal("the end of a child was not told")
+	}
+}
+
+func TestStartNamesWhatCannotStart(t *testing.T) {
+	_, err := newGroup(t).Start(t.Context(), Command{Name: "etcd", Program: "/nowhere/etcd"})
+	if err == nil || !strings.Contains(err.Error(), "starting etcd") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestChildrenHaveASessionOfTheirOwn(t *testing.T) {
+	child := start(t, newGroup(t), "exec sleep 600")
+	group, err := syscall.Getpgid(child.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if group != child.PID {
+		t.Errorf("the child is in process group %d and would see a Ctrl-C", group)
+	}
+}
+
+func TestStop(t *testing.T) {
+	for _, test := range []struct {
+		name, script string
+		grace        time.Duration
+		// saysGoodbye is whether the process can react before it ends.
+		saysGoodbye bool
+	}{
+		{name: "ends by itself", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done", grace: 10 * time.Second, saysGoodbye: true},
+		{name: "deaf to SIGTERM", script: "trap '' TERM; touch $READY; while :; do sleep 0.05; done", grace: 50 * time.Millisecond},
+		{name: "no grace", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ready, bye := filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "bye")
+			child := start(t, newGroup(t), "READY="+ready+" BYE="+bye+"\n"+test.script)
+			waitForFile(t, ready)
+			if err := child.Stop(limited(t), test.grace); err != nil {
+				t.Fatal(err)
+			}
+			if child.Alive() {
+				t.Error("the process is alive after Stop")
+			}
+			if _, err := os.Stat(bye); (err == nil) != test.saysGoodbye {
+				t.Errorf("goodbye file: %v, want there: %t", err, test.saysGoodbye)
+			}
+		})
+	}
+}
+
+func waitForFile(t *testing.T, path string) {
+	t.Helper()
+	ctx := limited(t)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s did not appear", path)
+		case <-tick.C:
+		}
+	}
+}
+
+func TestStopSparesAProcessThatGotAReusedID(t *testing.T) {
+	g := newGroup(t)
+	child := start(t, g, "exec sleep 600")
+	recorded := child
+	recorded.Start-- // the recorded process ended, and its id went to this one
+	if err := recorded.Stop(limited(t), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if !child.Alive() {
+		t.Error("a process that was never recorded has been killed")
+	}
+}
+
+func TestStopTwice(t *testing.T) {
+	child := start(t, newGroup(t), "exec sleep 600")
+	for range 2 {
+		if err := child.Stop(limited(t), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWaitGivesUp(t *testing.T) {
+	child := start(t, newGroup(t), "exec sleep 600")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := child.Wait(ctx); err == nil {
+		t.Error("Wait returned while the process runs")
+	}
+}
