@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -31,12 +33,47 @@ type environment struct {
 var installed environment
 
 func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
 	var err error
 	if installed, err = install(testedRelease); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
-	os.Exit(m.Run())
+	scratch, err := scratchDirectory()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(scratch)
+	go func() {
+		interrupted := make(chan os.Signal, 1)
+		signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+		<-interrupted
+		killAll()
+		os.RemoveAll(scratch)
+		os.Exit(1)
+	}()
+	return m.Run()
+}
+
+// scratchDirectory makes the directory that every temporary file of the test
+// lies in, so that one removal takes them all. Other users may enter it:
+// PostgreSQL runs as one of them when the test runs as root.
+func scratchDirectory() (string, error) {
+	dir, err := os.MkdirTemp("", "llama-stack-server-test-")
+	if err != nil {
+		return "", fmt.Errorf("make scratch directory: %w", err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", fmt.Errorf("open scratch directory: %w", err)
+	}
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		return "", fmt.Errorf("use scratch directory: %w", err)
+	}
+	return dir, nil
 }
 
 // install makes the environments in the user's cache directory. Their names

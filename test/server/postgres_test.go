@@ -54,7 +54,7 @@ func (d database) connectionString() string {
 func startPostgres(t *testing.T) database {
 	t.Helper()
 	// Not t.TempDir: its parent may be closed to the user nobody.
-	dir, err := os.MkdirTemp("", "llama-stack-postgres-")
+	dir, err := os.MkdirTemp("", "postgres-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,15 +81,12 @@ func startPostgres(t *testing.T) database {
 
 	postgres := exec.Command(filepath.Join(installation, "bin", "postgres"), "-D", data, "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
-	postgres.Dir = dir
-	if attributes != nil {
-		postgres.SysProcAttr = &syscall.SysProcAttr{Credential: attributes.Credential}
-	}
-	p, err := startProcess(postgres)
+	postgres.Dir, postgres.SysProcAttr = dir, attributes
+	// On SIGTERM it would wait for its clients.
+	p, err := startProcess(t, postgres, syscall.SIGINT)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.stop)
 
 	db := database{host: "127.0.0.1", port: port, name: "stack"}
 	createDatabase(t, installation, db, p)

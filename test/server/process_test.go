@@ -10,8 +10,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,55 +29,81 @@ const (
 	logTail = 40
 )
 
+// watchdog is a shell script that becomes the program in its arguments and
+// leaves a guard beside it in the process group: when the test is gone, and with
+// it the other end of the pipe at descriptor 3, the guard ends the whole group.
+// A Ctrl-C, a timeout or a crash of the test leaves no process behind.
+const watchdog = `(cat <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
+
 // process is a program that runs in a process group of its own.
 type process struct {
 	cmd    *exec.Cmd
+	stopBy syscall.Signal // what ends it in good order
 	log    *syncBuffer
+	guard  *os.File
 	exited chan struct{}
 	err    error // valid once exited is closed
 }
 
-// startProcess starts a program that is asked to end when the test binary dies,
-// however that happens: nothing may be left behind by a Ctrl-C or a timeout.
-func startProcess(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, log: &syncBuffer{}, exited: make(chan struct{})}
+// running holds every process that was started and not stopped yet.
+var running sync.Map
+
+// killAll ends every process at once; for a test that is told to end before it
+// is done.
+func killAll() {
+	running.Range(func(p, _ any) bool {
+		p.(*process).kill()
+		return true
+	})
+}
+
+// startProcess starts a program, and ends it when the test is over.
+func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
+	t.Helper()
+	alive, guard, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make pipe: %w", err)
+	}
+	defer alive.Close()
+
+	cmd := exec.Command("/bin/sh", append([]string{"-c", watchdog}, program.Args...)...)
+	p := &process{cmd: cmd, stopBy: stopBy, log: &syncBuffer{}, guard: guard, exited: make(chan struct{})}
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = program.Dir, program.Env, []*os.File{alive}
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	// Children that keep the pipe open must not keep Wait waiting.
 	cmd.WaitDelay = stopTimeout
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if program.SysProcAttr != nil {
+		cmd.SysProcAttr.Credential = program.SysProcAttr.Credential
 	}
-	cmd.SysProcAttr.Setpgid = true
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
-
-	started := make(chan error)
+	if err := cmd.Start(); err != nil {
+		guard.Close()
+		return nil, fmt.Errorf("start %q: %w", program.Path, err)
+	}
 	go func() {
-		// The death signal follows the thread that started the process.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			p.err = cmd.Wait()
-			close(p.exited)
-		}
+		p.err = cmd.Wait()
+		close(p.exited)
 	}()
-	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %q: %w", cmd.Path, err)
-	}
+	running.Store(p, struct{}{})
+	t.Cleanup(p.stop)
 	return p, nil
 }
 
 // stop asks the whole group to end, then ends it.
 func (p *process) stop() {
-	group := -p.cmd.Process.Pid
-	_ = syscall.Kill(group, syscall.SIGTERM) // gone already is fine
+	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // gone already is fine
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
 	}
-	_ = syscall.Kill(group, syscall.SIGKILL)
+	p.kill()
+}
+
+func (p *process) kill() {
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
 	<-p.exited
+	p.guard.Close()
+	running.Delete(p)
 }
 
 // llamaStack is a running server.
@@ -113,11 +139,10 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+installed.tokenizer, "LLAMA_STACK_PORT="+strconv.Itoa(port))
 
 	begin := time.Now()
-	p, err := startProcess(cmd)
+	p, err := startProcess(t, cmd, syscall.SIGTERM)
 	if err != nil {
 		return nil, err
 	}
-	t.Cleanup(p.stop)
 	server := &llamaStack{
 		url:    b.scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		client: b.client,
