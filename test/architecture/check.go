@@ -45,7 +45,7 @@ func Check(module string, rooms []Room, packages []Package) []string {
 			continue
 		}
 		for _, imported := range pkg.Imports {
-			if complaint := complain(module, rooms, room, imported); complaint != "" {
+			if complaint := complain(module, room, imported); complaint != "" {
 				problems = append(problems, fmt.Sprintf("%s: imports %s: %s", path, imported, complaint))
 			}
 		}
@@ -55,7 +55,7 @@ func Check(module string, rooms []Room, packages []Package) []string {
 }
 
 // complain says what is wrong with one import of a package in room, or nothing.
-func complain(module string, rooms []Room, room Room, imported string) string {
+func complain(module string, room Room, imported string) string {
 	if path, ours := below(module, imported); ours {
 		if matches(room.Path, path) || matchesAny(room.Imports, path) {
 			return ""
