@@ -117,6 +117,24 @@ const (
 	ReasonRolloutFailed = "RolloutFailed"
 )
 
+// Reasons of DeploymentReady, HealthCheck, ServiceReady and StorageReady, as
+// users of v1alpha1 know them. While a Deployment is not ready its condition
+// carries Available's reason.
+const (
+	// ReasonDeploymentReady: the rollout is complete.
+	ReasonDeploymentReady = "DeploymentReady"
+	// ReasonHealthCheckPassed: every pod passes its readiness probe.
+	ReasonHealthCheckPassed = "HealthCheckPassed"
+	// ReasonHealthCheckFailed: some pod does not.
+	ReasonHealthCheckFailed = "HealthCheckFailed"
+	// ReasonServiceReady: the Service is applied.
+	ReasonServiceReady = "ServiceReady"
+	// ReasonStorageReady: the volume claim is bound, or waits for its first pod.
+	ReasonStorageReady = "StorageReady"
+	// ReasonStorageLost: the volume behind the claim is gone.
+	ReasonStorageLost = "StorageLost"
+)
+
 // Reasons of Degraded.
 const (
 	// ReasonRolledBack: a user rolled the Deployment back; the spec is not in force.

@@ -1,0 +1,63 @@
+package status
+
+import (
+	"errors"
+	"time"
+)
+
+// Retry says what makes another attempt worth while.
+type Retry int
+
+const (
+	// OnObjectChange: nothing but a change of the object helps. Terminal.
+	OnObjectChange Retry = iota
+	// OnReferenceChange: a referenced Secret, ConfigMap or image has to change.
+	// It is watched, so nothing polls.
+	OnReferenceChange
+	// Later: another attempt after OwnershipRetry; what has to change is not watched.
+	Later
+	// Backoff: attempts with growing delay, shown in status.
+	Backoff
+	// Quiet: attempts with growing delay; status does not mention it, because
+	// the next attempt most likely succeeds.
+	Quiet
+)
+
+// OwnershipRetry is the delay of Later.
+const OwnershipRetry = 5 * time.Minute
+
+// Failure is why a step could not do its work.
+type Failure struct {
+	// Condition is the type of the condition that becomes False.
+	Condition string
+	// Reason of that condition.
+	Reason string
+	// Message of that condition: what is wrong, where, and the remedy. Never a
+	// secret's value.
+	Message string
+	// Retry says when to try again.
+	Retry Retry
+	// Unknown makes the condition Unknown instead of False: it cannot be told yet.
+	Unknown bool
+	// Err is the cause, for the log. May be nil.
+	Err error
+}
+
+func (f *Failure) Error() string {
+	if f.Err != nil {
+		return f.Reason + ": " + f.Err.Error()
+	}
+	return f.Reason + ": " + f.Message
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// AsFailure finds the Failure in err. An error that is none is a defect or an
+// API call nobody classified: it is shown as the given condition's
+// InternalError and tried again.
+func AsFailure(err error, condition, reason string) *Failure {
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		return failure
+	}
+	return &Failure{Condition: condition, Reason: reason, Message: err.Error(), Retry: Backoff, Err: err}
+}

@@ -1,0 +1,243 @@
+package status_test
+
+import (
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+var (
+	earlier = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	now     = metav1.NewTime(earlier.Add(time.Hour))
+)
+
+func condition(name string, state metav1.ConditionStatus, reason string) metav1.Condition {
+	return metav1.Condition{Type: name, Status: state, Reason: reason, Message: reason + " message"}
+}
+
+// healthy is what a reconcile of a running stack observes.
+func healthy() []metav1.Condition {
+	return []metav1.Condition{
+		condition(v1alpha2.ConditionValidationSucceeded, metav1.ConditionTrue, v1alpha2.ReasonSpecValid),
+		condition(v1alpha2.ConditionSecretsResolved, metav1.ConditionTrue, v1alpha2.ReasonNoSecretsReferenced),
+		condition(v1alpha2.ConditionConfigGenerated, metav1.ConditionTrue, v1alpha2.ReasonDistributionDefaultUsed),
+		condition(v1alpha2.ConditionDeploymentUpdated, metav1.ConditionTrue, v1alpha2.ReasonDeploymentUpdateSucceeded),
+		condition(v1alpha2.ConditionServiceReady, metav1.ConditionTrue, v1alpha2.ReasonServiceReady),
+		condition(v1alpha2.ConditionAvailable, metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable),
+	}
+}
+
+func with(conditions []metav1.Condition, replacements ...metav1.Condition) []metav1.Condition {
+	for _, replacement := range replacements {
+		meta.SetStatusCondition(&conditions, replacement)
+	}
+	return conditions
+}
+
+// brief is a condition in the form the tables below compare.
+func brief(conditions []metav1.Condition) map[string]string {
+	lines := make(map[string]string, len(conditions))
+	for _, c := range conditions {
+		lines[c.Type] = string(c.Status) + " " + c.Reason
+	}
+	return lines
+}
+
+func TestSummarize(t *testing.T) {
+	missing := &status.Failure{
+		Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretNotFound,
+		Message: "Secret \"a\" not found", Retry: status.OnReferenceChange,
+	}
+	invalid := &status.Failure{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec,
+		Message: "spec.x: wrong", Retry: status.OnObjectChange,
+	}
+	for _, tc := range []struct {
+		name  string
+		in    status.Input
+		phase v1alpha2.Phase
+		want  map[string]string
+	}{
+		{
+			name: "everything holds", in: status.Input{Observed: healthy()}, phase: v1alpha2.PhaseReady,
+			want: map[string]string{
+				"Ready": "True MinimumReplicasAvailable", "ValidationSucceeded": "True SpecValid",
+				"SecretsResolved": "True NoSecretsReferenced", "ConfigGenerated": "True DistributionDefaultUsed",
+				"ConfigReady": "True DistributionDefaultUsed", "DeploymentUpdated": "True DeploymentUpdateSucceeded",
+				"ServiceReady": "True ServiceReady", "Available": "True MinimumReplicasAvailable",
+			},
+		},
+		{
+			name: "rollout goes on",
+			in: status.Input{Observed: with(healthy(),
+				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))},
+			phase: v1alpha2.PhaseInitializing,
+			want: map[string]string{
+				"Ready": "False RolloutInProgress", "Available": "False RolloutInProgress", "Reconciling": "True RolloutInProgress",
+				"ValidationSucceeded": "True SpecValid", "SecretsResolved": "True NoSecretsReferenced",
+				"ConfigGenerated": "True DistributionDefaultUsed", "ConfigReady": "True DistributionDefaultUsed",
+				"DeploymentUpdated": "True DeploymentUpdateSucceeded", "ServiceReady": "True ServiceReady",
+			},
+		},
+		{
+			name:  "invalid spec of a new object",
+			in:    status.Input{Failure: invalid},
+			phase: v1alpha2.PhaseFailed,
+			want: map[string]string{
+				"Ready": "False InvalidSpec", "ValidationSucceeded": "False InvalidSpec", "Stalled": "True InvalidSpec",
+				"SecretsResolved": "Unknown Waiting", "ConfigGenerated": "Unknown Waiting", "ConfigReady": "Unknown Waiting",
+				"DeploymentUpdated": "Unknown Waiting", "ServiceReady": "Unknown Waiting", "Available": "Unknown Waiting",
+			},
+		},
+		{
+			name: "a secret goes while the stack runs",
+			in: status.Input{
+				Previous: healthy(), Failure: missing,
+				Observed: []metav1.Condition{
+					healthy()[0], healthy()[5],
+					condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonSecretChangedToInvalid),
+				},
+			},
+			phase: v1alpha2.PhasePending,
+			want: map[string]string{
+				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
+				"Degraded": "True SecretChangedToInvalid", "ValidationSucceeded": "True SpecValid",
+				"ConfigGenerated": "True DistributionDefaultUsed", "ConfigReady": "True DistributionDefaultUsed",
+				"DeploymentUpdated": "True DeploymentUpdateSucceeded", "ServiceReady": "True ServiceReady",
+				"Available": "True MinimumReplicasAvailable",
+			},
+		},
+		{
+			name: "what a reconcile of a newer generation did not reach is not known",
+			in: status.Input{
+				Generation: 2, Previous: healthy(), Failure: missing, Observed: []metav1.Condition{healthy()[0]},
+			},
+			phase: v1alpha2.PhasePending,
+			want: map[string]string{
+				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
+				"ValidationSucceeded": "True SpecValid", "ConfigGenerated": "Unknown Waiting", "ConfigReady": "Unknown Waiting",
+				"DeploymentUpdated": "Unknown Waiting", "ServiceReady": "Unknown Waiting", "Available": "Unknown Waiting",
+			},
+		},
+		{
+			name: "rolled back by a user",
+			in: status.Input{Observed: with(healthy(),
+				condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))},
+			phase: v1alpha2.PhaseFailed,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "False RolledBack", "Degraded": "True RolledBack", "ConfigReady": "True DistributionDefaultUsed",
+			}),
+		},
+		{
+			name: "pods crash",
+			in: status.Input{Observed: with(healthy(),
+				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
+			phase: v1alpha2.PhaseFailed,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Reconciling": "True RolloutFailed",
+				"ConfigReady": "True DistributionDefaultUsed",
+			}),
+		},
+		{
+			name:  "deleted",
+			in:    status.Input{Observed: healthy(), Deleting: true},
+			phase: v1alpha2.PhaseTerminating,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "True MinimumReplicasAvailable", "ConfigReady": "True DistributionDefaultUsed",
+			}),
+		},
+		{
+			name: "conditions of the past go when nobody sets them",
+			in: status.Input{
+				Observed: healthy(),
+				Previous: []metav1.Condition{
+					condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack),
+					condition(v1alpha2.ConditionStalled, metav1.ConditionTrue, v1alpha2.ReasonInvalidSpec),
+					condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse, v1alpha2.ReasonRenderingDiffers),
+					condition(v1alpha2.ConditionStorageReady, metav1.ConditionTrue, v1alpha2.ReasonStorageReady),
+				},
+			},
+			phase: v1alpha2.PhaseReady,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "True MinimumReplicasAvailable", "ConfigReady": "True DistributionDefaultUsed",
+			}),
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.in.Now = now
+			got := status.Summarize(tc.in)
+			if diff := cmp.Diff(tc.want, brief(got.Conditions)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			if got.Phase != tc.phase {
+				t.Errorf("phase %q, want %q", got.Phase, tc.phase)
+			}
+		})
+	}
+}
+
+func merged(base, more map[string]string) map[string]string {
+	maps.Copy(base, more)
+	return base
+}
+
+// Only a changed status moves the date; generation and message do not.
+func TestSummarizeDates(t *testing.T) {
+	first := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Now: earlier})
+	again := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Previous: first.Conditions, Now: now})
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("the same observation gives another status:\n%s", diff)
+	}
+
+	broken := with(healthy(), condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))
+	next := status.Summarize(status.Input{Generation: 2, Observed: broken, Previous: first.Conditions, Now: now})
+	for _, c := range next.Conditions {
+		moved := c.Type == v1alpha2.ConditionReady || c.Type == v1alpha2.ConditionAvailable || c.Type == v1alpha2.ConditionReconciling
+		if want := map[bool]metav1.Time{true: now, false: earlier}[moved]; !c.LastTransitionTime.Equal(&want) {
+			t.Errorf("%s: lastTransitionTime %v, want %v", c.Type, c.LastTransitionTime, want)
+		}
+		if c.ObservedGeneration != 2 {
+			t.Errorf("%s: observedGeneration %d, want 2", c.Type, c.ObservedGeneration)
+		}
+	}
+	if next.Conditions[0].Type != v1alpha2.ConditionReady {
+		t.Errorf("first condition is %s, want Ready", next.Conditions[0].Type)
+	}
+}
+
+func TestSummarizeDoesNotTouchItsInput(t *testing.T) {
+	observed, previous := healthy(), healthy()
+	status.Summarize(status.Input{
+		Generation: 3, Observed: observed, Previous: previous, Now: now,
+		Failure: &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec},
+	})
+	if diff := cmp.Diff(healthy(), observed); diff != "" {
+		t.Errorf("observed changed:\n%s", diff)
+	}
+	if diff := cmp.Diff(healthy(), previous); diff != "" {
+		t.Errorf("previous changed:\n%s", diff)
+	}
+}
+
+func TestAsFailure(t *testing.T) {
+	cause := errors.New("boom")
+	known := &status.Failure{Condition: "C", Reason: "R", Message: "m", Err: cause}
+	if got := status.AsFailure(errors.Join(errors.New("other"), known), "X", "Y"); got != known {
+		t.Errorf("a wrapped Failure is not found: %v", got)
+	}
+	if !errors.Is(known, cause) || known.Error() != "R: boom" {
+		t.Errorf("unexpected error %q", known.Error())
+	}
+	got := *status.AsFailure(cause, "X", "Y")
+	if want := (status.Failure{Condition: "X", Reason: "Y", Message: "boom", Retry: status.Backoff, Err: cause}); got != want {
+		t.Errorf("AsFailure: %+v, want %+v", got, want)
+	}
+}

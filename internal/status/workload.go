@@ -1,0 +1,158 @@
+package status
+
+import (
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// Observation is the state of the workload.
+type Observation struct {
+	// Conditions Available, DeploymentReady and HealthCheck.
+	Conditions []metav1.Condition
+	// Replicas is how many pods the Deployment has.
+	Replicas int32
+	// AvailableReplicas is how many of them serve, of whichever configuration.
+	AvailableReplicas int32
+}
+
+const (
+	deploymentProgressing = "Progressing"
+	deadlineExceeded      = "ProgressDeadlineExceeded"
+	revisionAnnotation    = "deployment.kubernetes.io/revision"
+)
+
+// Workload tells from a Deployment, its ReplicaSets and its pods whether the
+// wanted pods serve the current configuration and, if not, why. A nil
+// Deployment is one that was never made.
+func Workload(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod) Observation {
+	if deployment == nil {
+		return Observation{Conditions: []metav1.Condition{
+			unknown(v1alpha2.ConditionAvailable), unknown(v1alpha2.ConditionDeploymentReady), unknown(v1alpha2.ConditionHealthCheck),
+		}}
+	}
+	available := availability(deployment, sets, pods)
+	return Observation{
+		Conditions:        []metav1.Condition{available, deploymentReady(available), healthCheck(available)},
+		Replicas:          deployment.Status.Replicas,
+		AvailableReplicas: deployment.Status.AvailableReplicas,
+	}
+}
+
+func unknown(condition string) metav1.Condition {
+	return metav1.Condition{
+		Type: condition, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonWaiting,
+		Message: "Nothing was deployed yet",
+	}
+}
+
+func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod) metav1.Condition {
+	wanted := int32(1)
+	if deployment.Spec.Replicas != nil {
+		wanted = *deployment.Spec.Replicas
+	}
+	state := deployment.Status
+	seen := state.ObservedGeneration >= deployment.Generation
+	if wanted == 0 && seen {
+		return available(metav1.ConditionTrue, v1alpha2.ReasonScaledToZero, "Scaled to zero replicas, as asked for")
+	}
+	current := currentSet(deployment, sets)
+	serving := servingCurrent(deployment, current)
+	message := fmt.Sprintf("%d/%d replicas available with current config", serving, wanted)
+	if seen && serving >= wanted && state.UpdatedReplicas >= wanted && state.Replicas == state.UpdatedReplicas {
+		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
+	}
+	trouble := findTrouble(deployment, current, pods)
+	if trouble.message != "" {
+		message += ": " + trouble.message
+	}
+	return available(metav1.ConditionFalse, unavailableReason(deployment, trouble, seen), message)
+}
+
+func unavailableReason(deployment *appsv1.Deployment, trouble trouble, seen bool) string {
+	switch progress := findDeploymentCondition(deployment, deploymentProgressing); {
+	case trouble.fatal, seen && progress != nil && progress.Reason == deadlineExceeded:
+		return v1alpha2.ReasonRolloutFailed
+	case seen && progress != nil && progress.Reason == "NewReplicaSetAvailable":
+		return v1alpha2.ReasonReplicasUnavailable
+	default:
+		return v1alpha2.ReasonRolloutInProgress
+	}
+}
+
+func available(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: status, Reason: reason, Message: message}
+}
+
+// deploymentReady and healthCheck keep the words that v1alpha1's users know.
+func deploymentReady(available metav1.Condition) metav1.Condition {
+	if available.Status == metav1.ConditionTrue {
+		return metav1.Condition{
+			Type: v1alpha2.ConditionDeploymentReady, Status: metav1.ConditionTrue,
+			Reason: v1alpha2.ReasonDeploymentReady, Message: "Deployment is ready",
+		}
+	}
+	return metav1.Condition{
+		Type: v1alpha2.ConditionDeploymentReady, Status: metav1.ConditionFalse,
+		Reason: available.Reason, Message: available.Message,
+	}
+}
+
+func healthCheck(available metav1.Condition) metav1.Condition {
+	condition := metav1.Condition{
+		Type: v1alpha2.ConditionHealthCheck, Status: metav1.ConditionFalse,
+		Reason: v1alpha2.ReasonHealthCheckFailed, Message: "Deployment not ready",
+	}
+	if available.Reason == v1alpha2.ReasonMinimumReplicasAvailable {
+		condition.Status = metav1.ConditionTrue
+		condition.Reason, condition.Message = v1alpha2.ReasonHealthCheckPassed, "Every pod passes its health check"
+	}
+	if available.Reason == v1alpha2.ReasonScaledToZero {
+		condition.Status = metav1.ConditionUnknown
+		condition.Reason, condition.Message = v1alpha2.ReasonScaledToZero, "No pods to check"
+	}
+	return condition
+}
+
+// currentSet is the ReplicaSet of the Deployment's newest revision.
+func currentSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) *appsv1.ReplicaSet {
+	var newest *appsv1.ReplicaSet
+	highest := int64(-1)
+	for i := range sets {
+		if !metav1.IsControlledBy(&sets[i], deployment) {
+			continue
+		}
+		revision, err := strconv.ParseInt(sets[i].Annotations[revisionAnnotation], 10, 64)
+		if err == nil && revision > highest {
+			newest, highest = &sets[i], revision
+		}
+	}
+	return newest
+}
+
+// servingCurrent counts the available pods of the current configuration. The
+// Deployment counts those of every revision, so a ReplicaSet knows better.
+func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) int32 {
+	state := deployment.Status
+	if state.Replicas == state.UpdatedReplicas {
+		return state.AvailableReplicas
+	}
+	if current == nil {
+		return max(0, state.AvailableReplicas-(state.Replicas-state.UpdatedReplicas))
+	}
+	return current.Status.AvailableReplicas
+}
+
+func findDeploymentCondition(deployment *appsv1.Deployment, name appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range deployment.Status.Conditions {
+		if deployment.Status.Conditions[i].Type == name {
+			return &deployment.Status.Conditions[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package status_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// deployment with the numbers replicas, updated, available in its status.
+func deployment(wanted, replicas, updated, available int32) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "d", Generation: 1},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(wanted)},
+		Status: appsv1.DeploymentStatus{
+			ObservedGeneration: 1, Replicas: replicas, UpdatedReplicas: updated, AvailableReplicas: available,
+		},
+	}
+}
+
+func replicaSet(name, revision string, available int32) appsv1.ReplicaSet {
+	return appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID("rs-" + name), Annotations: map[string]string{"deployment.kubernetes.io/revision": revision},
+			OwnerReferences: []metav1.OwnerReference{{UID: "d", Controller: new(true)}},
+		},
+		Status: appsv1.ReplicaSetStatus{AvailableReplicas: available},
+	}
+}
+
+func pod(name string, container corev1.ContainerStatus) corev1.Pod {
+	container.Name = "llama-stack"
+	container.Image = "example.com/server:1"
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{container}},
+	}
+}
+
+func waiting(reason, message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
+}
+
+func progressing(d *appsv1.Deployment, reason string) *appsv1.Deployment {
+	d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: reason,
+	})
+	return d
+}
+
+func TestWorkload(t *testing.T) {
+	crashed := corev1.ContainerStatus{
+		State:                corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "token sk-1"}},
+	}
+	ended := corev1.ContainerStatus{
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}},
+	}
+	killed := corev1.ContainerStatus{
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
+	}
+	unscheduled := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p"},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available",
+		}}},
+	}
+	stale := deployment(1, 1, 1, 1)
+	stale.Generation = 2
+	quota := deployment(1, 0, 0, 0)
+	quota.Status.Conditions = []appsv1.DeploymentCondition{{
+		Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q",
+	}}
+	const crashMessage = `0/1 replicas available with current config: container "llama-stack" crashed with exit code 3; ` +
+		`see kubectl logs p -c llama-stack --previous`
+
+	for _, tc := range []struct {
+		name       string
+		deployment *appsv1.Deployment
+		sets       []appsv1.ReplicaSet
+		pods       []corev1.Pod
+		status     metav1.ConditionStatus
+		reason     string
+		message    string
+	}{
+		{"nothing yet", nil, nil, nil, "Unknown", "Waiting", "Nothing was deployed yet"},
+		{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
+		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
+		{"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
+		{"not seen by the deployment controller", stale, nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
+		{"starting", deployment(2, 2, 2, 1), nil, nil, "False", "RolloutInProgress", "1/2 replicas available with current config"},
+		{
+			"old pods serve, by difference", deployment(2, 3, 1, 2), nil, nil,
+			"False", "RolloutInProgress", "0/2 replicas available with current config",
+		},
+		{
+			"old pods serve, by replica set", deployment(2, 3, 2, 2),
+			[]appsv1.ReplicaSet{replicaSet("old", "9", 1), replicaSet("new", "10", 1), {}},
+			nil,
+			"False", "RolloutInProgress", "1/2 replicas available with current config",
+		},
+		{"a pod of a complete rollout is lost", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
+		{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
+		{
+			"quota", quota, nil, nil, "False", "RolloutFailed",
+			"0/1 replicas available with current config: pods cannot be created: exceeded quota: q",
+		},
+		{
+			"image", deployment(1, 1, 1, 0), nil,
+			[]corev1.Pod{pod("p", waiting("ErrImagePull", "user:pw@registry"))},
+			"False", "RolloutFailed",
+			`0/1 replicas available with current config: image "example.com/server:1" of container "llama-stack" cannot be pulled; see kubectl describe pod p`,
+		},
+		{
+			"configuration", deployment(1, 1, 1, 0), nil,
+			[]corev1.Pod{pod("p", waiting("CreateContainerConfigError", `secret "a" not found`))},
+			"False", "RolloutFailed",
+			`0/1 replicas available with current config: container "llama-stack" cannot be started (CreateContainerConfigError): secret "a" not found`,
+		},
+		{"crash while it runs again", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", crashed)}, "False", "RolloutFailed", crashMessage},
+		{"crash just now", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", ended)}, "False", "RolloutFailed", crashMessage},
+		{
+			"memory", deployment(1, 1, 1, 0), nil,
+			[]corev1.Pod{pod("p", killed)},
+			"False", "RolloutFailed",
+			`0/1 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+		},
+		{
+			"unschedulable", deployment(1, 1, 1, 0), nil,
+			[]corev1.Pod{unscheduled},
+			"False", "RolloutInProgress",
+			`0/1 replicas available with current config: pod "p" cannot be scheduled: 0/3 nodes are available`,
+		},
+		{
+			"a fatal one wins over an earlier name", deployment(2, 2, 2, 0), nil,
+			[]corev1.Pod{pod("q", ended), unscheduled},
+			"False", "RolloutFailed",
+			strings.ReplaceAll(strings.Replace(crashMessage, "0/1", "0/2", 1), "logs p", "logs q"),
+		},
+		{
+			"pods of older revisions do not count", deployment(1, 2, 1, 1),
+			[]appsv1.ReplicaSet{replicaSet("new", "2", 0)},
+			[]corev1.Pod{pod("p", ended)},
+			"False", "RolloutInProgress", "0/1 replicas available with current config",
+		},
+		{"starting containers are no trouble", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := status.Workload(tc.deployment, tc.sets, tc.pods)
+			want := metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason, Message: tc.message}
+			if diff := cmp.Diff(want, got.Conditions[0]); diff != "" {
+				t.Errorf("Available (-want +got):\n%s", diff)
+			}
+			for _, c := range got.Conditions[1:] {
+				agree := c.Status == tc.status || c.Type == v1alpha2.ConditionHealthCheck && tc.reason == v1alpha2.ReasonScaledToZero
+				if !agree {
+					t.Errorf("%s is %s while Available is %s", c.Type, c.Status, tc.status)
+				}
+			}
+		})
+	}
+}
