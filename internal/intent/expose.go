@@ -1,0 +1,36 @@
+package intent
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// DecodeExpose reads networking.expose, a bool or an object (FR-011). Unset is
+// not exposed, {} is exposed.
+func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.ExposeSpec, field.ErrorList) {
+	if written == nil {
+		return false, v1alpha2.ExposeSpec{}, nil
+	}
+	value, err := decodeJSON(written.Raw)
+	if err != nil {
+		return false, v1alpha2.ExposeSpec{}, field.ErrorList{field.Forbidden(path, "is not valid JSON")}
+	}
+	if enabled, ok := value.(bool); ok {
+		return enabled, v1alpha2.ExposeSpec{}, nil
+	}
+	var errs field.ErrorList
+	o, ok := newObject(value, path, "true, false, or an object {hostname: <name>, …}", &errs)
+	if !ok {
+		return false, v1alpha2.ExposeSpec{}, errs
+	}
+	spec := v1alpha2.ExposeSpec{
+		Enabled:          o.boolean("enabled"),
+		Hostname:         o.text("hostname"),
+		IngressClassName: o.text("ingressClassName"),
+		Annotations:      o.texts("annotations"),
+		TLSSecretName:    o.text("tlsSecretName"),
+	}
+	o.close()
+	return (spec.Enabled == nil || *spec.Enabled) && len(errs) == 0, spec, errs
+}

@@ -1,0 +1,242 @@
+package intent
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// MaxProviders is how many providers one API takes.
+const MaxProviders = 64
+
+const (
+	idForm      = `^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
+	idMaxLength = 63
+)
+
+var idPattern = regexp.MustCompile(idForm)
+
+// apiField ties a field of spec.providers to the server's name of the API.
+type apiField struct {
+	name, api string
+	get       func(*v1alpha2.ProvidersSpec) *v1alpha2.Providers
+}
+
+// apiFields in the order in which the API declares them.
+var apiFields = []apiField{
+	{"inference", "inference", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Inference }},
+	{"safety", "safety", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Safety }},
+	{"vectorIo", "vector_io", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.VectorIo }},
+	{"toolRuntime", "tool_runtime", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.ToolRuntime }},
+	{"telemetry", "telemetry", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Telemetry }},
+	{"agents", "agents", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Agents }},
+	{"responses", "responses", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Responses }},
+	{"files", "files", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Files }},
+	{"batches", "batches", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Batches }},
+	{"eval", "eval", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Eval }},
+	{"scoring", "scoring", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Scoring }},
+	{"datasetIo", "datasetio", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.DatasetIo }},
+	{"postTraining", "post_training", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.PostTraining }},
+	{"fileProcessors", "file_processors", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.FileProcessors }},
+	{"messages", "messages", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Messages }},
+	{"interactions", "interactions", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Interactions }},
+	{"skills", "skills", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Skills }},
+}
+
+// APIField is the field of spec.providers that configures an API of the server:
+// vectorIo for vector_io. Empty when there is none.
+func APIField(api string) string {
+	for _, f := range apiFields {
+		if f.api == api {
+			return f.name
+		}
+	}
+	return ""
+}
+
+func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path) ([]Provider, field.ErrorList) {
+	if spec == nil {
+		return nil, nil
+	}
+	var all []Provider
+	var errs field.ErrorList
+	for _, f := range apiFields {
+		written := f.get(spec)
+		if written == nil {
+			continue
+		}
+		providers, errsOfAPI := DecodeProviders(f.api, written, path.Child(f.name))
+		all = append(all, providers...)
+		errs = append(errs, errsOfAPI...)
+	}
+	return all, append(errs, uniqueIDs(all)...)
+}
+
+// DecodeProviders reads the providers of one API, a single one or a list
+// (FR-004). Entries with errors are left out.
+func DecodeProviders(api string, written *v1alpha2.Providers, path *field.Path) ([]Provider, field.ErrorList) {
+	value, err := decodeJSON(written.Raw)
+	if err != nil {
+		return nil, field.ErrorList{field.Forbidden(path, "is not valid JSON")}
+	}
+	list, isList := value.([]any)
+	if !isList {
+		var errs field.ErrorList
+		provider, ok := decodeProvider(api, value, path, &errs)
+		if !ok {
+			return nil, errs
+		}
+		return []Provider{provider}, errs
+	}
+	return decodeProviderList(api, list, path)
+}
+
+func decodeProviderList(api string, list []any, path *field.Path) ([]Provider, field.ErrorList) {
+	switch {
+	case len(list) == 0:
+		return nil, field.ErrorList{empty(path)}
+	case len(list) > MaxProviders:
+		return nil, field.ErrorList{field.Forbidden(path,
+			fmt.Sprintf("%d providers are more than the %d that an API may have", len(list), MaxProviders))}
+	}
+	var providers []Provider
+	var errs field.ErrorList
+	for i, value := range list {
+		entry := path.Index(i)
+		before := len(errs)
+		if fields, ok := value.(map[string]any); ok && len(list) > 1 && fields["id"] == nil {
+			errs = append(errs, field.Required(entry.Child("id"),
+				"required: each provider needs an id when an API has more than one"))
+		}
+		if provider, ok := decodeProvider(api, value, entry, &errs); ok && len(errs) == before {
+			providers = append(providers, provider)
+		}
+	}
+	return providers, errs
+}
+
+func decodeProvider(api string, value any, path *field.Path, errs *field.ErrorList) (Provider, bool) {
+	before := len(*errs)
+	o, ok := newObject(value, path, "a provider, {provider: <type>, …}, or a list of providers", errs)
+	if !ok {
+		return Provider{}, false
+	}
+	p := Provider{
+		API:      api,
+		ID:       o.text("id"),
+		Type:     o.requiredText("provider", "the type of the provider, for example vllm or remote::vllm"),
+		Endpoint: o.text("endpoint"),
+		APIKey:   o.secret("apiKey"),
+		Settings: o.values("settings"),
+		Path:     path,
+	}
+	p.Secrets = o.secretKeys()
+	p.ID = o.providerID(p.ID, p.Type)
+	checkKeys(&p, errs)
+	return p, len(*errs) == before
+}
+
+// providerID checks an id, or takes the default of FR-035: the type, and of a
+// full type the part behind the last "::".
+func (o *object) providerID(id, providerType string) string {
+	path, remedy := o.path.Child("id"), ""
+	if _, written := o.fields["id"]; !written {
+		id = providerType[strings.LastIndex(providerType, ":")+1:]
+		path, remedy = o.path.Child("provider"), "; give the provider an id"
+	}
+	if id == "" {
+		return ""
+	}
+	if len(id) > idMaxLength || !idPattern.MatchString(id) {
+		o.fail(field.Invalid(path, id, fmt.Sprintf(
+			"%q cannot be an id: at most %d letters, digits, '-', '_' and '.', with a letter or digit at both ends%s",
+			id, idMaxLength, remedy)))
+	}
+	return id
+}
+
+// secretKeys reads secretRefs and its short form, every other key of the entry
+// whose value is a secret reference.
+func (o *object) secretKeys() []SecretKey {
+	var keys []SecretKey
+	refs := o.values("secretRefs")
+	if _, given := o.fields["secretRefs"]; given && refs != nil && len(refs) == 0 {
+		o.fail(empty(o.path.Child("secretRefs")))
+	}
+	for _, key := range slices.Sorted(maps.Keys(refs)) {
+		path := o.path.Child("secretRefs").Key(key)
+		if key == "" {
+			o.fail(field.Forbidden(path, "the empty key is no key of a provider's configuration"))
+			continue
+		}
+		if ref := decodeSecret(refs[key], path, o.errs); ref != nil {
+			keys = append(keys, SecretKey{Key: key, SecretRef: *ref})
+		}
+	}
+	for _, key := range o.rest() {
+		if ref := o.shorthand(key); ref != nil {
+			keys = append(keys, SecretKey{Key: key, SecretRef: *ref})
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b SecretKey) int { return strings.Compare(a.Key, b.Key) })
+	return keys
+}
+
+// shorthand reads a key beside the named fields: only a secret reference may
+// stand there, and not under a name that differs from a field's by case alone.
+func (o *object) shorthand(key string) *SecretRef {
+	path := o.path.Child(key)
+	fields, isObject := o.fields[key].(map[string]any)
+	_, isRef := fields["secretKeyRef"]
+	misspelt := slices.ContainsFunc(o.asked, func(known string) bool { return strings.EqualFold(known, key) })
+	if !isObject || misspelt || (!isRef && !isFlat(fields)) {
+		o.fail(o.unknownProviderField(path, key))
+		return nil
+	}
+	return decodeSecret(fields, path, o.errs)
+}
+
+func (o *object) unknownProviderField(path *field.Path, key string) *field.Error {
+	if nearest(key, o.asked) != "" {
+		return unknownField(path, key, o.asked)
+	}
+	return field.Forbidden(path, fmt.Sprintf(
+		"unknown field; known are %s; a key of the provider's own configuration goes below settings, or takes %s",
+		strings.Join(slices.Sorted(slices.Values(o.asked)), ", "), secretShape))
+}
+
+// checkKeys refuses a configuration key that two fields set.
+func checkKeys(p *Provider, errs *field.ErrorList) {
+	for i, secret := range p.Secrets {
+		if i > 0 && p.Secrets[i-1].Key == secret.Key {
+			*errs = append(*errs, field.Forbidden(secret.Path, fmt.Sprintf(
+				"%q is set by %s too; keep one of them", secret.Key, p.Secrets[i-1].Path)))
+		}
+		if _, both := p.Settings[secret.Key]; both {
+			*errs = append(*errs, field.Forbidden(p.Path.Child("settings").Child(secret.Key), fmt.Sprintf(
+				"%q is set by %s too; keep one of them", secret.Key, secret.Path)))
+		}
+	}
+}
+
+// uniqueIDs holds FR-072: ids are unique over all APIs.
+func uniqueIDs(providers []Provider) field.ErrorList {
+	var errs field.ErrorList
+	first := make(map[string]*field.Path, len(providers))
+	for _, p := range providers {
+		other, taken := first[p.ID]
+		if !taken {
+			first[p.ID] = p.Path
+			continue
+		}
+		errs = append(errs, field.Forbidden(p.Path.Child("id"), fmt.Sprintf(
+			"%q is the id of %s too; provider ids are unique over all APIs", p.ID, other)))
+	}
+	return errs
+}

@@ -1,0 +1,139 @@
+package intent
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path) field.ErrorList {
+	if spec == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	in.Models = decodeEntries(spec.Models, path.Child("models"), &errs,
+		func(e v1alpha2.ModelEntry) []byte { return e.Raw },
+		func(name string, path *field.Path) Model { return Model{Name: name, Path: path} }, decodeModel)
+	in.Tools = decodeEntries(spec.Tools, path.Child("tools"), &errs,
+		func(e v1alpha2.ToolEntry) []byte { return e.Raw },
+		func(name string, path *field.Path) Tool { return Tool{Name: name, Path: path} }, decodeTool)
+	in.Shields = decodeEntries(spec.Shields, path.Child("shields"), &errs,
+		func(e v1alpha2.ShieldEntry) []byte { return e.Raw },
+		func(name string, path *field.Path) Shield { return Shield{Name: name, Path: path} }, decodeShield)
+	return errs
+}
+
+// decodeEntries reads a list whose entries are a name or an object (FR-007).
+// Entries with errors are left out.
+func decodeEntries[Entry, Item any](
+	entries []Entry, path *field.Path, errs *field.ErrorList,
+	raw func(Entry) []byte, named func(string, *field.Path) Item, decode func(*object) Item,
+) []Item {
+	if entries != nil && len(entries) == 0 {
+		*errs = append(*errs, empty(path))
+	}
+	var items []Item
+	for i, entry := range entries {
+		entryPath := path.Index(i)
+		value, err := decodeJSON(raw(entry))
+		if err != nil {
+			*errs = append(*errs, field.Forbidden(entryPath, "is not valid JSON"))
+			continue
+		}
+		before := len(*errs)
+		var item Item
+		if name, ok := value.(string); ok {
+			checkName(name, entryPath, errs)
+			item = named(name, entryPath)
+		} else if o, ok := newObject(value, entryPath, "a name, or an object {name: <name>, …}", errs); ok {
+			item = decode(o)
+			o.close()
+		}
+		if len(*errs) == before {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func checkName(name string, path *field.Path, errs *field.ErrorList) {
+	if strings.TrimSpace(name) == "" {
+		*errs = append(*errs, field.Required(path, "must not be empty"))
+	}
+}
+
+func decodeModel(o *object) Model {
+	return Model{
+		Name:            o.requiredText("name", "the id the model is registered under"),
+		Provider:        o.text("provider"),
+		ProviderModelID: o.text("providerModelId"),
+		ModelType:       o.text("modelType"),
+		ContextLength:   o.positive("contextLength"),
+		Quantization:    o.text("quantization"),
+		Metadata:        o.values("metadata"),
+		Path:            o.path,
+	}
+}
+
+func decodeTool(o *object) Tool {
+	tool := Tool{
+		Name:        o.requiredText("name", "websearch, rag, or a name of your own"),
+		Provider:    o.text("provider"),
+		MCPEndpoint: o.text("mcpEndpoint"),
+		Args:        o.values("args"),
+		Path:        o.path,
+	}
+	if tool.MCPEndpoint != "" {
+		if err := CheckURL(tool.MCPEndpoint); err != nil {
+			o.fail(field.Invalid(o.path.Child("mcpEndpoint"), tool.MCPEndpoint, err.Error()))
+		}
+	}
+	return tool
+}
+
+func decodeShield(o *object) Shield {
+	return Shield{
+		Name:     o.requiredText("name", "the id the shield is registered under"),
+		Provider: o.text("provider"),
+		Model:    o.text("model"),
+		Params:   o.values("params"),
+		Path:     o.path,
+	}
+}
+
+// CheckURL says what is wrong with an http or https URL, nil when it has both a
+// scheme and a host. Text with ${env.…} is left to the server.
+func CheckURL(text string) error {
+	if strings.Contains(text, "${env.") {
+		return nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || strings.ContainsAny(text, " \t\r\n"):
+		return fmt.Errorf("%q is not a URL; write it like http://host:8000", withoutUser(text))
+	case u.User != nil:
+		return fmt.Errorf("%q carries a user or password; a URL is no place for one, use a Secret", withoutUser(text))
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("%q does not begin with http:// or https://; write it like http://host:8000", text)
+	case u.Hostname() == "":
+		return fmt.Errorf("%q has no host; write it like http://host:8000", text)
+	}
+	return nil
+}
+
+// withoutUser takes out what may be a password.
+func withoutUser(text string) string {
+	at := strings.LastIndex(text, "@")
+	if at < 0 {
+		return text
+	}
+	scheme, _, found := strings.Cut(text, "://")
+	if !found {
+		return "…" + text[at:]
+	}
+	return scheme + "://…" + text[at:]
+}

@@ -1,0 +1,94 @@
+package intent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// The ids that the two state stores have in the names of their variables:
+// LLSD_STORAGE_KV_PASSWORD.
+const (
+	KVID  = "storage-kv"
+	SQLID = "storage-sql"
+)
+
+// Purpose says what a secret reference is for.
+type Purpose string
+
+const (
+	// PurposeProvider is a value of a provider's configuration.
+	PurposeProvider Purpose = "Provider"
+	// PurposePassword is the password of a key-value store.
+	PurposePassword Purpose = "Password"
+	// PurposeConnectionString is a PostgreSQL connection string, which is taken
+	// apart before the server sees it.
+	PurposeConnectionString Purpose = "ConnectionString"
+	// PurposeVariable is a variable of the user's own (secretEnv).
+	PurposeVariable Purpose = "Variable"
+)
+
+// SecretUse is one reference to a Secret and the variable it becomes.
+type SecretUse struct {
+	// Secret and Key name the value.
+	Secret, Key string
+	// Path of the reference: spec.providers.inference.apiKey.secretKeyRef.
+	Path string
+	// EnvVar is the variable's name. A connection string has a name too, though
+	// the server gets its parts in variables of their own.
+	EnvVar  string
+	Purpose Purpose
+}
+
+// Secrets are all secret references, sorted by variable. Two references that
+// fold to one variable but mean different values are an error (FR-022); two that
+// mean the same value are both listed, for the sake of their paths.
+func Secrets(in *Intent) ([]SecretUse, field.ErrorList) {
+	var uses []SecretUse
+	add := func(ref *SecretRef, variable string, purpose Purpose) {
+		if ref != nil {
+			uses = append(uses, SecretUse{
+				Secret: ref.Name, Key: ref.Key, Path: ref.Path.String(), EnvVar: variable, Purpose: purpose,
+			})
+		}
+	}
+	for i := range in.Providers {
+		p := &in.Providers[i]
+		add(p.APIKey, names.EnvVar(p.ID, names.FieldAPIKey), PurposeProvider)
+		for k := range p.Secrets {
+			add(&p.Secrets[k].SecretRef, names.EnvVar(p.ID, p.Secrets[k].Key), PurposeProvider)
+		}
+	}
+	addStore := func(store *Store, id string) {
+		if store != nil {
+			add(store.Password, names.EnvVar(id, names.FieldPassword), PurposePassword)
+			add(store.ConnectionString, names.EnvVar(id, names.FieldConnectionString), PurposeConnectionString)
+		}
+	}
+	addStore(in.Storage.KV, KVID)
+	addStore(in.Storage.SQL, SQLID)
+	for i := range in.SecretEnv {
+		add(&in.SecretEnv[i].SecretRef, in.SecretEnv[i].Name, PurposeVariable)
+	}
+	slices.SortStableFunc(uses, func(a, b SecretUse) int { return strings.Compare(a.EnvVar, b.EnvVar) })
+	return uses, collisions(uses)
+}
+
+func collisions(uses []SecretUse) field.ErrorList {
+	var errs field.ErrorList
+	for i := 1; i < len(uses); i++ {
+		a, b := uses[i-1], uses[i]
+		if a.EnvVar == b.EnvVar && (a.Secret != b.Secret || a.Key != b.Key) {
+			errs = append(errs, &field.Error{
+				Type: field.ErrorTypeForbidden, Field: b.Path, BadValue: field.OmitValueType{},
+				Detail: fmt.Sprintf("becomes the variable %s, and so does %s, which is another value; give one of the two providers another id",
+					b.EnvVar, a.Path),
+			})
+		}
+	}
+	return errs
+}

@@ -1,0 +1,103 @@
+package intent
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// The ports the server accepts.
+const (
+	minPort = 1024
+	maxPort = 65535
+)
+
+var variablePattern = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+
+func decodeServer(spec *v1alpha2.LlamaStackDistributionSpec, path *field.Path) (Server, field.ErrorList) {
+	server := Server{
+		Port:        v1alpha2.DefaultPort,
+		PortPath:    path.Child("networking", "port"),
+		WorkersPath: path.Child("workload", "workers"),
+	}
+	var errs field.ErrorList
+	if spec.Networking != nil && spec.Networking.Port != 0 {
+		server.Port = spec.Networking.Port
+	}
+	if server.Port < minPort || server.Port > maxPort {
+		errs = append(errs, field.Invalid(server.PortPath, server.Port,
+			fmt.Sprintf("%d is not a port the server accepts; take one between %d and %d", server.Port, minPort, maxPort)))
+	}
+	if spec.Workload != nil && spec.Workload.Workers != nil {
+		server.Workers = *spec.Workload.Workers
+		if server.Workers < 1 {
+			errs = append(errs, field.Invalid(server.WorkersPath, server.Workers,
+				fmt.Sprintf("%d is not a number of server processes; take 1 or more", server.Workers)))
+		}
+	}
+	return server, errs
+}
+
+func decodeDisabled(written []string, path *field.Path) ([]Disabled, field.ErrorList) {
+	var errs field.ErrorList
+	if written != nil && len(written) == 0 {
+		errs = append(errs, empty(path))
+	}
+	var disabled []Disabled
+	for i, text := range written {
+		api, provider, one := strings.Cut(text, "/")
+		if api == "" || (one && (provider == "" || strings.Contains(provider, "/"))) {
+			errs = append(errs, field.Invalid(path.Index(i), text,
+				fmt.Sprintf("%q is neither an API (postTraining) nor one provider of an API (inference/groq)", text)))
+			continue
+		}
+		if !slices.ContainsFunc(disabled, func(d Disabled) bool { return d.API == api && d.Provider == provider }) {
+			disabled = append(disabled, Disabled{API: api, Provider: provider, Path: path.Index(i)})
+		}
+	}
+	return disabled, errs
+}
+
+func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Path) ([]Variable, field.ErrorList) {
+	var variables []Variable
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		entry := path.Key(name)
+		switch {
+		case !variablePattern.MatchString(name):
+			errs = append(errs, field.Invalid(entry, name,
+				fmt.Sprintf("%q is not a name the server reads: upper-case letters, digits and '_', a letter first", name)))
+		case strings.HasPrefix(name, names.EnvPrefix):
+			errs = append(errs, field.Invalid(entry, name,
+				fmt.Sprintf("%q begins with %s, which is kept for the operator's own variables", name, names.EnvPrefix)))
+		}
+		ref := written[name]
+		if secret := typedSecret(&ref, entry, &errs); secret != nil {
+			variables = append(variables, Variable{Name: name, SecretRef: *secret})
+		}
+	}
+	return variables, errs
+}
+
+// variables are the names that the user sets on the container, and not to
+// nothing.
+func variables(workload *v1alpha2.WorkloadSpec) []string {
+	if workload == nil || workload.Overrides == nil {
+		return nil
+	}
+	var set []string
+	for _, env := range workload.Overrides.Env {
+		if env.Value != "" || env.ValueFrom != nil {
+			set = append(set, env.Name)
+		}
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
+}

@@ -1,0 +1,147 @@
+package intent
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// DefaultRedisPort is the port of an endpoint without one.
+const DefaultRedisPort int32 = 6379
+
+func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path) (Storage, field.ErrorList) {
+	if spec == nil {
+		return Storage{}, nil
+	}
+	var errs field.ErrorList
+	return Storage{KV: decodeKV(spec.KV, path.Child("kv"), &errs), SQL: decodeSQL(spec.SQL, path.Child("sql"), &errs)}, errs
+}
+
+func decodeKV(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *field.ErrorList) *Store {
+	if spec == nil {
+		return nil
+	}
+	store := &Store{Type: orSQLite(spec.Type), Path: path}
+	s := storeChecks{store: store, errs: errs}
+	s.known(SQLite, Redis, Postgres)
+	s.only(Redis, "endpoint", spec.Endpoint != "")
+	s.only(Redis, "password", spec.Password != nil)
+	s.only(Postgres, "connectionString", spec.ConnectionString != nil)
+	switch store.Type {
+	case Redis:
+		s.endpoint(spec.Endpoint)
+		store.Password = typedSecret(spec.Password, path.Child("password"), errs)
+	case Postgres:
+		s.connectionString(spec.ConnectionString)
+	}
+	return store
+}
+
+func decodeSQL(spec *v1alpha2.SQLStorageSpec, path *field.Path, errs *field.ErrorList) *Store {
+	if spec == nil {
+		return nil
+	}
+	store := &Store{Type: orSQLite(spec.Type), Path: path}
+	s := storeChecks{store: store, errs: errs}
+	s.known(SQLite, Postgres)
+	s.only(Postgres, "connectionString", spec.ConnectionString != nil)
+	if store.Type == Postgres {
+		s.connectionString(spec.ConnectionString)
+	}
+	return store
+}
+
+// orSQLite is the default of FR-050b and FR-051a.
+func orSQLite(t v1alpha2.StorageType) string {
+	if t == "" {
+		return SQLite
+	}
+	return string(t)
+}
+
+type storeChecks struct {
+	store *Store
+	errs  *field.ErrorList
+}
+
+func (s storeChecks) fail(err *field.Error) { *s.errs = append(*s.errs, err) }
+
+func (s storeChecks) known(types ...string) {
+	for _, t := range types {
+		if s.store.Type == t {
+			return
+		}
+	}
+	s.fail(field.Invalid(s.store.Path.Child("type"), s.store.Type,
+		fmt.Sprintf("%q is not a type of this store; known are %s", s.store.Type, strings.Join(types, ", "))))
+}
+
+// only refuses a field that belongs to another type.
+func (s storeChecks) only(storeType, name string, given bool) {
+	if given && s.store.Type != storeType {
+		s.fail(field.Forbidden(s.store.Path.Child(name), fmt.Sprintf(
+			"belongs to type %s, and type is %s; set type: %s or take the field away", storeType, s.store.Type, storeType)))
+	}
+}
+
+func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
+	path := s.store.Path.Child("connectionString")
+	if ref == nil {
+		s.fail(field.Required(path, "required for type postgres: write "+secretShape))
+		return
+	}
+	s.store.ConnectionString = typedSecret(ref, path, s.errs)
+}
+
+// endpoint reads host:port or redis://host:port. The server builds its URL from
+// host and port alone, so that a user, a database number or TLS has no place.
+func (s storeChecks) endpoint(text string) {
+	path := s.store.Path.Child("endpoint")
+	if text == "" {
+		s.fail(field.Required(path, "required for type redis: host:port of the Redis server"))
+		return
+	}
+	host, port, err := parseRedis(text)
+	if err != nil {
+		s.fail(field.Invalid(path, withoutUser(text), err.Error()))
+		return
+	}
+	s.store.Host, s.store.Port = host, port
+}
+
+func parseRedis(text string) (string, int32, error) {
+	shown := withoutUser(text)
+	if !strings.Contains(text, "://") {
+		text = "redis://" + text
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
+		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", shown)
+	case u.Scheme == "rediss":
+		return "", 0, fmt.Errorf("%q asks for TLS, and the server speaks to Redis without; write redis://", shown)
+	case u.Scheme != "redis":
+		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", shown)
+	case u.User != nil:
+		return "", 0, fmt.Errorf("%q carries a user or password; put the password into a Secret and name it in password", shown)
+	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
+		return "", 0, fmt.Errorf("%q has more than host and port; the server reads nothing else", shown)
+	}
+	host := u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if u.Port() == "" {
+		return host, DefaultRedisPort, nil
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil || port == 0 {
+		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", shown)
+	}
+	return host, int32(port), nil
+}

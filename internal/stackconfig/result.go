@@ -1,0 +1,83 @@
+package stackconfig
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// Input is everything that a configuration is made from.
+type Input struct {
+	// Intent is what the user wishes.
+	Intent *intent.Intent
+	// Base is the configuration the distribution comes with. It is not changed.
+	Base *Base
+	// Release is the server release that will read the configuration.
+	Release *release.Release
+}
+
+// Result is a generated configuration.
+type Result struct {
+	// Config is the content of config.yaml.
+	Config []byte
+	// Hash is the SHA-256 of Config in hex.
+	Hash string
+	// Env are the variables that the configuration reads, sorted by name.
+	Env []EnvVar
+	// Derived are the entries of the Secret <name>-storage that Env refers to,
+	// sorted by key; the Secret does not exist when there are none.
+	Derived []DerivedValue
+	// ProviderCount counts the providers in the configuration, ResourceCount what
+	// it registers. Both leave out what exists only when a variable is set.
+	ProviderCount, ResourceCount int
+	// ConfigVersion is the schema version of the configuration.
+	ConfigVersion string
+}
+
+// EnvVar is an environment variable of the server: a plain value, or a key of a
+// Secret.
+type EnvVar struct {
+	Name  string
+	Value string
+	// SecretName and SecretKey are set instead of Value.
+	SecretName, SecretKey string
+	// FieldPath is the field of the spec that asked for it.
+	FieldPath string
+}
+
+// Report is what is told about a run, beside its result.
+type Report struct {
+	// Errors keep the configuration from being rolled out. Each detail stands for
+	// itself: value, reason, remedy. An error of type NotFound is a resource whose
+	// provider does not exist.
+	Errors field.ErrorList
+	// Warnings do not.
+	Warnings []Finding
+	// Origins tell where each value of the configuration comes from.
+	Origins []Explained
+}
+
+// Finding is a warning.
+type Finding struct {
+	// Path is the field of the spec that caused it, empty when none did.
+	Path string
+	// ConfigPath is the place in the configuration, empty when it has none.
+	ConfigPath string
+	// Message is a sentence without a full stop.
+	Message string
+	// Ignored says that something the user configured has no effect.
+	Ignored bool
+}
+
+// String is the message behind the path it belongs to.
+func (f Finding) String() string {
+	switch {
+	case f.Path != "":
+		return f.Path + ": " + f.Message
+	case f.ConfigPath != "":
+		return f.ConfigPath + ": " + f.Message
+	default:
+		return f.Message
+	}
+}
