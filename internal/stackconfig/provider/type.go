@@ -34,7 +34,7 @@ type Type struct {
 	// RegionKey is the key that takes a cloud region: `region_name`, `region`. Empty when the type has none.
 	RegionKey string
 	// RequiredDefaults are working values for keys without which the type does not start and which a user cannot be
-	// expected to know, in the order in which they are to be written.
+	// expected to know, in the order in which they are to be written. Defaults returns them filled in.
 	RequiredDefaults []Default
 	// Requires are the APIs without which the server refuses to start with this provider.
 	Requires []string
@@ -42,6 +42,8 @@ type Type struct {
 	Optional []string
 	// Packages are the Python packages that the type needs besides the server's own, as requirement strings.
 	Packages []string
+	// ToolGroup is the tool group that the server registers for the type by itself: `builtin::websearch`; else empty.
+	ToolGroup string
 	// Deprecated is the server's advice when the type still works but is about to go; else empty.
 	Deprecated string
 }
@@ -58,8 +60,8 @@ type Default struct {
 	Key string
 	// Value is null, bool, string, json.Number, []any, or Fields for a mapping with order.
 	//
-	// Its strings may hold the placeholders {id}, the provider's id, and {distribution}, the distribution's name
-	// (`~/.llama/distributions/{distribution}/files`). Expand fills them.
+	// In Type.RequiredDefaults its strings may hold placeholders: {id}, the provider's id, {table}, the same as a table
+	// name, and {distribution}, the distribution's name (`~/.llama/distributions/{distribution}/files`).
 	Value any
 }
 

@@ -1,5 +1,16 @@
 package release
 
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+)
+
 // Distribution is a config that a release ships inside its package.
 type Distribution struct {
 	// Name is its name: `starter`, or `starter/run-with-postgres-store` for a variant.
@@ -9,7 +20,7 @@ type Distribution struct {
 	// PathVariables are those whose default lies under the server's data directory, sorted by name.
 	PathVariables []PathVariable
 
-	config []byte
+	yaml func() ([]byte, error)
 }
 
 // Variable is an environment variable that a shipped config reads.
@@ -32,4 +43,49 @@ type PathVariable struct {
 	Default string
 	// Rest is Default below the server's data directory: `distributions/starter`.
 	Rest string
+}
+
+// YAML returns the config as the release ships it, as data: the same keys, values and order, in our own layout. The bytes
+// are shared: do not change them.
+func (d *Distribution) YAML() ([]byte, error) { return d.yaml() }
+
+// newDistribution makes a distribution whose config is written once, when first asked for.
+func newDistribution(name string, variables []Variable, dataDir string, config []byte) *Distribution {
+	return &Distribution{
+		Name:          name,
+		Variables:     variables,
+		PathVariables: pathVariables(variables, dataDir),
+		yaml:          sync.OnceValues(func() ([]byte, error) { return writeConfig(name, config) }),
+	}
+}
+
+func writeConfig(name string, data []byte) ([]byte, error) {
+	config, err := provider.DecodeOrdered(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the config of distribution %q: %w", name, err)
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(provider.Node(config)); err != nil {
+		return nil, fmt.Errorf("write the config of distribution %q: %w", name, err)
+	}
+	if err := enc.Close(); err != nil {
+		return nil, fmt.Errorf("write the config of distribution %q: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// pathVariables returns the variables whose default lies under the data directory.
+func pathVariables(variables []Variable, dataDir string) []PathVariable {
+	var out []PathVariable
+	for _, v := range variables {
+		for _, value := range v.Defaults {
+			if rest, ok := strings.CutPrefix(value, dataDir+"/"); ok {
+				out = append(out, PathVariable{Name: v.Name, Default: value, Rest: rest})
+				break
+			}
+		}
+	}
+	return out
 }

@@ -1,12 +1,58 @@
 package release
 
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // Match is the answer to the question for a release.
 type Match struct {
 	// Release is the data to use.
 	Release *Release
-	// Asked is the version that was asked for.
+	// Asked is the version that was asked for, without a leading `v`.
 	Asked string
 	// Exact says that the data is that version's: the line was asked for, or a version in Release.Covers. Otherwise it
-	// is the nearest patch of the same line, and the user is to be told.
+	// is that of the same line's nearest patch, and the user is to be told.
 	Exact bool
 }
+
+// UnknownError says that there is no data for a release.
+type UnknownError struct {
+	// Asked is what was asked for.
+	Asked string
+	// Lines are the lines that there is data for, ascending.
+	Lines []string
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown server release %q; known release lines: %s", e.Asked, strings.Join(e.Lines, ", "))
+}
+
+var version = regexp.MustCompile(`^v?(([0-9]+\.[0-9]+)(?:\.[0-9]+)?)([-+.a-z][-+.a-zA-Z0-9]*)?$`)
+
+// Lookup returns the data for a release, given as a line (`0.7`) or a version (`0.7.3`, `v0.7.3`, `0.7.3-2`). The error
+// is an *UnknownError that lists the lines there are.
+func Lookup(asked string) (Match, error) {
+	groups := version.FindStringSubmatch(asked)
+	if groups == nil || !slices.Contains(Lines(), groups[2]) {
+		return Match{}, &UnknownError{Asked: asked, Lines: Lines()}
+	}
+	r := mustLoad(groups[2])
+	number, line, suffix := groups[1], groups[2], groups[3]
+	return Match{
+		Release: r,
+		Asked:   number + suffix,
+		Exact:   suffix == "" && (number == line || slices.Contains(r.Covers, number)),
+	}, nil
+}
+
+// IsVersion says whether a text names a release or a line, known or not: 0.7, v1.5.0.
+func IsVersion(text string) bool { return version.MatchString(text) }
+
+// Default returns the data of the release line that runs when nothing else is said.
+func Default() *Release { return mustLoad(history().DefaultLine) }
+
+// Lines returns the release lines that there is data for, ascending.
+func Lines() []string { return slices.Clone(files().lines) }

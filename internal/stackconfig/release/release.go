@@ -1,6 +1,9 @@
 package release
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
@@ -26,6 +29,8 @@ type Release struct {
 	Server *schema.Class
 	// Storage describes the section `storage`.
 	Storage Storage
+	// References are the settings that name a provider or a resource, in the order of the data.
+	References []Reference
 	// Tools says how tools are declared.
 	Tools Tools
 	// Removed lists what earlier releases had and this one has not, sorted by kind and name.
@@ -89,6 +94,45 @@ func (r *Release) APIs() []string { return r.apiNames }
 func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
 	t, ok := r.providers[api][providerType]
 	return t, ok
+}
+
+// ResolveType returns the provider type that a user means: a full type as it is; a bare name as a remote type (FR-030),
+// or else as an inline one, because `remote::llama-guard` would not start.
+func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
+	if strings.Contains(name, "::") {
+		return r.Provider(api, name)
+	}
+	if t, ok := r.Provider(api, provider.Remote+name); ok {
+		return t, true
+	}
+	return r.Provider(api, provider.Inline+name)
+}
+
+// NearestType returns the type of an API that a mistyped one most likely means, or an empty string. A type without
+// prefix is compared with the types' names without prefix.
+func (r *Release) NearestType(api, name string) string {
+	types := r.ProviderTypes(api)
+	if strings.Contains(name, "::") {
+		return schema.Nearest(name, types)
+	}
+	short := make([]string, len(types))
+	for i, t := range types {
+		_, short[i], _ = strings.Cut(t, "::")
+	}
+	if i := slices.Index(short, schema.Nearest(name, short)); i >= 0 {
+		return types[i]
+	}
+	return ""
+}
+
+// Removal returns what is known of a thing that earlier releases had: ("api", "telemetry").
+func (r *Release) Removal(kind, name string) (Removal, bool) {
+	for _, gone := range r.Removed {
+		if gone.Kind == kind && gone.Name == name {
+			return gone, true
+		}
+	}
+	return Removal{}, false
 }
 
 // ProviderTypes returns the full types that an API has, sorted.

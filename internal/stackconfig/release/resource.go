@@ -33,9 +33,6 @@ type Resource struct {
 	Dropped bool
 	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".
 	Instead string
-	// DefaultKey is the path of a top-level setting that names one of the entries (`safety.default_shield_id`), which
-	// stops the start when it names none; empty when there is none.
-	DefaultKey string
 }
 
 // Tools says how tools are declared in a release.

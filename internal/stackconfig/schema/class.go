@@ -44,6 +44,8 @@ type Key struct {
 	Secret bool
 	// Deprecated says that the server accepts the key but asks not to use it.
 	Deprecated bool
+	// Internal says that the class inherited the key and does nothing with it; it is not offered to users.
+	Internal bool
 	// Limits are the bounds of the value, or nil.
 	Limits *Limits
 }
@@ -63,9 +65,15 @@ type Limits struct {
 
 // NewClass returns a class with the given keys.
 func NewClass(name string, extra Extra, keys []Key) *Class {
-	c := &Class{Name: name, Extra: extra, Keys: keys}
-	c.reindex()
+	c := &Class{Name: name, Extra: extra}
+	c.SetKeys(keys)
 	return c
+}
+
+// SetKeys gives a class its keys. It is for classes that name each other: make them first, then fill them.
+func (c *Class) SetKeys(keys []Key) {
+	c.Keys = keys
+	c.reindex()
 }
 
 // Key returns the key that the given name, or alias, is read as.
@@ -92,7 +100,7 @@ func (c *Class) Names() []string {
 	return names
 }
 
-// reindex makes Key find every name; call it after Keys changed.
+// reindex makes Key find every name.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
 	for i := range c.Keys {

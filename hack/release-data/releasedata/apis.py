@@ -1,0 +1,50 @@
+"""The APIs of a release: which may be configured, which the server adds itself, and how they belong together."""
+
+import importlib
+from typing import Any
+
+from .package import Package
+
+type Row = dict[str, Any]
+
+
+def _enum(package: Package) -> Any:
+    for module in (package.api_module, f"{package.api_module}.datatypes", f"{package.module}.apis.datatypes"):
+        try:
+            return importlib.import_module(module).Api
+        except (ImportError, AttributeError):
+            continue
+    raise ImportError(f"{package.distribution} {package.version} has no Api enumeration in a known place")
+
+
+def describe(package: Package) -> list[Row]:
+    """One row per API, in the order of the server's enumeration."""
+    distribution = importlib.import_module(f"{package.module}.core.distribution")
+    providable = {api.value for api in distribution.providable_apis()}
+    internal = {api.value for api in getattr(distribution, "INTERNAL_APIS", ())}
+    routed = {
+        info.router_api.value: info.routing_table_api.value
+        for info in distribution.builtin_automatically_routed_apis()
+    }
+    return rows([api.value for api in _enum(package)], providable, internal, routed)
+
+
+def rows(names: list[str], providable: set[str], internal: set[str], routed: dict[str, str]) -> list[Row]:
+    """The rows for the given names; `routed` maps a router API to its routing table."""
+    routers = {table: router for router, table in routed.items()}
+    out = []
+    for name in names:
+        row: Row = {"name": name}
+        if name in providable:
+            row["providable"] = True
+            # The server makes a router without any provider, but cannot make another API out of nothing.
+            if name not in routed:
+                row["needs_provider"] = True
+        if name in internal:
+            row["internal"] = True
+        if name in routed:
+            row["routing_table"] = routed[name]
+        if name in routers:
+            row["router"] = routers[name]
+        out.append(row)
+    return out

@@ -1,0 +1,35 @@
+"""Puts the parts of a release's data together."""
+
+from typing import Any
+
+from . import apis, distributions, providers, resources, runtime, storage
+from .classes import Catalogue
+from .package import Package
+
+type Row = dict[str, Any]
+
+
+def describe(package: Package) -> Row:
+    """The whole data of an installed release."""
+    catalogue = Catalogue()
+    config = package.load("core.datatypes", "StackConfig", "StackRunConfig")
+    server = package.load("core.datatypes", "ServerConfig")
+    api_rows = apis.describe(package)
+    started = runtime.describe(package, config, server)
+    document: Row = {
+        "line": package.line,
+        "version": package.version,
+        "package": package.distribution,
+        "module": package.module,
+        "runtime": started,
+        "apis": api_rows,
+        "top_level": catalogue.name(config),
+        "server": catalogue.name(server),
+        "storage": storage.describe(package, catalogue),
+        "resources": resources.describe(package, catalogue, config, api_rows),
+        "providers": providers.describe(package, catalogue, started["data_dir"]),
+        "distributions": distributions.describe(package),
+    }
+    # Last, because every part adds to them.
+    document["classes"] = dict(sorted(catalogue.rows.items()))
+    return document

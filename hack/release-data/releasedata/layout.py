@@ -1,0 +1,33 @@
+"""Lays out JSON so that it is short and a change of it reads well in a diff.
+
+What fits on a line stands on a line; what does not is broken up, one entry a line.
+"""
+
+import json
+from typing import Any
+
+_WIDTH = 120
+_INDENT = 1
+
+
+def dumps(value: Any) -> str:
+    """The JSON text of a value, with a line feed at the end."""
+    return _text(value, 0, 0) + "\n"
+
+
+def _text(value: Any, depth: int, taken: int) -> str:
+    """The text of a value at a depth; `taken` columns of its first line are used by the key before it."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, (dict, list)) or not value:
+        return line
+    # One column is left for the comma.
+    if depth * _INDENT + taken + len(line) < _WIDTH:
+        return line
+    inner, outer = "\n" + " " * _INDENT * (depth + 1), "\n" + " " * _INDENT * depth
+    if isinstance(value, list):
+        return "[" + inner + f",{inner}".join(_text(item, depth + 1, 0) for item in value) + outer + "]"
+    items = []
+    for key, item in value.items():
+        name = json.dumps(key, ensure_ascii=False) + ": "
+        items.append(name + _text(item, depth + 1, len(name)))
+    return "{" + inner + f",{inner}".join(items) + outer + "}"

@@ -1,0 +1,54 @@
+"""Finds the installed server package."""
+
+import importlib
+import importlib.metadata
+import pathlib
+from dataclasses import dataclass
+from typing import Any
+
+# The server was renamed; the newer name is looked for first, because the older one is also published as a redirect.
+_NAMES = (("ogx", "ogx", "ogx_api"), ("llama-stack", "llama_stack", "llama_stack_api"))
+
+
+@dataclass(frozen=True)
+class Package:
+    """An installed server release."""
+
+    distribution: str  # name in the package index
+    version: str
+    module: str  # top-level module of the server
+    api_module: str  # top-level module of the API types; may be missing in old releases
+
+    @property
+    def root(self) -> pathlib.Path:
+        """The directory of the server's source."""
+        return pathlib.Path(importlib.import_module(self.module).__file__ or "").parent
+
+    @property
+    def line(self) -> str:
+        """The release line: 0.7 for 0.7.3."""
+        return ".".join(self.version.split(".")[:2])
+
+    def source(self, relative: str) -> str:
+        """The text of a source file, empty when the release does not have it."""
+        path = self.root / relative
+        return path.read_text() if path.exists() else ""
+
+    def load(self, module: str, *names: str) -> Any:
+        """The first of the named attributes that a module below the server's has; releases rename things."""
+        loaded = importlib.import_module(f"{self.module}.{module}")
+        for name in names:
+            if hasattr(loaded, name):
+                return getattr(loaded, name)
+        raise AttributeError(f"{loaded.__name__} has none of {', '.join(names)}")
+
+
+def find() -> Package:
+    """The installed server release; SystemExit when there is none."""
+    for distribution, module, api_module in _NAMES:
+        try:
+            version = importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        return Package(distribution, version, module, api_module)
+    raise SystemExit("neither ogx nor llama-stack is installed in this environment")

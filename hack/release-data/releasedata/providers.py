@@ -1,0 +1,71 @@
+"""The provider types of a release, with their keys and what the rules make of them."""
+
+import importlib
+import re
+from typing import Any
+
+from pydantic import BaseModel
+
+from . import defaults, endpoints, environment, standins
+from .classes import Catalogue, plain
+from .package import Package
+
+type Row = dict[str, Any]
+
+# Some requirement lists carry options for the installer.
+_INDEX_OPTION = re.compile(r"\s*--(?:extra-)?index-url\s+\S+")
+
+
+def describe(package: Package, catalogue: Catalogue, data_dir: str) -> dict[str, Row]:
+    """One row per provider type, by `api/type`, sorted."""
+    distribution = importlib.import_module(f"{package.module}.core.distribution")
+    out = {}
+    for api, specs in distribution.get_provider_registry().items():
+        for kind, spec in specs.items():
+            out[f"{api.value}/{kind}"] = _row(package, catalogue, data_dir, api.value, spec)
+    return dict(sorted(out.items()))
+
+
+def _row(package: Package, catalogue: Catalogue, data_dir: str, api: str, spec: Any) -> Row:
+    adapter = getattr(spec, "adapter", None)  # up to 0.3 remote providers say part of it there
+    dotted = spec.config_class or getattr(adapter, "config_class", "")
+    cls: type[BaseModel] = standins.import_object(dotted, never=(package.module, package.api_module))
+    name = catalogue.name(cls)
+    keys = catalogue.rows[name]["keys"]
+    row: Row = {"config": name}
+    row |= _facts(api, keys) | {
+        "required_defaults": defaults.required_defaults(api, keys, catalogue.rows, _example(cls), data_dir),
+        "requires": [needed.value for needed in spec.api_dependencies],
+        "optional": [used.value for used in spec.optional_api_dependencies],
+        "packages": _packages(spec, adapter),
+        "tool_group": getattr(spec, "toolgroup_id", None),
+        "deprecated": getattr(spec, "deprecation_warning", None) or getattr(spec, "deprecation_error", None),
+    }
+    return {name: value for name, value in row.items() if value}
+
+
+def _facts(api: str, keys: list[Row]) -> Row:
+    return {
+        "endpoint_key": endpoints.endpoint_key(keys),
+        "endpoint_path": endpoints.endpoint_path(api, keys),
+        "port_key": endpoints.port_key(keys),
+        "credential_key": endpoints.credential_key(keys),
+        "region_key": endpoints.region_key(keys),
+    }
+
+
+def _packages(spec: Any, adapter: Any) -> list[str]:
+    packages = getattr(spec, "pip_packages", None) or getattr(adapter, "pip_packages", None) or []
+    return [_INDEX_OPTION.sub("", package).strip() for package in packages]
+
+
+def _example(cls: type[BaseModel]) -> Row:
+    """The config that the server itself would write for the type, empty when it has no example."""
+    make = getattr(cls, "sample_run_config", None)
+    if make is None:
+        return {}
+    try:
+        example, _ = environment.unset(lambda: make(__distro_dir__=defaults.DIRECTORY))
+    except TypeError:  # an example that takes no directory holds no path
+        return {}
+    return plain(example or {})

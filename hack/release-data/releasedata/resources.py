@@ -1,0 +1,63 @@
+"""What a config can register at start: models, shields, tool groups, connectors and the like."""
+
+import typing
+from typing import Any
+
+from pydantic import BaseModel
+
+from . import typetext
+from .classes import Catalogue
+from .package import Package
+
+type Row = dict[str, Any]
+
+# The kinds of all releases. Other lists of the top level (`apis`) are no resources, and a section that merely has the
+# name of a kind (the settings in `vector_stores`) is no list.
+_KINDS = {
+    "models", "shields", "vector_dbs", "vector_stores", "datasets", "scoring_fns", "benchmarks", "tool_groups",
+    "connectors",
+}  # fmt: skip
+
+# Where a kind and its routing table have different names.
+_TABLES = {"scoring_fns": "scoring_functions"}
+
+
+def describe(package: Package, catalogue: Catalogue, config: type[BaseModel], apis: list[Row]) -> list[Row]:
+    """One row per kind of resource, in declared order."""
+    out = []
+    try:
+        registered = package.load("core.datatypes", "RegisteredResources")
+    except AttributeError:
+        registered = None
+    for section, holder in (("registered_resources", registered), ("", config)):
+        for kind, field in getattr(holder, "model_fields", {}).items():
+            classes = typetext.classes(field.annotation, BaseModel)
+            if kind in _KINDS and classes and typing.get_origin(field.annotation) is list:
+                out.append(row(kind, section, catalogue.name(classes[0]), catalogue, bool(field.deprecated), apis))
+    return out
+
+
+def row(kind: str, section: str, name: str, catalogue: Catalogue, deprecated: bool, apis: list[Row]) -> Row:
+    """The row of one kind of resource, whose entries are described by the named class."""
+    keys = [key["name"] for key in catalogue.rows[name]["keys"]]
+    identity = id_key(kind, keys)
+    described: Row = {"kind": kind, "section": section, "class": name, "id_key": identity}
+    if f"provider_{identity}" in keys:
+        described["provider_id_key"] = f"provider_{identity}"
+    if "provider_id" in keys:
+        described["needs_provider"] = True
+    table = _TABLES.get(kind, kind)
+    if router := next((api["router"] for api in apis if api["name"] == table and "router" in api), None):
+        described["api"] = router
+    if deprecated:
+        described["dropped"] = True
+    return described
+
+
+def id_key(kind: str, keys: list[str]) -> str:
+    """The key with the id of a resource: `model_id` of models."""
+    singular = kind.removesuffix("s")
+    for candidate in (f"{singular}_id", f"{singular.replace('_', '')}_id"):
+        if candidate in keys:
+            return candidate
+    raise ValueError(f"no id among the keys of {kind}: {', '.join(keys)}")

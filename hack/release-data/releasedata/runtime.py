@@ -1,0 +1,68 @@
+"""How the server of a release is started, read off its command line's source."""
+
+import importlib.metadata
+import re
+from typing import Any
+
+from . import distributions
+from .classes import plain
+from .package import Package
+
+type Row = dict[str, Any]
+
+_RUN = "cli/stack/run.py"
+
+
+def describe(package: Package, config: type, server: type) -> Row:
+    """The facts that can be read off the package; the overlay adds what only its image shows."""
+    source = package.source(_RUN)
+    port = config_variable(source, "PORT")
+    prefix = port.removesuffix("_PORT")
+    keys = config.model_fields  # type: ignore[attr-defined]
+    return {
+        "config_file": distributions.config_file(package),
+        "command": command(package),
+        "factory_variable": f"{prefix}_CONFIG",
+        "port_variable": port,
+        "logging_variable": f"{prefix}_LOGGING",
+        "telemetry_variables": "telemetry" not in keys,
+        "data_dir": data_dir(package),
+        "default_port": plain(server.model_fields["port"].default),  # type: ignore[attr-defined]
+        "distribution_key": "distro_name" if "distro_name" in keys else "image_name",
+        "server_port_ignored": server_port_ignored(source),
+        "plain_http_refused": "TLS required" in source,
+    }
+
+
+def config_variable(source: str, suffix: str) -> str:
+    """The first environment variable in the source whose name ends so."""
+    found = re.search(rf"\"([A-Z_]+_{suffix})\"", source)
+    if not found:
+        raise ValueError(f"the command line reads no variable that ends in {suffix}")
+    return found[1]
+
+
+def server_port_ignored(source: str) -> bool:
+    """Whether --port has a default of its own, which hides what the config says."""
+    return bool(re.search(r"default=int\(os\.getenv\(", source))
+
+
+def command(package: Package) -> list[str]:
+    """The command that starts the server with a config file as its last argument."""
+    scripts = {
+        entry.name
+        for entry in importlib.metadata.distribution(package.distribution).entry_points
+        if entry.group == "console_scripts"
+    }
+    program = "ogx" if "ogx" in scripts else "llama"
+    return [program, "run"] if (package.root / "cli/run.py").exists() else [program, "stack", "run"]
+
+
+def data_dir(package: Package) -> str:
+    """Where the server keeps its data unless told otherwise."""
+    for module in ("core.utils.config_dirs", "distribution.utils.config_dirs"):
+        try:
+            return plain(package.load(module, "DISTRIBS_BASE_DIR").parent)
+        except (ImportError, AttributeError):
+            continue
+    raise ImportError("the release does not say where it keeps its data")

@@ -1,0 +1,79 @@
+"""Lets a module be imported although packages it imports are missing.
+
+A provider's configuration class often sits in a module that imports the provider's client library too. The class itself
+does not need it, so a missing top-level package is replaced by one whose every attribute exists and does nothing.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+_MOST = 40  # missing packages of one import; more means something else is wrong
+
+
+class _Anything(type):
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return cls
+
+
+class _Nothing(metaclass=_Anything):
+    """Can be called, subclassed and asked for any attribute."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "_Nothing":
+        return self
+
+
+class _Module(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Nothing
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self) -> None:
+        self.packages: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname.partition(".")[0] in self.packages:
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return _Module(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None: ...
+
+
+_finder = _Finder()
+
+
+def import_object(dotted: str, never: Sequence[str] = ()) -> Any:
+    """The object at `package.module.Name`; missing packages other than `never` are stood in for."""
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+    module, _, name = dotted.rpartition(".")
+    for _ in range(_MOST):
+        try:
+            return getattr(importlib.import_module(module), name)
+        except ModuleNotFoundError as missing:
+            package = (missing.name or "").partition(".")[0]
+            if not package or package in never or package in _finder.packages:
+                raise
+            _finder.packages.add(package)
+    raise ImportError(f"more than {_MOST} packages are missing for {dotted}")
+
+
+def stood_in() -> list[str]:
+    """The packages that were missing so far, sorted."""
+    return sorted(_finder.packages)

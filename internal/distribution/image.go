@@ -1,0 +1,22 @@
+package distribution
+
+import "strings"
+
+// tag returns the tag of an image reference, empty when it has none: 0.7.1 of host:5000/a/b:0.7.1@sha256:….
+func tag(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	name := image[strings.LastIndexByte(image, '/')+1:]
+	_, tag, _ := strings.Cut(name, ":")
+	return tag
+}
+
+// image returns the override for a name: that for the name and version first.
+func (o Overrides) image(name, version string) (string, bool) {
+	if version != "" {
+		if image, ok := o[name+"@"+version]; ok {
+			return image, true
+		}
+	}
+	image, ok := o[name]
+	return image, ok
+}

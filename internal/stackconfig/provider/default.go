@@ -1,0 +1,60 @@
+package provider
+
+import "strings"
+
+// Defaults returns RequiredDefaults for a provider with the given id in a distribution of the given name: the
+// placeholders {id}, {table} (the id as a table name) and {distribution} are filled. The values are the caller's.
+func (t *Type) Defaults(id, distribution string) []Default {
+	fill := strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution)
+	out := make([]Default, len(t.RequiredDefaults))
+	for i, d := range t.RequiredDefaults {
+		out[i] = Default{Key: d.Key, Value: expand(fill, d.Value)}
+	}
+	return out
+}
+
+// Default returns the working value of one key, with the placeholders filled.
+func (t *Type) Default(key, id, distribution string) (any, bool) {
+	for _, d := range t.Defaults(id, distribution) {
+		if d.Key == key {
+			return d.Value, true
+		}
+	}
+	return nil, false
+}
+
+func expand(fill *strings.Replacer, value any) any {
+	switch v := value.(type) {
+	case string:
+		return fill.Replace(v)
+	case Fields:
+		out := make(Fields, len(v))
+		for i, f := range v {
+			out[i] = Field{Key: f.Key, Value: expand(fill, f.Value)}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = expand(fill, v[i])
+		}
+		return out
+	default:
+		return value
+	}
+}
+
+// tableName makes a table name of a provider's id. The server pastes it into some statements without quotes, so only
+// lower-case letters, digits and underscores stay.
+func tableName(id string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			return r
+		default:
+			return '_'
+		}
+	}, id)
+}

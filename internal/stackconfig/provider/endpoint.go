@@ -1,0 +1,20 @@
+package provider
+
+import "strings"
+
+// Endpoint returns what belongs into EndpointKey for an endpoint as the user wrote it: an http or https URL without a
+// path gets EndpointPath; one with any path, `/` too, stays as it is, and so does everything else, an environment
+// reference among it.
+func (t *Type) Endpoint(endpoint string) string {
+	if t.EndpointPath == "" || strings.Contains(endpoint, "${env.") {
+		return endpoint
+	}
+	scheme, rest, ok := strings.Cut(endpoint, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return endpoint
+	}
+	if rest == "" || strings.ContainsAny(rest, "/?#") {
+		return endpoint
+	}
+	return endpoint + t.EndpointPath
+}

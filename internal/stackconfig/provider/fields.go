@@ -1,0 +1,112 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxDepth bounds the nesting of a value read by DecodeOrdered.
+const maxDepth = 64
+
+var errDepth = fmt.Errorf("nested more than %d levels deep", maxDepth)
+
+// Get returns the value of a key.
+func (f Fields) Get(key string) (any, bool) {
+	for _, field := range f {
+		if field.Key == key {
+			return field.Value, true
+		}
+	}
+	return nil, false
+}
+
+// DecodeOrdered decodes one JSON value and keeps the order of its mappings: nil, bool, string, json.Number, []any or
+// Fields.
+func DecodeOrdered(data []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	value, err := decodeValue(dec, 0)
+	if err != nil {
+		return nil, fmt.Errorf("decode JSON in order: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("decode JSON in order: more than one value")
+	}
+	return value, nil
+}
+
+func decodeValue(dec *json.Decoder, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errDepth
+	}
+	token, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('{'):
+		return decodeFields(dec, depth)
+	case json.Delim('['):
+		return decodeList(dec, depth)
+	default:
+		return token, nil
+	}
+}
+
+func decodeFields(dec *json.Decoder, depth int) (any, error) {
+	fields := Fields{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		value, err := decodeValue(dec, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, Field{Key: key.(string), Value: value}) //nolint:forcetypeassert // a JSON key is a string
+	}
+	_, err := dec.Token()
+	return fields, err
+}
+
+func decodeList(dec *json.Decoder, depth int) (any, error) {
+	list := []any{}
+	for dec.More() {
+		value, err := decodeValue(dec, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+	}
+	_, err := dec.Token()
+	return list, err
+}
+
+// Node returns a value as a YAML node: Fields in their order, strings quoted where the server's reader, which follows
+// YAML 1.1, would take them for something else, and text of several lines as a block.
+func Node(value any) *yaml.Node {
+	switch v := value.(type) {
+	case Fields:
+		node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		for _, f := range v {
+			node.Content = append(node.Content, stringNode(f.Key), Node(f.Value))
+		}
+		return node
+	case []any:
+		node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, item := range v {
+			node.Content = append(node.Content, Node(item))
+		}
+		return node
+	case string:
+		return stringNode(v)
+	default:
+		return scalarNode(value)
+	}
+}

@@ -1,0 +1,178 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// build makes a Release of a corrected document.
+func build(doc *document) (*Release, error) {
+	classes, err := buildClasses(doc.Classes)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{doc: doc, classes: classes}
+	r := &Release{
+		Line: doc.Line, Version: doc.Version, Covers: doc.Covers, Package: doc.Package, Module: doc.Module,
+		Runtime:    doc.Runtime,
+		TopLevel:   b.class(doc.TopLevel, "top_level"),
+		Server:     b.class(doc.Server, "server"),
+		References: doc.References,
+		Removed:    sortedRemovals(doc.Removed),
+		apis:       make(map[string]API, len(doc.APIs)),
+	}
+	if len(r.Covers) == 0 {
+		r.Covers = []string{doc.Version}
+	}
+	for _, api := range doc.APIs {
+		r.apis[api.Name] = api
+		r.apiNames = append(r.apiNames, api.Name)
+	}
+	r.Storage = b.storage()
+	r.resources = b.resources()
+	r.providers = b.providers()
+	r.Tools = b.tools()
+	r.distributions = b.distributions()
+	return r, b.err
+}
+
+// builder keeps the first error, so that the parts read as a list.
+type builder struct {
+	doc     *document
+	classes map[string]*schema.Class
+	err     error
+}
+
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// class returns a class by name; a name without class is an error of the data.
+func (b *builder) class(name, user string) *schema.Class {
+	c, ok := b.classes[name]
+	if !ok {
+		b.fail(fmt.Errorf("%s names the class %q, which is not described", user, name))
+	}
+	return c
+}
+
+func (b *builder) value(data json.RawMessage, user string) any {
+	value, err := provider.DecodeOrdered(data)
+	if err != nil {
+		b.fail(fmt.Errorf("%s: %w", user, err))
+	}
+	return value
+}
+
+func (b *builder) storage() Storage {
+	var s Storage
+	for _, name := range sortedKeys(b.doc.Storage.Backends) {
+		row := b.doc.Storage.Backends[name]
+		s.Backends = append(s.Backends, Backend{
+			Type: name, Family: row.Family, Class: b.class(row.Class, "backend "+name),
+			CredentialKey: row.CredentialKey, CredentialInHost: row.CredentialInHost,
+			ConnectionStringKey: row.ConnectionStringKey, EncodePassword: row.EncodePassword,
+		})
+	}
+	for i := range b.doc.Storage.Stores {
+		row := &b.doc.Storage.Stores[i]
+		store := Store{
+			Name: row.Name, Family: row.Family, Class: b.class(row.Class, "store "+row.Name), Required: row.Required,
+		}
+		if row.Default != nil {
+			store.Default, _ = b.value(row.Default, "store "+row.Name).(provider.Fields)
+		}
+		s.Stores = append(s.Stores, store)
+	}
+	return s
+}
+
+func (b *builder) resources() []Resource {
+	out := make([]Resource, 0, len(b.doc.Resources))
+	for i := range b.doc.Resources {
+		row := &b.doc.Resources[i]
+		out = append(out, Resource{
+			Kind: row.Kind, Section: row.Section, IDKey: row.IDKey, ProviderIDKey: row.ProviderIDKey,
+			NeedsProvider: row.NeedsProvider, Class: b.class(row.Class, "resource "+row.Kind), API: row.API,
+			PublicID: row.PublicID, Dropped: row.Dropped, Instead: row.Instead,
+		})
+	}
+	return out
+}
+
+func (b *builder) providers() map[string]map[string]*provider.Type {
+	out := map[string]map[string]*provider.Type{}
+	for name, row := range b.doc.Providers {
+		api, kind, ok := strings.Cut(name, "/")
+		if !ok {
+			b.fail(fmt.Errorf("provider %q is not written as api/type", name))
+			continue
+		}
+		if out[api] == nil {
+			out[api] = map[string]*provider.Type{}
+		}
+		out[api][kind] = b.provider(api, kind, row)
+	}
+	return out
+}
+
+func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
+	t := &provider.Type{
+		API: api, Type: kind, Config: b.class(row.Config, "provider "+kind),
+		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath,
+		EndpointParts: provider.EndpointParts{Port: row.PortKey},
+		CredentialKey: row.CredentialKey, RegionKey: row.RegionKey,
+		Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
+		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
+	}
+	for _, d := range row.RequiredDefaults {
+		t.RequiredDefaults = append(t.RequiredDefaults, provider.Default{
+			Key: d.Key, Value: b.value(d.Value, "provider "+kind+", default of "+d.Key),
+		})
+	}
+	return t
+}
+
+func (b *builder) tools() Tools {
+	row := b.doc.Tools
+	tools := Tools{MCP: row.MCP, MCPURLKey: row.MCPURLKey, MCPProvider: row.MCPProvider}
+	groups := map[string][]string{}
+	for name, p := range b.doc.Providers {
+		if p.ToolGroup != "" {
+			_, kind, _ := strings.Cut(name, "/")
+			groups[p.ToolGroup] = append(groups[p.ToolGroup], kind)
+		}
+	}
+	for _, name := range sortedKeys(row.Names) {
+		group := row.Names[name]
+		providers, ok := groups[group]
+		if !ok {
+			b.fail(fmt.Errorf("tool %q means the group %q, which no provider has", name, group))
+		}
+		tools.BuiltIn = append(tools.BuiltIn, BuiltInTool{
+			Name: name, Group: group, Automatic: row.Automatic, Providers: slices.Sorted(slices.Values(providers)),
+		})
+	}
+	return tools
+}
+
+func (b *builder) distributions() map[string]*Distribution {
+	out := make(map[string]*Distribution, len(b.doc.Distributions))
+	for name, row := range b.doc.Distributions {
+		out[name] = newDistribution(name, row.Variables, b.doc.Runtime.DataDir, row.Config)
+	}
+	return out
+}
+
+func sortedRemovals(rows []Removal) []Removal {
+	return slices.SortedFunc(slices.Values(rows), func(a, b Removal) int {
+		return strings.Compare(a.Kind+" "+a.Name, b.Kind+" "+b.Name)
+	})
+}

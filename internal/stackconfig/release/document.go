@@ -1,0 +1,134 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// document is a data file as it is written; build makes a Release of it.
+type document struct {
+	Line          string                      `json:"line"`
+	Version       string                      `json:"version"`
+	Covers        []string                    `json:"covers"`
+	Package       string                      `json:"package"`
+	Module        string                      `json:"module"`
+	Runtime       Runtime                     `json:"runtime"`
+	APIs          []API                       `json:"apis"`
+	TopLevel      string                      `json:"top_level"`
+	Server        string                      `json:"server"`
+	Storage       storageRow                  `json:"storage"`
+	Resources     []resourceRow               `json:"resources"`
+	References    []Reference                 `json:"references"`
+	Tools         toolsRow                    `json:"tools"`
+	Removed       []Removal                   `json:"removed"`
+	Providers     map[string]*providerRow     `json:"providers"`
+	Distributions map[string]*distributionRow `json:"distributions"`
+	Classes       map[string]*classRow        `json:"classes"`
+}
+
+type storageRow struct {
+	Backends map[string]*backendRow `json:"backends"`
+	Stores   []storeRow             `json:"stores"`
+}
+
+type backendRow struct {
+	Class               string `json:"class"`
+	Family              string `json:"family"`
+	CredentialKey       string `json:"credential_key"`
+	CredentialInHost    bool   `json:"credential_in_host"`
+	ConnectionStringKey string `json:"connection_string_key"`
+	EncodePassword      bool   `json:"encode_password"`
+}
+
+type storeRow struct {
+	Name     string          `json:"name"`
+	Class    string          `json:"class"`
+	Family   string          `json:"family"`
+	Default  json.RawMessage `json:"default"`
+	Required bool            `json:"required"`
+}
+
+type resourceRow struct {
+	Kind          string `json:"kind"`
+	Section       string `json:"section"`
+	Class         string `json:"class"`
+	IDKey         string `json:"id_key"`
+	ProviderIDKey string `json:"provider_id_key"`
+	NeedsProvider bool   `json:"needs_provider"`
+	API           string `json:"api"`
+	PublicID      string `json:"public_id"`
+	Dropped       bool   `json:"dropped"`
+	Instead       string `json:"instead"`
+}
+
+type toolsRow struct {
+	MCP         string            `json:"mcp"`
+	MCPURLKey   string            `json:"mcp_url_key"`
+	MCPProvider string            `json:"mcp_provider"`
+	Names       map[string]string `json:"names"`
+	Automatic   bool              `json:"automatic"`
+}
+
+type providerRow struct {
+	Config           string       `json:"config"`
+	EndpointKey      string       `json:"endpoint_key"`
+	EndpointPath     string       `json:"endpoint_path"`
+	PortKey          string       `json:"port_key"`
+	CredentialKey    string       `json:"credential_key"`
+	RegionKey        string       `json:"region_key"`
+	RequiredDefaults []defaultRow `json:"required_defaults"`
+	Requires         []string     `json:"requires"`
+	Optional         []string     `json:"optional"`
+	Packages         []string     `json:"packages"`
+	ToolGroup        string       `json:"tool_group"`
+	Deprecated       string       `json:"deprecated"`
+}
+
+type defaultRow struct {
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value"`
+}
+
+type distributionRow struct {
+	Variables []Variable      `json:"variables"`
+	Config    json.RawMessage `json:"config"`
+}
+
+type classRow struct {
+	Extra schema.Extra `json:"extra"`
+	Keys  []keyRow     `json:"keys"`
+}
+
+type keyRow struct {
+	Name             string          `json:"name"`
+	Aliases          []string        `json:"aliases"`
+	Type             string          `json:"type"`
+	Required         bool            `json:"required"`
+	Default          json.RawMessage `json:"default"`
+	DefaultVariables []string        `json:"default_variables"`
+	Secret           bool            `json:"secret"`
+	Deprecated       bool            `json:"deprecated"`
+	Internal         bool            `json:"internal"`
+	Limits           *schema.Limits  `json:"limits"`
+}
+
+// decode reads a data file. A field that it does not know is an error: the extraction tool and this code go together.
+func decode(data []byte) (*document, error) {
+	var doc document
+	if err := decodeStrict(data, &doc); err != nil {
+		return nil, fmt.Errorf("decode release data: %w", err)
+	}
+	if doc.Line == "" || doc.Version == "" {
+		return nil, fmt.Errorf("decode release data: line %q or version %q is empty", doc.Line, doc.Version)
+	}
+	return &doc, nil
+}
+
+func decodeStrict(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}

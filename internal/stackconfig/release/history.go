@@ -1,0 +1,77 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"sigs.k8s.io/yaml"
+)
+
+// chronicle is data/history.yaml: what no single release can tell.
+type chronicle struct {
+	// DefaultLine is the line that runs when nothing else is said.
+	DefaultLine string `json:"defaultLine"`
+	// APIs are the names of APIs of all releases with the lines that have them.
+	APIs []struct {
+		Name  string `json:"name"`
+		First string `json:"first"`
+		Last  string `json:"last,omitempty"`
+	} `json:"apis"`
+}
+
+var history = sync.OnceValue(func() chronicle {
+	var c chronicle
+	data, err := embedded.ReadFile("data/history.yaml")
+	if err == nil {
+		err = yaml.UnmarshalStrict(data, &c)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("release: embedded history: %v", err)) // a test reads it
+	}
+	return c
+})
+
+// KnownAPI says whether any release has an API of that name, which may be written as in the config (`vector_io`) or as
+// in a Kubernetes object (`vectorIo`). It tells an API that this release lacks from a slip of the pen.
+func KnownAPI(name string) bool {
+	return slices.Contains(KnownAPIs(), SnakeCase(name))
+}
+
+// KnownAPIs returns the names of the APIs of all releases as in the config, sorted.
+func KnownAPIs() []string {
+	apis := history().APIs
+	names := make([]string, len(apis))
+	for i := range apis {
+		names[i] = apis[i].Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// SnakeCase writes the name of an API as the config has it: vector_io for vectorIo. A name in that form stays.
+func SnakeCase(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if 'A' <= r && r <= 'Z' {
+			if b.Len() > 0 {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// CamelCase writes the name of an API as a Kubernetes object has it: vectorIo for vector_io.
+func CamelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}

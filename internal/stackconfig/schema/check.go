@@ -1,0 +1,225 @@
+package schema
+
+import (
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Check walks a mapping beside the class and returns everything that is wrong with it, in the order of the mapping and
+// then the missing keys in declared order. A nil node, and null, count as an empty mapping.
+//
+// A string with an environment reference (`${env.NAME:=1}`) has the type it gets at start, so it is accepted wherever
+// any scalar is. An alias is not followed: aliases are expanded when a base config is read.
+func (c *Class) Check(node *yaml.Node) []Problem {
+	if node == nil || node.Kind == yaml.ScalarNode && scalarKind(node) == valueNull {
+		node = &yaml.Node{Kind: yaml.MappingNode}
+	}
+	return c.check("", node)
+}
+
+// Check returns everything that is wrong with a value of the key: its type, its limits, and what it holds.
+func (k *Key) Check(node *yaml.Node) []Problem { return k.check("", node) }
+
+// Check returns everything that is wrong with a value of the type.
+func (e *Expr) Check(node *yaml.Node) []Problem { return e.check("", node) }
+
+func (c *Class) check(path string, node *yaml.Node) []Problem {
+	if node.Kind != yaml.MappingNode {
+		return wrongType(path, c.Name, kindOf(node))
+	}
+	var problems []Problem
+	given := make(map[string]bool, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, value := node.Content[i].Value, node.Content[i+1]
+		key, ok := c.Key(name)
+		if !ok {
+			problems = append(problems, c.unknown(join(path, name), name)...)
+			continue
+		}
+		given[key.Name] = true
+		if key.Deprecated {
+			problems = append(problems, Problem{Kind: DeprecatedKey, Path: join(path, name)})
+		}
+		problems = append(problems, key.check(join(path, name), value)...)
+	}
+	return append(problems, c.missing(path, given)...)
+}
+
+// unknown is the problem of a key that the class does not have.
+func (c *Class) unknown(path, name string) []Problem {
+	if c.Extra == ExtraAllow {
+		return nil
+	}
+	return []Problem{{
+		Kind:    UnknownKey,
+		Path:    path,
+		Nearest: Nearest(name, c.Names()),
+		Fatal:   c.Extra == ExtraForbid,
+	}}
+}
+
+// missing are the problems of required keys that were not given.
+func (c *Class) missing(path string, given map[string]bool) []Problem {
+	var problems []Problem
+	for i := range c.Keys {
+		if k := &c.Keys[i]; k.Required && !given[k.Name] {
+			problems = append(problems, Problem{
+				Kind: MissingKey, Path: join(path, k.Name), Want: k.Type.String(), Fatal: true,
+			})
+		}
+	}
+	return problems
+}
+
+func (k *Key) check(path string, node *yaml.Node) []Problem {
+	problems := k.Type.check(path, node)
+	if len(problems) > 0 || k.Limits == nil {
+		return problems
+	}
+	return k.Limits.check(path, node)
+}
+
+func (e *Expr) check(path string, node *yaml.Node) []Problem {
+	switch e.Kind {
+	case KindUnion:
+		return e.checkUnion(path, node)
+	case KindClass:
+		return e.Class.checkOrReference(path, node)
+	case KindList:
+		return e.checkList(path, node)
+	case KindDict:
+		return e.checkDict(path, node)
+	case KindAny, KindNull, KindBool, KindInt, KindFloat, KindStr, KindURL, KindSecret, KindPath, KindLiteral:
+	}
+	if kind := kindOf(node); !e.accepts(kind, node) {
+		return wrongType(path, e.text, kind)
+	}
+	return nil
+}
+
+// checkOrReference checks a node that has to be a mapping; an alias passes.
+func (c *Class) checkOrReference(path string, node *yaml.Node) []Problem {
+	if kindOf(node) == valueUnknown {
+		return nil
+	}
+	return c.check(path, node)
+}
+
+func (e *Expr) checkList(path string, node *yaml.Node) []Problem {
+	switch kind := kindOf(node); kind {
+	case valueUnknown:
+		return nil
+	case valueList:
+	default:
+		return wrongType(path, e.text, kind)
+	}
+	var problems []Problem
+	for i, item := range node.Content {
+		// A tuple has a type for each place; a list has one for all.
+		if at := min(i, len(e.Args)-1); at >= 0 {
+			problems = append(problems, e.Args[at].check(path+"["+strconv.Itoa(i)+"]", item)...)
+		}
+	}
+	return problems
+}
+
+func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
+	switch kind := kindOf(node); kind {
+	case valueUnknown:
+		return nil
+	case valueMapping:
+	default:
+		return wrongType(path, e.text, kind)
+	}
+	if len(e.Args) == 0 {
+		return nil
+	}
+	var problems []Problem
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		at := join(path, key.Value)
+		problems = append(problems, e.Args[0].check(at, key)...)
+		problems = append(problems, e.Args[1].check(at, value)...)
+	}
+	return problems
+}
+
+// checkUnion accepts what one member accepts. Otherwise it reports for the member that was meant: the only one that
+// takes a value of this shape, or, of several classes, the one whose tag fits or which has the fewest complaints.
+func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
+	kind := kindOf(node)
+	if kind == valueReference && !e.takesScalar() {
+		return wrongType(path, e.text, kind)
+	}
+	var best []Problem
+	for _, member := range e.Args {
+		if !member.takes(kind) {
+			continue
+		}
+		problems := member.check(path, node)
+		if len(problems) == 0 {
+			return nil
+		}
+		if best == nil || worse(best, problems) {
+			best = problems
+		}
+	}
+	if best == nil || fatal(best) > 0 && kind != valueMapping && kind != valueList {
+		return wrongType(path, e.text, kind)
+	}
+	return best
+}
+
+// takes says whether a value of the kind has the right shape for the type.
+func (e *Expr) takes(kind valueKind) bool {
+	switch e.Kind {
+	case KindClass, KindDict:
+		return kind == valueMapping || kind == valueUnknown
+	case KindList:
+		return kind == valueList || kind == valueUnknown
+	case KindAny:
+		return true
+	default:
+		return kind != valueMapping && kind != valueList
+	}
+}
+
+// takesScalar says whether any scalar, null included, is of the type.
+func (e *Expr) takesScalar() bool {
+	for _, member := range e.Args {
+		if member.takes(valueString) {
+			return true
+		}
+	}
+	return false
+}
+
+// worse says whether the first list of problems is worse than the second: more that stop the server, else more at all.
+func worse(a, b []Problem) bool {
+	if fa, fb := fatal(a), fatal(b); fa != fb {
+		return fa > fb
+	}
+	return len(a) > len(b)
+}
+
+func fatal(problems []Problem) int {
+	n := 0
+	for i := range problems {
+		if problems[i].Fatal {
+			n++
+		}
+	}
+	return n
+}
+
+func wrongType(path, want string, got valueKind) []Problem {
+	return []Problem{{Kind: WrongType, Path: path, Want: want, Got: valueNames[got], Fatal: true}}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,82 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// check returns the limit that a value breaks, if any. What has no number or length yet (a reference, null) passes.
+func (l *Limits) check(path string, node *yaml.Node) []Problem {
+	var want string
+	switch kind := kindOf(node); kind {
+	case valueInt, valueFloat:
+		want = l.numberLimit(node.Value)
+	case valueString:
+		want = l.stringLimit(node.Value)
+	case valueList, valueMapping:
+		want = l.lengthLimit(entries(node), "entries")
+	case valueNull, valueBool, valueReference, valueTimestamp, valueUnknown:
+	}
+	if want == "" {
+		return nil
+	}
+	return []Problem{{Kind: OutOfRange, Path: path, Want: want, Got: valueNames[kindOf(node)], Fatal: true}}
+}
+
+func entries(node *yaml.Node) int {
+	if node.Kind == yaml.MappingNode {
+		return len(node.Content) / 2
+	}
+	return len(node.Content)
+}
+
+// numberLimit names the bound that a number breaks, or is empty. A number in a form that Go does not read passes.
+func (l *Limits) numberLimit(value string) string {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(value, "_", ""), 64)
+	if err != nil {
+		return ""
+	}
+	switch {
+	case l.AtLeast != nil && n < *l.AtLeast:
+		return fmt.Sprintf("at least %v", *l.AtLeast)
+	case l.Above != nil && n <= *l.Above:
+		return fmt.Sprintf("more than %v", *l.Above)
+	case l.AtMost != nil && n > *l.AtMost:
+		return fmt.Sprintf("at most %v", *l.AtMost)
+	case l.Below != nil && n >= *l.Below:
+		return fmt.Sprintf("less than %v", *l.Below)
+	}
+	return ""
+}
+
+func (l *Limits) stringLimit(value string) string {
+	// A string that is read as a number has the bounds of a number.
+	if want := l.numberLimit(strings.TrimSpace(value)); want != "" {
+		return want
+	}
+	if want := l.lengthLimit(utf8.RuneCountInString(value), "characters"); want != "" {
+		return want
+	}
+	if l.Pattern == "" {
+		return ""
+	}
+	if pattern, err := regexp.Compile(l.Pattern); err == nil && !pattern.MatchString(value) {
+		return "text that matches " + l.Pattern
+	}
+	return ""
+}
+
+func (l *Limits) lengthLimit(length int, unit string) string {
+	switch {
+	case l.MinLength != nil && length < *l.MinLength:
+		return fmt.Sprintf("at least %d %s", *l.MinLength, unit)
+	case l.MaxLength != nil && length > *l.MaxLength:
+		return fmt.Sprintf("at most %d %s", *l.MaxLength, unit)
+	}
+	return ""
+}

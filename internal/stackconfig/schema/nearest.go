@@ -1,0 +1,97 @@
+package schema
+
+import "strings"
+
+// Nearest returns the candidate that a mistyped name most likely means, or an empty string when none is near. Near is
+// a few slips of the keyboard (one for every three letters), or else a word in common (`url` and `base_url`, `api_key`
+// and `api_token`). Of equally near candidates the first wins.
+func Nearest(name string, candidates []string) string {
+	if best := nearestBySlips(name, candidates); best != "" {
+		return best
+	}
+	return nearestByWords(name, candidates)
+}
+
+func nearestBySlips(name string, candidates []string) string {
+	folded := fold(name)
+	best, least := "", max(1, len(folded)/3)+1
+	for _, candidate := range candidates {
+		if slips := distance(folded, fold(candidate), least); slips < least {
+			best, least = candidate, slips
+		}
+	}
+	return best
+}
+
+func nearestByWords(name string, candidates []string) string {
+	words := strings.FieldsFunc(fold(name), isSeparator)
+	best, most := "", 0
+	for _, candidate := range candidates {
+		theirs := strings.FieldsFunc(fold(candidate), isSeparator)
+		common := 0
+		for _, word := range words {
+			for _, their := range theirs {
+				if word == their {
+					common++
+				}
+			}
+		}
+		// Half the words at least, so that one common `max` does not make two keys alike.
+		if common > most && 2*common >= len(words) && 2*common >= len(theirs) {
+			best, most = candidate, common
+		}
+	}
+	return best
+}
+
+// fold makes spellings alike that differ in case and separator only: baseUrl, base-url and base_url.
+func fold(name string) string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case r == '-' || r == ' ':
+			r = '_'
+		case 'A' <= r && r <= 'Z':
+			if lower {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		lower = 'a' <= r && r <= 'z'
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func isSeparator(r rune) bool { return r == '_' || r == ':' || r == '.' || r == '/' }
+
+// distance counts the letters to insert, delete, change or swap to get from one word to the other. It gives up, with
+// the bound, when there are at least that many.
+func distance(a, b string, bound int) int {
+	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
+		return bound
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost(a[i-1], b[j-1]))
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(b)], bound)
+}
+
+func cost(a, b byte) int {
+	if a == b {
+		return 0
+	}
+	return 1
+}
