@@ -64,6 +64,9 @@ type CABundleSpec struct {
 const DefaultCABundleKey = "ca-bundle.crt"
 
 // Expose is a bool or an ExposeSpec (FR-011), kept as the JSON it was written in.
+//
+// +kubebuilder:validation:Type=""
+// +kubebuilder:pruning:PreserveUnknownFields
 type Expose struct {
 	// Raw is the JSON: a bool or an object.
 	Raw []byte `json:"-"`

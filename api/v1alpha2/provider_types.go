@@ -65,6 +65,9 @@ type ProvidersSpec struct {
 // Providers is one provider or a list of them (FR-004), kept as the JSON it was
 // written in. Package intent decodes it into Provider values, strictly and with
 // field paths.
+//
+// +kubebuilder:validation:Type=""
+// +kubebuilder:pruning:PreserveUnknownFields
 type Providers struct {
 	// Raw is the JSON: an object (one provider) or an array of objects.
 	Raw []byte `json:"-"`

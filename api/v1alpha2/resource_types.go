@@ -26,18 +26,27 @@ type ResourcesSpec struct {
 
 // ModelEntry is a model's name or a Model (FR-007), kept as the JSON it was
 // written in.
+//
+// +kubebuilder:validation:Type=""
+// +kubebuilder:pruning:PreserveUnknownFields
 type ModelEntry struct {
 	// Raw is the JSON: a string or an object.
 	Raw []byte `json:"-"`
 }
 
 // ToolEntry is a tool group's name or a Tool, kept as the JSON it was written in.
+//
+// +kubebuilder:validation:Type=""
+// +kubebuilder:pruning:PreserveUnknownFields
 type ToolEntry struct {
 	// Raw is the JSON: a string or an object.
 	Raw []byte `json:"-"`
 }
 
 // ShieldEntry is a shield's name or a Shield, kept as the JSON it was written in.
+//
+// +kubebuilder:validation:Type=""
+// +kubebuilder:pruning:PreserveUnknownFields
 type ShieldEntry struct {
 	// Raw is the JSON: a string or an object.
 	Raw []byte `json:"-"`

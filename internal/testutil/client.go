@@ -1,0 +1,38 @@
+package testutil
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// NewScheme knows Kubernetes' own kinds, CustomResourceDefinition and ours.
+func NewScheme() (*runtime.Scheme, error) {
+	types := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(scheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
+	if err := builder.AddToScheme(types); err != nil {
+		return nil, fmt.Errorf("make a scheme: %w", err)
+	}
+	return types, nil
+}
+
+// Client reads and writes without a cache, as a cluster administrator.
+func (p *ControlPlane) Client() (client.Client, error) { return newClient(p.Config) }
+
+func newClient(config *rest.Config) (client.Client, error) {
+	types, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: types})
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return c, nil
+}

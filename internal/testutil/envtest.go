@@ -1,0 +1,143 @@
+package testutil
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// assetsVariable names the folder with the programs of the control plane.
+const assetsVariable = "KUBEBUILDER_ASSETS"
+
+var assetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
+
+// Options changes the control plane that Start starts. The zero value is a
+// server with everything the operator needs installed.
+type Options struct {
+	// Bare leaves CustomResourceDefinition and policy out: see Install.
+	Bare bool
+	// AuditLog is a file that receives one JSON line per request, metadata only.
+	// Empty: no audit log.
+	AuditLog string
+	// APIServerFlags are set on the API server beside those of Start, name
+	// without dashes.
+	APIServerFlags map[string]string
+}
+
+// ControlPlane is a running etcd and API server.
+type ControlPlane struct {
+	// Config reaches the API server as a cluster administrator.
+	Config *rest.Config
+
+	environment *envtest.Environment
+	auditPolicy string
+}
+
+// Start starts etcd and an API server from the programs in KUBEBUILDER_ASSETS
+// and, unless asked not to, installs what is in config/crd and config/policy.
+// OwnerReferencesPermissionEnforcement is on, as in OpenShift. Programs that are
+// missing are an error, not a reason to skip.
+func Start(options Options) (*ControlPlane, error) {
+	assets, err := assets()
+	if err != nil {
+		return nil, err
+	}
+	plane := &ControlPlane{environment: &envtest.Environment{BinaryAssetsDirectory: assets}}
+	flags := plane.environment.ControlPlane.GetAPIServer().Configure()
+	flags.Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+	for name, value := range options.APIServerFlags {
+		flags.Set(name, value)
+	}
+	if options.AuditLog != "" {
+		if plane.auditPolicy, err = writeAuditPolicy(); err != nil {
+			return nil, err
+		}
+		flags.Set("audit-policy-file", plane.auditPolicy)
+		flags.Set("audit-log-path", options.AuditLog)
+	}
+	if plane.Config, err = plane.environment.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a control plane from %s: %w", assets, err), plane.Stop())
+	}
+	plane.Config.QPS = -1
+	if options.Bare {
+		return plane, nil
+	}
+	if err := plane.Install(); err != nil {
+		return nil, errors.Join(err, plane.Stop())
+	}
+	return plane, nil
+}
+
+// Stop ends both programs and removes their files.
+func (p *ControlPlane) Stop() error {
+	err := p.environment.Stop()
+	if p.auditPolicy != "" {
+		err = errors.Join(err, os.Remove(p.auditPolicy))
+	}
+	return err
+}
+
+// AddUser makes a user with its own certificate and gives a configuration that
+// acts as it.
+func (p *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, error) {
+	user, err := p.environment.AddUser(envtest.User{Name: name, Groups: groups}, p.Config)
+	if err != nil {
+		return nil, fmt.Errorf("add user %q: %w", name, err)
+	}
+	return user.Config(), nil
+}
+
+// Kubeconfig is a kubeconfig file's content for the cluster administrator.
+func (p *ControlPlane) Kubeconfig() ([]byte, error) {
+	user, err := p.environment.AddUser(envtest.User{Name: "kubectl", Groups: []string{"system:masters"}}, p.Config)
+	if err != nil {
+		return nil, fmt.Errorf("add user for kubectl: %w", err)
+	}
+	return user.KubeConfig()
+}
+
+// Kubectl is the path of the control plane's own kubectl.
+func Kubectl() string { return filepath.Join(os.Getenv(assetsVariable), "kubectl") }
+
+// Root is the path of the repository.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+func assets() (string, error) {
+	folder := os.Getenv(assetsVariable)
+	if folder == "" {
+		return "", fmt.Errorf("%s is not set: these tests need a real API server, run them with `make test`", assetsVariable)
+	}
+	for _, program := range assetPrograms {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			return "", fmt.Errorf("%s has no %s: run these tests with `make test`: %w", assetsVariable, program, err)
+		}
+	}
+	return folder, nil
+}
+
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+`
+
+func writeAuditPolicy() (string, error) {
+	file, err := os.CreateTemp("", "audit-policy-*.yaml")
+	if err != nil {
+		return "", fmt.Errorf("write audit policy: %w", err)
+	}
+	_, err = file.WriteString(auditPolicy)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", fmt.Errorf("write audit policy: %w", err)
+	}
+	return file.Name(), nil
+}

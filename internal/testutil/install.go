@@ -1,0 +1,170 @@
+package testutil
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+const (
+	// installer owns the fields of what Install applies.
+	installer = "testutil"
+	// settle is how long a definition or policy may take to be in force.
+	settle = 30 * time.Second
+)
+
+// Manifests are the files of the CustomResourceDefinition and the policy, in
+// the order of their application.
+func Manifests() ([]string, error) {
+	var files []string
+	for _, pattern := range []string{"config/crd/bases/*.yaml", "config/policy/validating*.yaml"} {
+		found, err := filepath.Glob(filepath.Join(Root(), pattern))
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", pattern, err)
+		}
+		slices.Sort(found)
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// Install applies the CustomResourceDefinition and the policy by server-side
+// apply and waits until both are in force.
+func (p *ControlPlane) Install() error {
+	files, err := Manifests()
+	if err != nil {
+		return err
+	}
+	c, err := client.New(p.Config, client.Options{})
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settle)
+	defer cancel()
+	var policies bool
+	for _, file := range files {
+		objects, err := ReadObjects(file)
+		if err != nil {
+			return err
+		}
+		for _, object := range objects {
+			if err := apply(ctx, c, object); err != nil {
+				return err
+			}
+			policies = policies || object.GetKind() == "ValidatingAdmissionPolicyBinding"
+		}
+	}
+	if err := waitForDefinition(ctx, p.Config); err != nil || !policies {
+		return err
+	}
+	return waitForPolicy(ctx, p.Config)
+}
+
+// ReadObjects reads every object of a YAML file.
+func ReadObjects(file string) ([]*unstructured.Unstructured, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data))
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(&object.Object); err != nil {
+			if errors.Is(err, io.EOF) {
+				return objects, nil
+			}
+			return nil, fmt.Errorf("decode %s: %w", file, err)
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+func apply(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(installer), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
+func waitForDefinition(ctx context.Context, config *rest.Config) error {
+	c, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKey{Name: "llamastackdistributions." + v1alpha2.GroupVersion.Group}
+	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		var definition apiextensionsv1.CustomResourceDefinition
+		if err := c.Get(ctx, key, &definition); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
+		return slices.ContainsFunc(definition.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+			return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+		}), nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the definition to be established: %w", err)
+	}
+	return waitForPath(ctx, c)
+}
+
+// waitForPath waits until the API server serves the kind: some moments after
+// the definition is established.
+func waitForPath(ctx context.Context, c client.Client) error {
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		err := c.Create(ctx, probe("ready-to-serve", "starter"), client.DryRunAll)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the kind to be served: %w", err)
+	}
+	return nil
+}
+
+// waitForPolicy waits until a name that only the policy refuses is refused.
+func waitForPolicy(ctx context.Context, config *rest.Config) error {
+	c, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		err := c.Create(ctx, probe("not.a.label", "starter"), client.DryRunAll)
+		if apierrors.IsInvalid(err) {
+			return true, nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the policy to be in force: %w", err)
+	}
+	return nil
+}
+
+func probe(name, distribution string) *v1alpha2.LlamaStackDistribution {
+	stack := &v1alpha2.LlamaStackDistribution{}
+	stack.Name, stack.Namespace = name, "default"
+	stack.Spec.Distribution.Name = distribution
+	return stack
+}
