@@ -1,0 +1,239 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
+)
+
+// fakeGo stands in for the go command: it logs its arguments and writes the
+// output file of a build. $FAIL names a package that does not compile.
+const fakeGo = `#!/bin/sh
+echo "$*" >>"$CALLS"
+case $1 in
+env) printf 'go1.99.1\nplan9\nmips\n' ;;
+build)
+  while [ "$1" != -o ]; do shift; done
+  if [ "$3" = "$FAIL" ]; then echo "x.go:1: undefined: y" >&2; exit 1; fi
+  echo "$3" >"$2" ;;
+esac
+`
+
+// bench is a cache, a line and a log of the calls of the go command.
+type bench struct {
+	cache    Cache
+	line     line.Line
+	calls    string
+	progress *bytes.Buffer
+}
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	tools, module := t.TempDir(), t.TempDir()
+	b := bench{
+		line:     line.Line{Name: "1.99", Version: "v1.99.2", Module: module},
+		calls:    filepath.Join(tools, "calls"),
+		progress: &bytes.Buffer{},
+	}
+	b.cache = Cache{Folder: filepath.Join(t.TempDir(), "cache"), Progress: b.progress}
+	put(t, filepath.Join(tools, "go"), fakeGo)
+	if err := os.Chmod(filepath.Join(tools, "go"), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(module, "go.mod"), "module x\n")
+	put(t, filepath.Join(module, "go.sum"), "")
+	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("CALLS", b.calls)
+	return b
+}
+
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// builds counts the builds in the log.
+func (b bench) builds(t *testing.T) int {
+	t.Helper()
+	data, err := os.ReadFile(b.calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count("\n"+string(data), "\nbuild ")
+}
+
+func (b bench) ensure(t *testing.T) string {
+	t.Helper()
+	folder, err := b.cache.Ensure(t.Context(), b.line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestEnsureBuildsOnce(t *testing.T) {
+	b := newBench(t)
+	folder := b.ensure(t)
+	if !strings.HasPrefix(filepath.Base(folder), "v1.99.2-go1.99.1-plan9-mips-") {
+		t.Errorf("the folder %q does not name the versions", folder)
+	}
+	for _, program := range Programs() {
+		data, err := os.ReadFile(filepath.Join(folder, program.Name))
+		if err != nil || strings.TrimSpace(string(data)) != program.Package {
+			t.Errorf("%s was built from %q (%v), want %s", program.Name, data, err, program.Package)
+		}
+		if !strings.Contains(b.progress.String(), "\n  "+program.Name) {
+			t.Errorf("no progress line for %s in:\n%s", program.Name, b.progress)
+		}
+	}
+
+	b.progress.Reset()
+	if again := b.ensure(t); again != folder {
+		t.Errorf("the second call gives %q, want %q", again, folder)
+	}
+	if got := b.builds(t); got != len(Programs()) {
+		t.Errorf("%d builds, want %d", got, len(Programs()))
+	}
+	if b.progress.Len() > 0 {
+		t.Errorf("progress although nothing was built: %q", b.progress)
+	}
+}
+
+func TestBuildFlags(t *testing.T) {
+	b := newBench(t)
+	b.ensure(t)
+	data, err := os.ReadFile(b.calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"-trimpath", "-buildvcs=false", "-s -w",
+		"-X k8s.io/component-base/version.gitVersion=v1.99.2",
+		"-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=99",
+	} {
+		if got := strings.Count(string(data), want); got != len(Programs()) {
+			t.Errorf("%d builds have %q, want %d", got, want, len(Programs()))
+		}
+	}
+}
+
+func TestConcurrentCallersBuildOnce(t *testing.T) {
+	b := newBench(t)
+	var group sync.WaitGroup
+	folders := make([]string, 4)
+	for i := range folders {
+		group.Go(func() {
+			cache := Cache{Folder: b.cache.Folder, Progress: &bytes.Buffer{}}
+			folder, err := cache.Ensure(t.Context(), b.line)
+			if err != nil {
+				t.Error(err)
+			}
+			folders[i] = folder
+		})
+	}
+	group.Wait()
+	if got := b.builds(t); got != len(Programs()) {
+		t.Errorf("%d builds, want %d", got, len(Programs()))
+	}
+	for _, folder := range folders {
+		if !complete(folder) {
+			t.Errorf("a caller got the incomplete folder %q", folder)
+		}
+	}
+}
+
+func TestFailedBuildLeavesNoFolder(t *testing.T) {
+	b := newBench(t)
+	last := Programs()[len(Programs())-1]
+	t.Setenv("FAIL", last.Package)
+	_, err := b.cache.Ensure(t.Context(), b.line)
+	if err == nil || !strings.Contains(err.Error(), last.Name) || !strings.Contains(err.Error(), "undefined: y") {
+		t.Fatalf("got %v, want an error with the program and the compiler's words", err)
+	}
+	entries, err := os.ReadDir(b.cache.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			t.Errorf("%s was left behind", entry.Name())
+		}
+	}
+
+	t.Setenv("FAIL", "")
+	if folder := b.ensure(t); !complete(folder) {
+		t.Error("the next call did not build")
+	}
+}
+
+func TestLeftoversOfAKilledBuildAreReplaced(t *testing.T) {
+	b := newBench(t)
+	folder := b.ensure(t)
+	if err := os.Remove(filepath.Join(folder, "etcd")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(folder+".partial", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(folder+".partial", "half"), "")
+	b.ensure(t)
+	if !complete(folder) {
+		t.Error("an incomplete folder was not replaced")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "half")); err == nil {
+		t.Error("a file of a killed build came along")
+	}
+}
+
+func TestKeyFollowsTheModuleFiles(t *testing.T) {
+	b := newBench(t)
+	before := b.ensure(t)
+	put(t, filepath.Join(b.line.Module, "go.sum"), "example.com/x v1.0.0 h1:abc=\n")
+	if after := b.ensure(t); after == before {
+		t.Error("another go.sum gives the same folder")
+	}
+}
+
+func TestWaitingForTheLockEndsWithTheContext(t *testing.T) {
+	b := newBench(t)
+	folder := filepath.Join(b.cache.Folder, "key")
+	unlock, err := b.cache.lock(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := b.cache.lock(ctx, folder); err == nil {
+		t.Error("two callers hold the lock")
+	}
+	if !strings.Contains(b.progress.String(), "Waiting for another build of key") {
+		t.Errorf("the waiting caller says %q", b.progress)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err = b.cache.lock(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDefaultFolderFollowsXDG(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", "/caches")
+	got, err := DefaultFolder()
+	if want := "/caches/llama-stack-k8s-operator/kubernetes"; err != nil || got != want {
+		t.Errorf("DefaultFolder() = %q, %v; want %q", got, err, want)
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+)
+
+// outcome is what a command line did.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// call runs a command line in this process with the given environment.
+func call(t *testing.T, folder string, variables map[string]string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	env := environment{stdout: &stdout, stderr: &stderr, getenv: func(name string) string { return variables[name] }, folder: folder}
+	code := run(t.Context(), env, args)
+	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
+}
+
+func TestCommandLines(t *testing.T) {
+	outside := t.TempDir()
+	for _, test := range []struct {
+		name      string
+		folder    string
+		variables map[string]string
+		args      []string
+		code      int
+		// stdout is all of standard output, stderr a part of standard error.
+		stdout, stderr string
+	}{
+		{name: "nothing", code: exitUsage, stderr: "Usage: cluster <command>"},
+		{name: "unknown", args: []string{"restart"}, code: exitUsage, stderr: `unknown command "restart"`},
+		{name: "flag help", args: []string{"up", "--help"}, stderr: "-audit-log"},
+		{name: "unknown flag", args: []string{"up", "--sideways"}, code: exitUsage, stderr: "-sideways"},
+		{name: "argument too many", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
+		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
+		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
+		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
+		{name: "unknown line by variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
+		{name: "outside of a work tree", folder: outside, args: []string{"build"}, code: exitFailure, stderr: "not inside a work tree"},
+		{name: "own assets", variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
+		{name: "own assets anywhere", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
+		{name: "nothing to stop", args: []string{"down", "--dir=" + filepath.Join(outside, "none")}, stderr: "Nothing to stop"},
+		{name: "status of nothing", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure, stderr: "no control plane"},
+		{name: "supervise by hand", args: []string{supervise}, code: exitFailure, stderr: "started by `cluster up` only"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := test.folder
+			if folder == "" {
+				folder = "."
+			}
+			got := call(t, folder, test.variables, test.args...)
+			if got.code != test.code || got.stdout != test.stdout || !strings.Contains(got.stderr, test.stderr) {
+				t.Errorf("got code %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
+			}
+		})
+	}
+}
+
+func TestHelpListsTheVerbs(t *testing.T) {
+	got := call(t, ".", nil, "--help")
+	if got.code != exitOK || got.stderr != "" {
+		t.Errorf("got code %d, stderr %q", got.code, got.stderr)
+	}
+	for _, v := range verbs() {
+		if listed := strings.Contains(got.stdout, "  "+v.name+" "); listed == v.hidden {
+			t.Errorf("%s: listed %t, hidden %t", v.name, listed, v.hidden)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, text := range []string{"", "/plain/path-1.36_x", "two words", "it's", `a"b\c`, "$HOME `id` ;&|<>*?~#", "two\nlines"} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+quote(text)).Output()
+		if err != nil || string(out) != text {
+			t.Errorf("the shell reads %s as %q (%v), want %q", quote(text), out, err, text)
+		}
+	}
+	if got := quote("/plain/path"); got != "/plain/path" {
+		t.Errorf("a plain path becomes %s", got)
+	}
+}
+
+// TestOrderSurvives: the launcher hands its choices to the supervisor as JSON.
+func TestOrderSurvives(t *testing.T) {
+	want := order{Dir: "/d", Startup: 7, Options: controlplane.Options{Programs: "/p", Port: 1, With: []string{"scheduler"}, AuditLog: true}}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got order
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Dir != want.Dir || got.Startup != want.Startup || got.Options.String() != want.Options.String() {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestInterruptedBuildIsReported(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	env := environment{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, folder: "."}
+	if code := run(ctx, env, []string{"build"}); code != exitFailure {
+		t.Errorf("exit code %d, stderr %q", code, stderr.String())
+	}
+}

@@ -1,0 +1,352 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// mainVariable makes the test binary be the tool, so that the tests run, kill
+// and look at real processes.
+const mainVariable = "CLUSTER_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainVariable) != "" {
+		os.Exit(Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// patience bounds every wait; a machine may be busy building.
+const patience = 4 * time.Minute
+
+// tool is a control plane of a test: the tool's command line on one folder.
+type tool struct {
+	dir string
+}
+
+func newTool(t *testing.T) tool {
+	t.Helper()
+	c := tool{dir: filepath.Join(t.TempDir(), "cluster")}
+	t.Cleanup(func() {
+		command := c.command(context.WithoutCancel(t.Context()), "down")
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("down at the end: %v\n%s", err, out)
+		}
+		c.expectNothingLeft(t)
+	})
+	return c
+}
+
+// command is a call of the tool as a process of its own.
+func (c tool) command(ctx context.Context, verb string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "/proc/self/exe", append([]string{verb, "--dir=" + c.dir}, args...)...)
+	command.Env = append(os.Environ(), mainVariable+"=1")
+	return command
+}
+
+// must runs the tool and returns its standard output.
+func (c tool) must(t *testing.T, verb string, args ...string) string {
+	t.Helper()
+	out, err := output(c.command(t.Context(), verb, args...))
+	if err != nil {
+		t.Fatalf("%s %v: %v", verb, args, err)
+	}
+	return out
+}
+
+// output is a command's standard output; its standard error is in the error.
+func output(command *exec.Cmd) (string, error) {
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return stdout.String(), errors.Join(err, errors.New(stderr.String()))
+	}
+	return stdout.String(), nil
+}
+
+// kubectl runs kubectl against the control plane.
+func (c tool) kubectl(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), filepath.Join(c.programs(t), "kubectl"), args...)
+	command.Env = []string{"KUBECONFIG=" + filepath.Join(c.dir, "kubeconfig"), "HOME=" + c.dir}
+	return output(command)
+}
+
+// programs is the folder that the control plane was started from.
+func (c tool) programs(t *testing.T) string {
+	t.Helper()
+	folder, _, found := strings.Cut(strings.TrimPrefix(c.record(t).Options, "programs="), " port=")
+	if !found {
+		t.Fatalf("no folder of programs in %q", c.record(t).Options)
+	}
+	return folder
+}
+
+func (c tool) record(t *testing.T) state.Record {
+	t.Helper()
+	record, err := state.Read(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
+// eventually polls until check says yes.
+func eventually(t *testing.T, what string, check func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !check() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited in vain: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// processes are those whose command line names the folder: every component's
+// does, and the supervisor's.
+func (c tool) processes(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(data, []byte(c.dir)) {
+			found = append(found, strings.ReplaceAll(string(data), "\x00", " "))
+		}
+	}
+	return found
+}
+
+func (c tool) expectNoProcess(t *testing.T) {
+	t.Helper()
+	eventually(t, "every process of the control plane ends", func() bool { return len(c.processes(t)) == 0 })
+}
+
+func (c tool) expectNothingLeft(t *testing.T) {
+	t.Helper()
+	if left := c.processes(t); len(left) > 0 {
+		t.Errorf("processes are left: %q", left)
+	}
+	if _, err := os.Stat(c.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is left (%v)", err)
+	}
+}
+
+// deployment has a pod that no node can take, for there is none.
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example.invalid/web}]}
+`
+
+// TestUpRunsARealControlPlane goes through a whole life: up, controllers at
+// work, status, the audit log, down.
+func TestUpRunsARealControlPlane(t *testing.T) {
+	c := newTool(t)
+	export := c.must(t, "up", "--audit-log")
+	if want := "export KUBECONFIG=" + c.dir + "/kubeconfig\n"; export != want {
+		t.Fatalf("up prints %q, want %q", export, want)
+	}
+	t.Run("namespaces", func(t *testing.T) {
+		out, err := c.kubectl(t, "get", "namespaces", "--output=name")
+		if err != nil || !strings.Contains(out, "namespace/default\n") {
+			t.Errorf("got %q, %v", out, err)
+		}
+	})
+	t.Run("version", func(t *testing.T) {
+		out, err := c.kubectl(t, "version", "--output=json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var version struct {
+			ServerVersion struct{ GitVersion, Major, Minor string } `json:"serverVersion"`
+		}
+		if err := json.Unmarshal([]byte(out), &version); err != nil {
+			t.Fatal(err)
+		}
+		got := version.ServerVersion
+		if got.GitVersion != c.record(t).Kubernetes || !strings.HasPrefix(got.GitVersion, "v"+got.Major+"."+got.Minor+".") {
+			t.Errorf("the server says %+v, the record %s", got, c.record(t).Kubernetes)
+		}
+	})
+	t.Run("controllers", func(t *testing.T) { expectControllers(t, c) })
+	t.Run("audit log", func(t *testing.T) {
+		data, err := os.ReadFile(filepath.Join(c.dir, "log", "audit.log"))
+		if err != nil || !bytes.Contains(data, []byte(`"userAgent":"kubectl/`)) {
+			t.Errorf("the audit log does not show kubectl (%v, %d bytes)", err, len(data))
+		}
+	})
+	t.Run("status", func(t *testing.T) {
+		out := c.must(t, "status")
+		if strings.Count(out, " running ") != 4 || !strings.Contains(out, export) {
+			t.Errorf("status prints\n%s", out)
+		}
+	})
+	t.Run("up again", func(t *testing.T) {
+		if again := c.must(t, "up", "--audit-log"); again != export {
+			t.Errorf("prints %q, want %q", again, export)
+		}
+		if _, err := output(c.command(t.Context(), "up")); err == nil || !strings.Contains(err.Error(), "with other flags") {
+			t.Errorf("with other flags: %v", err)
+		}
+	})
+	c.must(t, "down")
+	c.expectNothingLeft(t)
+	c.must(t, "down")
+}
+
+// expectControllers applies a Deployment and sees a ReplicaSet, pods that wait
+// for a node, and their end when the Deployment is deleted.
+func expectControllers(t *testing.T, c tool) {
+	file := filepath.Join(t.TempDir(), "deployment.yaml")
+	if err := os.WriteFile(file, []byte(deployment), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := c.kubectl(t, "apply", "--filename="+file); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	show := func(want string, args ...string) {
+		t.Helper()
+		eventually(t, want, func() bool {
+			out, err := c.kubectl(t, append([]string{"get", "--selector=app=web"}, args...)...)
+			return err == nil && out == want
+		})
+	}
+	show("Deployment/web", "replicasets", "--output=jsonpath={.items[*].metadata.ownerReferences[*].kind}/{.items[*].metadata.ownerReferences[*].name}")
+	show("Unschedulable Unschedulable", "pods", `--output=jsonpath={.items[*].status.conditions[?(@.type=="PodScheduled")].reason}`)
+	if out, err := c.kubectl(t, "delete", "deployment", "web"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	show("", "replicasets,pods", "--output=name") // the garbage collector
+}
+
+func TestKilledSupervisorTakesAllAlong(t *testing.T) {
+	c := newTool(t)
+	c.must(t, "up", "--with=")
+	if got := len(c.record(t).Components); got != 2 {
+		t.Errorf("%d components run, want etcd and the API server alone", got)
+	}
+	if err := c.record(t).Supervisor.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.expectNoProcess(t)
+	out, err := output(c.command(t.Context(), "status"))
+	if err == nil || !strings.Contains(err.Error(), "does not serve") || strings.Count(out, " ended ") != 2 {
+		t.Errorf("status says %v\n%s", err, out)
+	}
+	t.Run("up clears up by itself", func(t *testing.T) {
+		c.must(t, "up", "--with=")
+	})
+}
+
+func TestKilledLauncherLeavesNothing(t *testing.T) {
+	c := newTool(t)
+	launcher := c.command(t.Context(), "up")
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the API server starts", func() bool {
+		record, err := state.Read(c.dir)
+		return err == nil && len(record.Components) == 2
+	})
+	if err := launcher.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = launcher.Wait() // it was killed
+	c.expectNoProcess(t)
+	c.expectNothingLeft(t)
+}
+
+func TestComponentThatDiesEndsTheControlPlane(t *testing.T) {
+	c := newTool(t)
+	c.must(t, "up", "--with=")
+	for _, component := range c.record(t).Components {
+		if component.Name == "etcd" {
+			if err := component.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c.expectNoProcess(t)
+	data, err := os.ReadFile(filepath.Join(c.dir, "log", "supervisor.log"))
+	if err != nil || !bytes.Contains(data, []byte("etcd ended (signal: killed)")) {
+		t.Errorf("the supervisor's log says %q (%v)", data, err)
+	}
+}
+
+func TestForeground(t *testing.T) {
+	for _, test := range []struct {
+		signal syscall.Signal
+		// orderly is whether the tool can clear up.
+		orderly bool
+	}{{syscall.SIGINT, true}, {syscall.SIGTERM, true}, {syscall.SIGKILL, false}} {
+		t.Run(test.signal.String(), func(t *testing.T) {
+			c := newTool(t)
+			command := c.command(t.Context(), "up", "--foreground", "--with=")
+			var stderr bytes.Buffer
+			command.Stderr = &stderr
+			stdout, err := command.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line := make([]byte, 1024)
+			n, err := stdout.Read(line)
+			if err != nil || !strings.HasPrefix(string(line[:n]), "export KUBECONFIG=") {
+				t.Fatalf("prints %q (%v); %s", line[:n], err, stderr.String())
+			}
+			if err := command.Process.Signal(test.signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := command.Wait(); (err == nil) != test.orderly {
+				t.Errorf("ended with %v; %s", err, stderr.String())
+			}
+			c.expectNoProcess(t)
+			if test.orderly {
+				c.expectNothingLeft(t)
+			}
+		})
+	}
+}
+
+func TestRunWrapsACommand(t *testing.T) {
+	c := newTool(t)
+	out := c.must(t, "run", "--with=", "--", "sh", "-c", "kubectl get namespace default --output=name")
+	if out != "namespace/default\n" {
+		t.Errorf("the command prints %q", out)
+	}
+	c.expectNothingLeft(t)
+
+	_, err := output(c.command(t.Context(), "run", "--with=", "--", "sh", "-c", "exit 3"))
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("a failing command: %v", err)
+	}
+	c.expectNothingLeft(t)
+}

@@ -1,0 +1,291 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
+)
+
+var sample = Record{Kubernetes: "v1.36.3", Options: "port=0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+
+// limited is a context that fails the test rather than hang it.
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func create(t *testing.T, path string) *Folder {
+	t.Helper()
+	f, err := Create(limited(t), path, sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Release)
+	return f
+}
+
+// sleeper starts a process that sleeps, and reaps it when it ends.
+func sleeper(t *testing.T) process.Identity {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "sleep", "600")
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = command.Wait() }() // it is killed
+	identity, err := process.Identify(command.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity
+}
+
+func absent(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there (%v)", path, err)
+	}
+}
+
+func down(t *testing.T, path string) bool {
+	t.Helper()
+	was, err := Down(limited(t), path, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return was
+}
+
+func TestRecordSurvives(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "cluster")
+	f := create(t, path)
+	component := Component{Name: "etcd", Process: process.Identity{PID: 7, Start: 9, Boot: "b"}}
+	err := f.Update(func(r *Record) {
+		r.Components = append(r.Components, component)
+		r.Ready = true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sample
+	want.Components, want.Ready = []Component{component}, true
+	got, err := Read(path)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("Read = %+v, %v; want %+v", got, err, want)
+	}
+	if !reflect.DeepEqual(f.Record(), want) {
+		t.Errorf("Record = %+v, want %+v", f.Record(), want)
+	}
+}
+
+func TestFolderIsPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	create(t, path)
+	for _, name := range []string{".", "pki", "log", recordName} {
+		info, err := os.Stat(filepath.Join(path, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %s: others may look into it", name, info.Mode())
+		}
+	}
+}
+
+func TestReadAbsent(t *testing.T) {
+	for name, path := range map[string]string{"no folder": filepath.Join(t.TempDir(), "none"), "empty folder": t.TempDir()} {
+		if _, err := Read(path); !errors.Is(err, ErrAbsent) {
+			t.Errorf("%s: got %v, want ErrAbsent", name, err)
+		}
+	}
+}
+
+func TestOnlyOneHoldsAFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	first := create(t, path)
+	if _, err := Create(limited(t), path, sample); err == nil || !strings.Contains(err.Error(), "running or starting") {
+		t.Fatalf("a second Create: got %v", err)
+	}
+	first.Release()
+	create(t, path)
+}
+
+// TestForeignFolderIsLeftAlone: a slip in --dir must never cost a user's files.
+func TestForeignFolderIsLeftAlone(t *testing.T) {
+	path := t.TempDir()
+	file := filepath.Join(path, "thesis.tex")
+	if err := os.WriteFile(file, []byte("years of work"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(limited(t), path, sample); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("Create: got %v, want an error naming the file", err)
+	}
+	if _, err := Down(limited(t), path, 0); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("Down: got %v, want an error naming the file", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("the folder holds %v (%v), want the user's file alone", entries, err)
+	}
+}
+
+func TestBrokenRecordIsNoLicence(t *testing.T) {
+	path := t.TempDir()
+	if err := os.WriteFile(filepath.Join(path, recordName), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Down(limited(t), path, 0); err == nil {
+		t.Error("Down removed a folder whose record it could not read")
+	}
+}
+
+// TestDownAfterAnEarlyKill runs through every state that a maker or remover
+// of a folder can be killed in.
+func TestDownAfterAnEarlyKill(t *testing.T) {
+	for name, files := range map[string][]string{
+		"nothing":       nil,
+		"lock only":     {lockName},
+		"half a record": {lockName, recordName + ".new"},
+		"record":        {lockName, recordName},
+		"everything":    {lockName, recordName, "kubeconfig", "pki/ca.key", "etcd/member/wal/0.wal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "cluster")
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				fill(t, filepath.Join(path, file))
+			}
+			if !down(t, path) {
+				t.Error("Down found nothing")
+			}
+			absent(t, path)
+			if down(t, path) {
+				t.Error("the second Down found something")
+			}
+		})
+	}
+}
+
+// fill writes a file that a control plane could have written.
+func fill(t *testing.T, file string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Base(file) == recordName {
+		if err := write(filepath.Dir(file), sample); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDownEndsComponentsThatOutlivedTheirSupervisor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	f := create(t, path)
+	left, stranger := sleeper(t), sleeper(t)
+	reused := stranger
+	reused.Start--
+	err := f.Update(func(r *Record) {
+		r.Components = []Component{{Name: "etcd", Process: left}, {Name: "kube-apiserver", Process: reused}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Release() // as the kernel does for a killed supervisor
+
+	if !down(t, path) {
+		t.Error("Down found nothing")
+	}
+	absent(t, path)
+	if left.Alive() {
+		t.Error("a component is alive after Down")
+	}
+	if !stranger.Alive() {
+		t.Error("Down killed a process that only has a component's old id")
+	}
+}
+
+func TestCreateClearsAwayAKilledControlPlane(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	f := create(t, path)
+	left := sleeper(t)
+	if err := f.Update(func(r *Record) { r.Components = []Component{{Name: "etcd", Process: left}} }); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, f.Path("etcd", "member", "old"))
+	f.Release()
+
+	create(t, path)
+	absent(t, filepath.Join(path, "etcd"))
+	if left.Alive() {
+		t.Error("a component of the old control plane is alive")
+	}
+	if got, err := Read(path); err != nil || len(got.Components) != 0 {
+		t.Errorf("the new record is %+v, %v", got, err)
+	}
+}
+
+func TestDownEndsTheSupervisor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	f := create(t, path)
+	supervisor := sleeper(t)
+	if err := f.Update(func(r *Record) { r.Supervisor = supervisor }); err != nil {
+		t.Fatal(err)
+	}
+	if !Supervised(f.Record()) {
+		t.Error("a live supervisor is not seen")
+	}
+	go func() { // the kernel lets go of the lock when its holder ends
+		_ = supervisor.Wait(context.WithoutCancel(t.Context()))
+		f.Release()
+	}()
+	if !down(t, path) {
+		t.Error("Down found nothing")
+	}
+	absent(t, path)
+	if supervisor.Alive() || Supervised(Record{Supervisor: supervisor}) {
+		t.Error("the supervisor is alive after Down")
+	}
+}
+
+func TestDownGivesUpOnAHolderItDoesNotKnow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	create(t, path)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Down(ctx, path, 0); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want an error naming the folder", err)
+	}
+}
+
+func TestInherit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster")
+	f := create(t, path)
+	heir, err := Inherit(path, f.Lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(heir.Record(), sample) {
+		t.Errorf("the heir's record is %+v, want %+v", heir.Record(), sample)
+	}
+	if err := heir.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	absent(t, path)
+}
