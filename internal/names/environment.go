@@ -5,6 +5,22 @@ import "strings"
 // EnvPrefix begins every environment variable that carries a Secret's value.
 const EnvPrefix = "LLSD_"
 
+// Variables of the server's container beside those of the server's release.
+const (
+	// EnvModelCache is where models are downloaded to.
+	EnvModelCache = "HF_HOME"
+	// EnvHome moves what the server writes below its home directory to the data volume.
+	EnvHome = "HOME"
+	// EnvConfig is the path of the configuration, as users' own commands know it.
+	EnvConfig = "LLAMA_STACK_CONFIG"
+	// EnvRunConfig is the path of the configuration that the image's entrypoint reads.
+	EnvRunConfig = "RUN_CONFIG_PATH"
+	// EnvPort is the port, as users' own commands know it.
+	EnvPort = "LLS_PORT"
+	// EnvWorkers is the number of server processes, as users' own commands know it.
+	EnvWorkers = "LLS_WORKERS"
+)
+
 // Fields of EnvVar for values that have a field of their own in the spec; any
 // other secret's field is the provider's configuration key.
 const (

@@ -49,7 +49,7 @@ const (
 	// ConfigVolume is the name of the volume with the configuration.
 	ConfigVolume = "user-config"
 	// TmpVolume is the name of the volume mounted at /tmp.
-	TmpVolume = "tmp"
+	TmpVolume = "lls-tmp"
 	// PortName is the name of the server's port on Service and container.
 	PortName = "http"
 	// ConfigDir is where the configuration is mounted.

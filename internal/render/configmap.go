@@ -1,0 +1,64 @@
+package render
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// MaxBase is the largest base configuration that is kept, in bytes.
+	MaxBase = 768 << 10
+	// MaxConfig is the largest generated configuration, in bytes: a ConfigMap holds 1 MiB with its metadata.
+	MaxConfig = 1<<20 - 16<<10
+)
+
+// TooLargeError is a configuration that does not fit into a ConfigMap.
+type TooLargeError struct {
+	// What says which one: "base configuration" or "generated configuration".
+	What string
+	// Size and Limit are in bytes.
+	Size, Limit int
+}
+
+// Error names the sizes.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, the limit is %d", e.What, e.Size, e.Limit)
+}
+
+// configMap holds the generated configuration. Immutable and named after its content: another content is another
+// object, and a pod that starts later still finds what it was rolled out with.
+func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	if in.Config == nil || in.Config.Data == nil {
+		return nil, nil
+	}
+	if size := len(in.Config.Data); size > MaxConfig {
+		return nil, &TooLargeError{What: "generated configuration", Size: size, Limit: MaxConfig}
+	}
+	return immutable(in, in.Config.ConfigMapName, in.Config.Key, names.ConfigKindGenerated, in.Config.Data), nil
+}
+
+// baseConfigMap keeps the base that the configuration was generated from. No pod mounts it.
+func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	if in.Base == nil {
+		return nil, nil
+	}
+	if size := len(in.Base.Data); size > MaxBase {
+		return nil, &TooLargeError{What: "base configuration", Size: size, Limit: MaxBase}
+	}
+	return immutable(in, in.Base.ConfigMapName, names.ConfigFile, names.ConfigKindBase, in.Base.Data), nil
+}
+
+func immutable(in Input, name, key, kind string, data []byte) *corev1ac.ConfigMapApplyConfiguration {
+	result := corev1ac.ConfigMap(name, in.Stack.Namespace).
+		WithLabels(names.ConfigLabels(in.Stack.Name, kind)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithImmutable(true)
+	if !utf8.Valid(data) { // YAML may be UTF-16
+		return result.WithBinaryData(map[string][]byte{key: data})
+	}
+	return result.WithData(map[string]string{key: string(data)})
+}

@@ -1,0 +1,82 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// insecureArgument makes a server that demands TLS serve plain HTTP.
+const insecureArgument = "--insecure"
+
+// defaultMemory is requested when the user says nothing about resources.
+const defaultMemory = "1Gi"
+
+// serverContainer runs the image's entrypoint, which reads the environment and adds instrumentation; a command of ours
+// would lose that.
+func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
+	spec := &in.Stack.Spec
+	user := overrides(spec)
+	env, err := environment(in)
+	if err != nil {
+		return nil, err
+	}
+	envFrom, err := applyConfiguration[[]*corev1ac.EnvFromSourceApplyConfiguration](
+		"spec.workload.overrides.envFrom", user.EnvFrom)
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := volumeMounts(in)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := resources(spec)
+	if err != nil {
+		return nil, err
+	}
+	port := Port(spec)
+	container := corev1ac.Container().
+		WithName(names.Container).
+		WithImage(in.Image).
+		WithCommand(user.Command...).
+		WithArgs(arguments(in)...).
+		WithPorts(corev1ac.ContainerPort().
+			WithName(names.PortName).WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
+		WithEnv(env...).
+		WithEnvFrom(envFrom...).
+		WithResources(resources).
+		WithVolumeMounts(mounts...).
+		WithSecurityContext(containerSecurity()).
+		WithStartupProbe(startupProbe(port)).
+		WithReadinessProbe(readinessProbe(port)).
+		WithLivenessProbe(livenessProbe(port))
+	if user.ImagePullPolicy != "" {
+		container.WithImagePullPolicy(user.ImagePullPolicy)
+	}
+	return container, nil
+}
+
+// arguments are the user's. Without any, a server that demands TLS is told to do without, where no generated
+// configuration says so.
+func arguments(in Input) []string {
+	user := overrides(&in.Stack.Spec)
+	generated := in.Config != nil && in.Config.Data != nil
+	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.PlainHTTPRefused && !generated {
+		return []string{insecureArgument}
+	}
+	return user.Args
+}
+
+// resources are the user's, whole; else a request that places the pod sensibly and limits nothing.
+func resources(spec *v1alpha2.LlamaStackDistributionSpec) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
+	if given := workload(spec).Resources; given != nil {
+		return applyConfiguration[*corev1ac.ResourceRequirementsApplyConfiguration]("spec.workload.resources", given)
+	}
+	return corev1ac.ResourceRequirements().WithRequests(corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(spec)), resource.DecimalSI),
+		corev1.ResourceMemory: resource.MustParse(defaultMemory),
+	}), nil
+}

@@ -1,0 +1,79 @@
+package render
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// progressDeadline in seconds: the ten minutes a server may take to start (startupSeconds), and five to pull its
+	// image and to be placed.
+	progressDeadline = startupSeconds + 300
+	// revisionHistory is how many old ReplicaSets stay for a rollback; their ConfigMaps stay with them.
+	revisionHistory = 10
+)
+
+// deployment runs the server. Everything of the pod goes out in this one object, so that image, configuration and
+// environment never change apart from each other.
+func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
+	template, err := podTemplate(in)
+	if err != nil {
+		return nil, err
+	}
+	result := appsv1ac.Deployment(names.Deployment(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(appsv1ac.DeploymentSpec().
+			WithReplicas(replicas(&in.Stack.Spec)).
+			WithRevisionHistoryLimit(revisionHistory).
+			WithProgressDeadlineSeconds(progressDeadline).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(in.Stack.Name))).
+			WithStrategy(strategy(&in.Stack.Spec)).
+			WithTemplate(template))
+	if in.Record != "" {
+		result.WithAnnotations(map[string]string{names.AnnotationRendered: in.Record})
+	}
+	return result, nil
+}
+
+func replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
+	if wanted := workload(spec).Replicas; wanted != nil {
+		return *wanted
+	}
+	return 1
+}
+
+// strategy keeps serving while new pods start, unless old and new pods would fight over a volume.
+func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStrategyApplyConfiguration {
+	if exclusive(workload(spec).Storage) {
+		return appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
+	}
+	return appsv1ac.DeploymentStrategy().
+		WithType(appsv1.RollingUpdateDeploymentStrategyType).
+		WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
+			WithMaxSurge(intstr.FromString("25%")).
+			WithMaxUnavailable(intstr.FromInt32(0)))
+}
+
+// dropRollingUpdate writes a null where a Recreate strategy has nothing: leaving the field out would leave what the
+// API server once defaulted there, and refuse the switch. A typed apply configuration has no way to say null.
+func dropRollingUpdate(object *unstructured.Unstructured) error {
+	path := []string{"spec", "strategy"}
+	strategy, found, err := unstructured.NestedMap(object.Object, path...)
+	if err != nil || !found || strategy["type"] != string(appsv1.RecreateDeploymentStrategyType) {
+		return err
+	}
+	strategy["rollingUpdate"] = nil
+	if err := unstructured.SetNestedMap(object.Object, strategy, path...); err != nil {
+		return fmt.Errorf("set strategy of Deployment %q: %w", object.GetName(), err)
+	}
+	return nil
+}

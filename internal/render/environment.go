@@ -1,0 +1,61 @@
+package render
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// environment is ours and then the user's, each name once: the user's entry wins.
+func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
+	given := lastOfEach(overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
+	own := without(ownEnvironment(in), EnvVar.name, given, func(e corev1.EnvVar) string { return e.Name })
+	result := make([]*corev1ac.EnvVarApplyConfiguration, 0, len(own)+len(given))
+	for _, variable := range own {
+		result = append(result, variable.applyConfiguration())
+	}
+	users, err := applyConfiguration[[]*corev1ac.EnvVarApplyConfiguration]("spec.workload.overrides.env", given)
+	return append(result, users...), err
+}
+
+// ownEnvironment has a fixed order: a variable may refer to an earlier one as $(NAME).
+func ownEnvironment(in Input) []EnvVar {
+	spec := &in.Stack.Spec
+	mountPath := MountPath(spec)
+	port := strconv.Itoa(int(Port(spec)))
+
+	env := []EnvVar{{Name: names.EnvModelCache, Value: mountPath}}
+	if in.Config != nil {
+		env = append(env,
+			EnvVar{Name: names.EnvConfig, Value: names.ConfigPath},
+			EnvVar{Name: names.EnvRunConfig, Value: names.ConfigPath})
+		for _, name := range in.Server.ConfigVariables {
+			env = append(env, EnvVar{Name: name, Value: names.ConfigPath})
+		}
+	}
+	for _, name := range in.Server.PortVariables {
+		env = append(env, EnvVar{Name: name, Value: port})
+	}
+	env = append(env,
+		EnvVar{Name: names.EnvPort, Value: port},
+		EnvVar{Name: names.EnvWorkers, Value: strconv.Itoa(int(Workers(spec)))})
+	if workload(spec).Storage != nil {
+		env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})
+		env = append(env, in.Paths...)
+	}
+	return append(env, in.Secrets...)
+}
+
+func (e EnvVar) name() string { return e.Name }
+
+func (e EnvVar) applyConfiguration() *corev1ac.EnvVarApplyConfiguration {
+	result := corev1ac.EnvVar().WithName(e.Name)
+	if e.SecretName == "" {
+		return result.WithValue(e.Value)
+	}
+	return result.WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
+		corev1ac.SecretKeySelector().WithName(e.SecretName).WithKey(e.SecretKey)))
+}

@@ -1,0 +1,122 @@
+package render
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Input is everything the objects of one stack are made of.
+type Input struct {
+	// Stack is the object the children belong to. It is only read.
+	Stack *v1alpha2.LlamaStackDistribution
+	// Image is the server's image.
+	Image string
+	// Server says what the release of the server in Image needs to be told.
+	Server Server
+	// Config is the configuration to mount. Nil: the image's own runs, and nothing is mounted.
+	Config *Config
+	// Base is the base configuration to keep beside a generated one. Nil: none is kept.
+	Base *Base
+	// Paths are variables that point the server's directories at the data volume, in order.
+	Paths []EnvVar
+	// Secrets are variables that carry the values of Secrets, in order.
+	Secrets []EnvVar
+	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
+	Inputs string
+	// Record is the encoded record of this rendering, see package record. Empty: not recorded.
+	Record string
+	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.
+	OpenShift bool
+}
+
+// Server holds the facts of a server release that the pod has to meet.
+type Server struct {
+	// Release is the release line, `0.7`; it is written on the claim whose data the server owns. Empty: unknown.
+	Release string
+	// PortVariables are the environment variables with the port to listen on. Several when the release is unknown:
+	// a server ignores those of another release.
+	PortVariables []string
+	// ConfigVariables are environment variables with the path of the config file, beside LLAMA_STACK_CONFIG and
+	// RUN_CONFIG_PATH which every stack has had.
+	ConfigVariables []string
+	// PlainHTTPRefused says that a server without certificates has to be told `--insecure`.
+	PlainHTTPRefused bool
+	// WritesTemp says that the server writes its configuration to /tmp, secrets in clear: /tmp is kept in memory.
+	WritesTemp bool
+}
+
+// Config is a configuration mounted into the server's container.
+type Config struct {
+	// ConfigMapName is the ConfigMap that holds it.
+	ConfigMapName string
+	// Key is the key in the ConfigMap.
+	Key string
+	// Hash is the SHA-256 of the content, in hex. A changed hash rolls the pods (FR-026).
+	Hash string
+	// Data is the content of a ConfigMap to make. Nil: the ConfigMap is the user's own.
+	Data []byte
+}
+
+// Base is a base configuration to keep (a registry that changes or goes away must not take a stack's base with it).
+type Base struct {
+	// ConfigMapName is the ConfigMap to make.
+	ConfigMapName string
+	// Data is the base as it was read.
+	Data []byte
+}
+
+// EnvVar is one environment variable: a plain value, or a key of a Secret.
+type EnvVar struct {
+	Name  string
+	Value string
+	// SecretName and SecretKey point to the value in the stack's namespace. Empty: Value is meant.
+	SecretName string
+	SecretKey  string
+}
+
+// Port is the port a stack listens on (FR-060).
+func Port(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
+	if spec.Networking == nil || spec.Networking.Port == 0 {
+		return v1alpha2.DefaultPort
+	}
+	return spec.Networking.Port
+}
+
+// Workers is the number of server processes in a pod.
+func Workers(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
+	if workers := workload(spec).Workers; workers != nil {
+		return *workers
+	}
+	return 1
+}
+
+// MountPath is where the data volume is mounted.
+func MountPath(spec *v1alpha2.LlamaStackDistributionSpec) string {
+	if storage := workload(spec).Storage; storage != nil && storage.MountPath != "" {
+		return storage.MountPath
+	}
+	return v1alpha2.DefaultMountPath
+}
+
+// ServiceAccountName is the ServiceAccount that the pods run as.
+func ServiceAccountName(stack *v1alpha2.LlamaStackDistribution) string {
+	if name := overrides(&stack.Spec).ServiceAccountName; name != "" {
+		return name
+	}
+	return names.ServiceAccount(stack.Name)
+}
+
+// workload and overrides are what the spec has, never nil.
+func workload(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadSpec {
+	if spec.Workload == nil {
+		return &v1alpha2.WorkloadSpec{}
+	}
+	return spec.Workload
+}
+
+func overrides(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadOverrides {
+	if spec.Workload == nil || spec.Workload.Overrides == nil {
+		return &v1alpha2.WorkloadOverrides{}
+	}
+	return spec.Workload.Overrides
+}

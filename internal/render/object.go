@@ -1,0 +1,112 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Object is one child, ready to be applied.
+type Object struct {
+	// GVK is its kind.
+	GVK schema.GroupVersionKind
+	// Name is its name, in the namespace of the stack.
+	Name string
+	// Apply is a pointer to its typed apply configuration.
+	Apply runtime.ApplyConfiguration
+}
+
+var (
+	configMapKind      = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	secretKind         = corev1.SchemeGroupVersion.WithKind("Secret")
+	serviceAccountKind = corev1.SchemeGroupVersion.WithKind("ServiceAccount")
+	claimKind          = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+	deploymentKind     = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	serviceKind        = corev1.SchemeGroupVersion.WithKind("Service")
+)
+
+// factories lists every child in the order in which they are applied: what a pod needs to start, then the Deployment,
+// then what points at its pods. The derived Secret comes with values and so by StorageSecret, before the
+// ServiceAccount.
+var factories = []factory{
+	child(configMapKind, baseConfigMap),
+	child(configMapKind, configMap),
+	child(serviceAccountKind, serviceAccount),
+	child(claimKind, persistentVolumeClaim),
+	child(deploymentKind, deployment),
+	child(serviceKind, service),
+}
+
+// Objects renders every child the stack should have, in the order to apply them.
+//
+// Errors: a configuration too large for a ConfigMap (*TooLargeError), or a value of the spec that is no Kubernetes
+// value.
+func Objects(in Input) ([]Object, error) {
+	objects := make([]Object, 0, len(factories))
+	for _, build := range factories {
+		object, err := build(in)
+		if err != nil {
+			return nil, err
+		}
+		if object != nil {
+			objects = append(objects, *object)
+		}
+	}
+	return objects, nil
+}
+
+// Kinds lists every kind of object that a stack may have, in apply order.
+func Kinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
+		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind,
+	}
+}
+
+// PrunedKinds lists the kinds whose objects are deleted once a stack no longer wants them. A claim is not among them:
+// data goes with the stack only.
+func PrunedKinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{configMapKind, secretKind, serviceAccountKind, deploymentKind, serviceKind}
+}
+
+// factory makes one child; nil says that it should not exist.
+type factory func(in Input) (*Object, error)
+
+// applied is what every typed apply configuration of a whole object offers.
+type applied[T any] interface {
+	*T
+	runtime.ApplyConfiguration
+	GetName() *string
+}
+
+// child wraps the function that renders one object of a kind.
+func child[T any, P applied[T]](kind schema.GroupVersionKind, build func(Input) (P, error)) factory {
+	return func(in Input) (*Object, error) {
+		apply, err := build(in)
+		if err != nil || apply == nil {
+			return nil, err
+		}
+		return &Object{GVK: kind, Name: *apply.GetName(), Apply: apply}, nil
+	}
+}
+
+// Unstructured converts an object to what is sent to the API server. The rendered object is not shared with it: a
+// client writes the server's answer into what it was given.
+func Unstructured(object Object) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(object.Apply)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s %q: %w", object.GVK.Kind, object.Name, err)
+	}
+	result := &unstructured.Unstructured{}
+	if err := result.UnmarshalJSON(data); err != nil {
+		return nil, fmt.Errorf("decode %s %q: %w", object.GVK.Kind, object.Name, err)
+	}
+	if object.GVK == deploymentKind {
+		err = dropRollingUpdate(result)
+	}
+	return result, err
+}

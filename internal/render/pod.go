@@ -1,0 +1,71 @@
+package render
+
+import (
+	"maps"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// podTemplate is the pod of the server. What it reads of the input has its place in record.Inputs, or a change of it
+// would not be seen.
+func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+	user := overrides(&in.Stack.Spec)
+	container, err := serverContainer(in)
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := volumes(in)
+	if err != nil {
+		return nil, err
+	}
+	pullSecrets, err := applyConfiguration[[]*corev1ac.LocalObjectReferenceApplyConfiguration](
+		"spec.workload.overrides.imagePullSecrets", user.ImagePullSecrets)
+	if err != nil {
+		return nil, err
+	}
+	pod := corev1ac.PodSpec().
+		WithServiceAccountName(ServiceAccountName(in.Stack)).
+		WithAutomountServiceAccountToken(false).
+		WithEnableServiceLinks(false). // a Service named llama-stack would set LLAMA_STACK_PORT to a URL
+		WithSecurityContext(podSecurity(in.OpenShift)).
+		WithImagePullSecrets(pullSecrets...).
+		WithContainers(container).
+		WithVolumes(volumes...)
+	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
+		pod.WithTerminationGracePeriodSeconds(*seconds)
+	}
+	return corev1ac.PodTemplateSpec().
+		WithLabels(podLabels(in.Stack.Name, user)).
+		WithAnnotations(podAnnotations(in, user)).
+		WithSpec(pod), nil
+}
+
+// podLabels are the user's, then ours: the selector must match.
+func podLabels(stack string, user *v1alpha2.WorkloadOverrides) map[string]string {
+	labels := maps.Clone(user.PodLabels)
+	if labels == nil {
+		labels = make(map[string]string)
+	}
+	maps.Copy(labels, names.Selector(stack))
+	return labels
+}
+
+// podAnnotations are the user's, then ours.
+func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]string {
+	annotations := maps.Clone(user.PodAnnotations)
+	if annotations == nil {
+		annotations = make(map[string]string)
+	}
+	delete(annotations, names.AnnotationConfigHash)
+	delete(annotations, names.AnnotationInputs)
+	if in.Config != nil {
+		annotations[names.AnnotationConfigHash] = in.Config.Hash
+	}
+	if in.Inputs != "" {
+		annotations[names.AnnotationInputs] = in.Inputs
+	}
+	return annotations
+}

@@ -1,0 +1,47 @@
+package render
+
+import (
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+)
+
+const (
+	// healthPath answers without authentication, once everything is initialized.
+	healthPath = "/v1/health"
+	// probeTimeout in seconds for one answer.
+	probeTimeout = 10
+	// startupSeconds is how long a server may take to start: it loads models and connects to its providers.
+	startupSeconds = 600
+	// startupPeriod is the time between two looks at a starting server, in seconds.
+	startupPeriod = 10
+	// readinessPeriod and readinessFailures give a busy server five minutes: its event loop answers nothing while it
+	// takes in documents, and an unready server would lose the very request that keeps it busy.
+	readinessPeriod   = 10
+	readinessFailures = 30
+	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The path is
+	// not asked: restarts because of a slow answer have hurt more than a hanging server.
+	livenessPeriod   = 20
+	livenessFailures = 15
+)
+
+func startupProbe(port int32) *corev1ac.ProbeApplyConfiguration {
+	return health(port).WithPeriodSeconds(startupPeriod).WithFailureThreshold(startupSeconds / startupPeriod)
+}
+
+func readinessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
+	return health(port).WithPeriodSeconds(readinessPeriod).WithFailureThreshold(readinessFailures)
+}
+
+func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
+	return corev1ac.Probe().
+		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(port))).
+		WithTimeoutSeconds(probeTimeout).
+		WithPeriodSeconds(livenessPeriod).
+		WithFailureThreshold(livenessFailures)
+}
+
+func health(port int32) *corev1ac.ProbeApplyConfiguration {
+	return corev1ac.Probe().
+		WithHTTPGet(corev1ac.HTTPGetAction().WithPath(healthPath).WithPort(intstr.FromInt32(port))).
+		WithTimeoutSeconds(probeTimeout)
+}

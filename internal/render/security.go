@@ -1,0 +1,33 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+)
+
+const (
+	// serverUID runs the server; the shipped images name no user and would run as root.
+	serverUID = 1001
+	// serverGID is the group that the images' writable directories belong to.
+	serverGID = 0
+	// dataGID owns the files of the volumes.
+	dataGID = 1001
+)
+
+// podSecurity meets the restricted Pod Security standard. On OpenShift a uid, gid or fsGroup of ours would be refused:
+// the security context constraints assign them.
+func podSecurity(openShift bool) *corev1ac.PodSecurityContextApplyConfiguration {
+	security := corev1ac.PodSecurityContext().
+		WithRunAsNonRoot(true).
+		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
+	if openShift {
+		return security
+	}
+	return security.WithRunAsUser(serverUID).WithRunAsGroup(serverGID).WithFSGroup(dataGID)
+}
+
+func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
+	return corev1ac.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
+}

@@ -1,0 +1,25 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// service is where the stack is reached inside the cluster.
+func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
+	port := Port(&in.Stack.Spec)
+	return corev1ac.Service(names.Service(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(corev1.ServiceTypeClusterIP).
+			WithSelector(names.Selector(in.Stack.Name)).
+			WithPorts(corev1ac.ServicePort().
+				WithName(names.PortName).
+				WithProtocol(corev1.ProtocolTCP).
+				WithPort(port).
+				WithTargetPort(intstr.FromInt32(port)))), nil
+}

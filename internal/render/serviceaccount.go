@@ -1,0 +1,19 @@
+package render
+
+import (
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// serviceAccount is what the pods run as, unless the user names one. The server does not talk to the API server, so no
+// token is mounted.
+func serviceAccount(in Input) (*corev1ac.ServiceAccountApplyConfiguration, error) {
+	if overrides(&in.Stack.Spec).ServiceAccountName != "" {
+		return nil, nil
+	}
+	return corev1ac.ServiceAccount(names.ServiceAccount(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithAutomountServiceAccountToken(false), nil
+}

@@ -1,0 +1,81 @@
+package render
+
+import (
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	tmpDir = "/tmp"
+	// tmpLimit bounds what the server may write to a /tmp that is kept in memory.
+	tmpLimit = "256Mi"
+)
+
+// volumes are ours and then the user's; a volume of the user replaces ours of the same name.
+func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, error) {
+	name := func(v corev1.Volume) string { return v.Name }
+	given := lastOfEach(overrides(&in.Stack.Spec).Volumes, name)
+	own := without(ownVolumes(in), func(v *corev1ac.VolumeApplyConfiguration) string { return *v.Name }, given, name)
+	users, err := applyConfiguration[[]*corev1ac.VolumeApplyConfiguration]("spec.workload.overrides.volumes", given)
+	return append(own, users...), err
+}
+
+func ownVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
+	volumes := []*corev1ac.VolumeApplyConfiguration{dataVolume(in)}
+	if in.Config != nil {
+		volumes = append(volumes, configVolume(in.Config))
+	}
+	return append(volumes, tmpVolume(in.Server.WritesTemp))
+}
+
+func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
+	volume := corev1ac.Volume().WithName(names.DataVolume)
+	if workload(&in.Stack.Spec).Storage == nil {
+		return volume.WithEmptyDir(corev1ac.EmptyDirVolumeSource())
+	}
+	return volume.WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().
+		WithClaimName(names.PersistentVolumeClaim(in.Stack.Name)))
+}
+
+// configVolume shows one key, under the one file name that the environment points at.
+func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().
+		WithName(config.ConfigMapName).
+		WithItems(corev1ac.KeyToPath().WithKey(config.Key).WithPath(names.ConfigFile)))
+}
+
+func tmpVolume(inMemory bool) *corev1ac.VolumeApplyConfiguration {
+	source := corev1ac.EmptyDirVolumeSource()
+	if inMemory {
+		source.WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse(tmpLimit))
+	}
+	return corev1ac.Volume().WithName(names.TmpVolume).WithEmptyDir(source)
+}
+
+// volumeMounts are ours and then the user's; a mount of the user replaces ours at the same path.
+func volumeMounts(in Input) ([]*corev1ac.VolumeMountApplyConfiguration, error) {
+	place := func(m corev1.VolumeMount) string { return path.Clean(m.MountPath) }
+	given := lastOfEach(overrides(&in.Stack.Spec).VolumeMounts, place)
+	own := without(ownMounts(in), func(m *corev1ac.VolumeMountApplyConfiguration) string {
+		return path.Clean(*m.MountPath)
+	}, given, place)
+	users, err := applyConfiguration[[]*corev1ac.VolumeMountApplyConfiguration](
+		"spec.workload.overrides.volumeMounts", given)
+	return append(own, users...), err
+}
+
+func ownMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
+	mounts := []*corev1ac.VolumeMountApplyConfiguration{
+		corev1ac.VolumeMount().WithName(names.DataVolume).WithMountPath(MountPath(&in.Stack.Spec)),
+	}
+	if in.Config != nil {
+		mounts = append(mounts, corev1ac.VolumeMount().
+			WithName(names.ConfigVolume).WithMountPath(names.ConfigDir).WithReadOnly(true))
+	}
+	return append(mounts, corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))
+}
