@@ -44,7 +44,7 @@ func newBench(t *testing.T) bench {
 	}
 	b.cache = Cache{Folder: filepath.Join(t.TempDir(), "cache"), Progress: b.progress}
 	put(t, filepath.Join(tools, "go"), fakeGo)
-	if err := os.Chmod(filepath.Join(tools, "go"), 0o700); err != nil { //nolint:gosec // it is a program
+	if err := os.Chmod(filepath.Join(tools, "go"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(module, "go.mod"), "module x\n")

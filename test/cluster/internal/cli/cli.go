@@ -53,7 +53,7 @@ func verbs() []verb {
 // Main runs the command line in the process's own environment until it is done
 // or interrupted, and returns the exit code.
 func Main(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
 	folder, err := os.Getwd()
 	if err != nil {
@@ -61,6 +61,29 @@ func Main(args []string) int {
 		return exitFailure
 	}
 	return run(ctx, environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, folder: folder}, args)
+}
+
+// interruption is the cause of a context that a signal has ended.
+type interruption struct{ signal os.Signal }
+
+func (i interruption) Error() string { return "got signal " + i.signal.String() }
+
+// interruptible is a context that ends at the first signal to end.
+func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case received := <-signals:
+			cancel(interruption{received})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
 }
 
 // run finds the verb and maps its error to an exit code.

@@ -335,18 +335,3 @@ func TestForeground(t *testing.T) {
 		})
 	}
 }
-
-func TestRunWrapsACommand(t *testing.T) {
-	c := newTool(t)
-	out := c.must(t, "run", "--with=", "--", "sh", "-c", "kubectl get namespace default --output=name")
-	if out != "namespace/default\n" {
-		t.Errorf("the command prints %q", out)
-	}
-	c.expectNothingLeft(t)
-
-	_, err := output(c.command(t.Context(), "run", "--with=", "--", "sh", "-c", "exit 3"))
-	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
-		t.Errorf("a failing command: %v", err)
-	}
-	c.expectNothingLeft(t)
-}

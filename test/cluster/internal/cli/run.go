@@ -12,12 +12,18 @@ import (
 	"time"
 )
 
-// commandGrace is how long the command may take to end after it was told to.
-const commandGrace = 30 * time.Second
+const (
+	// commandGrace is how long the command may take to end after it was told to.
+	commandGrace = 30 * time.Second
+	// interruptGrace is how long it may take after a Ctrl-C before it is told.
+	interruptGrace = 10 * time.Second
+	// runDir is the state folder, not that of `up`: both may run at a time.
+	runDir = ".cache/cluster-run"
+)
 
 func runRun(ctx context.Context, env environment, args []string) error {
 	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, however it ends. The exit code is 0 when the command's is, else 1.")
-	chosen := addStartFlags(env, flags)
+	chosen := addStartFlags(env, flags, runDir)
 	if err := parseLeading(flags, args); err != nil {
 		return err
 	}
@@ -38,8 +44,9 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	interrupted := context.AfterFunc(ctx, stopServing) // as long as no command runs
-	commanding, stopCommand := context.WithCancel(ctx)
+	commanding, stopCommand := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopCommand()
+	defer context.AfterFunc(ctx, func() { passOn(ctx, stopCommand) })()
 
 	var outcome chan error
 	err := attached(serving, env, s, func() error {
@@ -60,8 +67,19 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 	return errors.Join(<-outcome, err)
 }
 
+// passOn ends the command after a signal. A Ctrl-C at the terminal has reached
+// the command as well, and must not disturb it twice while it clears up.
+func passOn(ctx context.Context, stopCommand func()) {
+	var cause interruption
+	if errors.As(context.Cause(ctx), &cause) && cause.signal == os.Interrupt {
+		time.AfterFunc(interruptGrace, stopCommand)
+		return
+	}
+	stopCommand()
+}
+
 // command runs the user's command until it ends, and asks it to end when ctx
-// is done. A Ctrl-C reaches it directly, from the terminal.
+// is done. The control plane's own end asks it as well.
 func command(ctx context.Context, env environment, s start, args []string) error {
 	runtime.LockOSThread() // the child is told to end when this thread does
 	defer runtime.UnlockOSThread()

@@ -20,8 +20,8 @@ const defaultDir = ".cache/cluster"
 const defaultStartup = 3 * time.Minute
 
 // dirFlag adds the choice of the state folder.
-func dirFlag(flags *flag.FlagSet) *string {
-	return flags.String("dir", defaultDir, "state `folder`; a relative one counts from the top of the work tree")
+func dirFlag(flags *flag.FlagSet, dir string) *string {
+	return flags.String("dir", dir, "state `folder`; a relative one counts from the top of the work tree")
 }
 
 // startFlags are the flags of the verbs that start a control plane.
@@ -32,10 +32,10 @@ type startFlags struct {
 	startup         *time.Duration
 }
 
-func addStartFlags(env environment, flags *flag.FlagSet) startFlags {
+func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags {
 	return startFlags{
 		line:    lineFlag(env, flags),
-		dir:     dirFlag(flags),
+		dir:     dirFlag(flags, dir),
 		with:    flags.String("with", controlplane.ControllerManager+","+controlplane.Scheduler, "`components` beside etcd and the API server, separated by commas; empty for none"),
 		port:    flags.Int("port", 0, "`port` of the API server on 127.0.0.1; 0 takes a free one"),
 		audit:   flags.Bool("audit-log", false, "write every request to log/audit.log in the state folder"),
@@ -86,7 +86,7 @@ func (s start) kubeconfig() string { return filepath.Join(s.dir, controlplane.Ku
 
 func runUp(ctx context.Context, env environment, args []string) error {
 	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nStandard output is one line for a shell: eval \"$(cluster up)\". Up already with the same flags: prints\nthe line again. Stop it with `cluster down`.")
-	chosen := addStartFlags(env, flags)
+	chosen := addStartFlags(env, flags, defaultDir)
 	foreground := flags.Bool("foreground", false, "stay until interrupted, then stop everything and remove the state folder")
 	if err := parse(flags, args); err != nil {
 		return err

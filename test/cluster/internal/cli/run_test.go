@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestRunWrapsACommand(t *testing.T) {
+	c := newTool(t)
+	out := c.must(t, "run", "--with=", "--", "sh", "-c", "kubectl get namespace default --output=name; pwd")
+	name, folder, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if name != "namespace/default" {
+		t.Errorf("the command prints %q", out)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "test", "cluster", "go.mod")); err != nil {
+		t.Errorf("the command runs in %q, want the top of the work tree", folder)
+	}
+	c.expectNothingLeft(t)
+
+	_, err := output(c.command(t.Context(), "run", "--with=", "--", "sh", "-c", "exit 3"))
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("a failing command: %v", err)
+	}
+	c.expectNothingLeft(t)
+}
+
+// lingerer is a command that, told to end, still asks the API server.
+const lingerer = `trap 'kubectl get namespace default --output=name >"$0/bye"; exit 0' TERM
+touch "$0/ready"
+while :; do sleep 0.05; done`
+
+// TestEndOfRunLetsTheCommandClearUp: however `run` ends, its command is told,
+// and as long as `run` lives, the control plane outlives the command.
+func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
+	for _, test := range []struct {
+		signal syscall.Signal
+		// answered is whether the API server is there for the clearing up.
+		answered bool
+	}{{syscall.SIGTERM, true}, {syscall.SIGKILL, false}} {
+		t.Run(test.signal.String(), func(t *testing.T) {
+			c, folder := newTool(t), t.TempDir()
+			command := c.command(t.Context(), "run", "--with=", "--", "sh", "-c", lingerer, folder)
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			exists := func(name string) func() bool {
+				return func() bool {
+					_, err := os.Stat(filepath.Join(folder, name))
+					return err == nil
+				}
+			}
+			eventually(t, "the command runs", exists("ready"))
+			if err := command.Process.Signal(test.signal); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the command is told", exists("bye"))
+			if err := command.Wait(); err == nil {
+				t.Error("run ends with success although it was told to end")
+			}
+			c.expectNoProcess(t)
+			if test.answered {
+				c.expectNothingLeft(t)
+				expectText(t, filepath.Join(folder, "bye"), "namespace/default\n")
+			}
+		})
+	}
+}
+
+func expectText(t *testing.T, file, want string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil || string(data) != want {
+		t.Errorf("%s holds %q (%v), want %q", file, data, err, want)
+	}
+}
