@@ -16,7 +16,7 @@ var (
 	intString   = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*(?:\.0*)?\s*$`)
 	floatString = regexp.MustCompile(`^(?i)\s*[-+]?(?:(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|nan)\s*$`)
 	boolString  = regexp.MustCompile(`^(?i)(?:0|off|f|false|n|no|1|on|t|true|y|yes)$`)
-	boolNumber  = regexp.MustCompile(`^(?:0+|0*1)(?:\.0*)?$`)
+	boolNumber  = regexp.MustCompile(`^(?:[-+]?0+|\+?0*1)(?:\.0*)?$|^0[bx]0*[01]$`)
 )
 
 // accepts says whether a scalar expression accepts a scalar node, as the server's parser would.

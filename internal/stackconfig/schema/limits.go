@@ -35,10 +35,12 @@ func entries(node *yaml.Node) int {
 	return len(node.Content)
 }
 
-// numberLimit names the bound that a number breaks, or is empty. A number in a form that Go does not read passes.
+// numberLimit names the bound that a number breaks, or is empty. A number that is not plainly decimal (octal, sexagesimal)
+// passes.
 func (l *Limits) numberLimit(value string) string {
+	digits := strings.TrimLeft(strings.ReplaceAll(value, "_", ""), "+-")
 	n, err := strconv.ParseFloat(strings.ReplaceAll(value, "_", ""), 64)
-	if err != nil {
+	if err != nil || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
 		return ""
 	}
 	switch {

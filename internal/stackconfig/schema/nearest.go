@@ -2,10 +2,17 @@ package schema
 
 import "strings"
 
+// longest is the length of a name from which on nothing is near it; no key has half of it, and comparing takes time that
+// grows with the square.
+const longest = 100
+
 // Nearest returns the candidate that a mistyped name most likely means, or an empty string when none is near. Near is
 // a few slips of the keyboard (one for every three letters), or else a word in common (`url` and `base_url`, `api_key`
 // and `api_token`). Of equally near candidates the first wins.
 func Nearest(name string, candidates []string) string {
+	if len(name) > longest {
+		return ""
+	}
 	if best := nearestBySlips(name, candidates); best != "" {
 		return best
 	}
@@ -49,16 +56,17 @@ func fold(name string) string {
 	var b strings.Builder
 	lower := false
 	for _, r := range name {
+		wasLower := lower
+		lower = 'a' <= r && r <= 'z'
 		switch {
 		case r == '-' || r == ' ':
 			r = '_'
 		case 'A' <= r && r <= 'Z':
-			if lower {
+			if wasLower {
 				b.WriteByte('_')
 			}
 			r += 'a' - 'A'
 		}
-		lower = 'a' <= r && r <= 'z'
 		b.WriteRune(r)
 	}
 	return b.String()

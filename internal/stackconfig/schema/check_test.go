@@ -1,0 +1,244 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// exampleClass is a provider's class with one key of every sort.
+func exampleClass(t testing.TB, extra schema.Extra) *schema.Class {
+	t.Helper()
+	classes := map[string]*schema.Class{}
+	for _, name := range []string{"Example", "Network", "TLS", "KVRef", "HNSW", "Flat"} {
+		classes[name] = schema.NewClass(name, schema.ExtraIgnore, nil)
+	}
+	parser := schema.NewParser(classes)
+	key := func(name, kind string, with ...func(*schema.Key)) schema.Key {
+		e, err := parser.Parse(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := schema.Key{Name: name, Type: e}
+		for _, set := range with {
+			set(&k)
+		}
+		return k
+	}
+	required := func(k *schema.Key) { k.Required = true }
+	limits := func(l schema.Limits) func(*schema.Key) { return func(k *schema.Key) { k.Limits = &l } }
+	classes["TLS"].SetKeys([]schema.Key{key("verify", "bool | Path"), key("ciphers", "list[str] | null")})
+	classes["Network"].SetKeys([]schema.Key{key("tls", "TLS | null"), key("headers", "dict[str, str] | null")})
+	classes["KVRef"].SetKeys([]schema.Key{key("namespace", "str", required), key("backend", "str", required)})
+	classes["HNSW"].SetKeys([]schema.Key{key("type", "literal[HNSW]"), key("m", "int")})
+	classes["Flat"].SetKeys([]schema.Key{key("type", "literal[IVFFlat]"), key("lists", "int")})
+	classes["Example"].Extra = extra
+	classes["Example"].SetKeys([]schema.Key{
+		key("base_url", "HttpUrl | null"),
+		key("api_token", "SecretStr | null", func(k *schema.Key) {
+			k.Aliases, k.Secret = []string{"auth_credential"}, true
+		}),
+		key("port", "int", limits(schema.Limits{AtLeast: ptr(1024.0), AtMost: ptr(65535.0)})),
+		key("ratio", "float | null", limits(schema.Limits{Above: ptr(0.0), Below: ptr(1.0)})),
+		key("name", "str", limits(schema.Limits{MinLength: ptr(2), MaxLength: ptr(4), Pattern: "^[a-z]+$"})),
+		key("models", "list[str] | null", limits(schema.Limits{MaxLength: ptr(2)})),
+		key("old", "bool", func(k *schema.Key) { k.Deprecated = true }),
+		key("network", "Network | null"),
+		key("index", "HNSW | Flat | null"),
+		key("persistence", "KVRef", required),
+		key("token", "str | null", required),
+		key("stores", "dict[str, KVRef]"),
+		key("either", "str | list[str] | null"),
+		key("only_list", "list[int]"),
+	})
+	return classes["Example"]
+}
+
+func TestCheckClass(t *testing.T) {
+	const rest = "\npersistence: {namespace: a, backend: kv_default}\ntoken: null\n"
+	wrong := func(path, want, got string) []schema.Problem {
+		return []schema.Problem{{Kind: schema.WrongType, Path: path, Want: want, Got: got, Fatal: true}}
+	}
+	out := func(path, want, got string) []schema.Problem {
+		return []schema.Problem{{Kind: schema.OutOfRange, Path: path, Want: want, Got: got, Fatal: true}}
+	}
+	unknown := func(path, nearest string) []schema.Problem {
+		return []schema.Problem{{Kind: schema.UnknownKey, Path: path, Nearest: nearest}}
+	}
+	tests := map[string]struct {
+		yaml string
+		want []schema.Problem
+	}{
+		"nothing but what is required": {yaml: ""},
+		"every key right": {yaml: `
+base_url: http://vllm:8000/v1
+api_token: secret
+port: 8321
+ratio: 0.5
+name: abc
+models: [a, b]
+network: {tls: {verify: /ca.pem, ciphers: [x]}, headers: {a: b}}
+index: {type: HNSW, m: 3}
+stores: {a: {namespace: a, backend: b}}
+either: [a]
+only_list: [1, "2"]`},
+		"by alias":          {yaml: "auth_credential: secret"},
+		"null where it may": {yaml: "base_url: null\nnetwork: null\nmodels: null"},
+		"references for scalars": {yaml: `
+base_url: ${env.URL:=}
+port: ${env.PORT}
+ratio: "${env.R:=2}"
+name: ${env.N}
+models: ${env.M:=}
+network: ${env.NET:=}
+either: a${env.X}b`},
+		"a reference cannot become a list": {yaml: "only_list: ${env.X}", want: wrong("only_list", "list[int]", "an environment reference")},
+		"a lower-case reference is text":   {yaml: "port: ${env.port}", want: wrong("port", "int", "a string")},
+		"unknown key":                      {yaml: "base_ulr: x", want: unknown("base_ulr", "base_url")},
+		"unknown key, word in common":      {yaml: "api_key: x", want: unknown("api_key", "api_token")},
+		"unknown key like none":            {yaml: "zzz: x", want: unknown("zzz", "")},
+		"unknown nested key":               {yaml: "network: {tls: {verfy: true}}", want: unknown("network.tls.verfy", "verify")},
+		"deprecated key":                   {yaml: "old: true", want: []schema.Problem{{Kind: schema.DeprecatedKey, Path: "old"}}},
+		"number for a string":              {yaml: "api_token: 12345", want: wrong("api_token", "SecretStr | null", "an integer")},
+		"quoted number for a string":       {yaml: `api_token: "12345"`},
+		"yes is a boolean to the server":   {yaml: "name: yes", want: wrong("name", "str", "a boolean")},
+		"string for a URL":                 {yaml: "base_url: vllm:8000", want: wrong("base_url", "HttpUrl | null", "a string")},
+		"mapping for a scalar":             {yaml: "port: {a: 1}", want: wrong("port", "int", "a mapping")},
+		"scalar for a mapping":             {yaml: "network: fast", want: wrong("network", "Network | null", "a string")},
+		"list for a mapping":               {yaml: "stores: [a]", want: wrong("stores", "dict[str, KVRef]", "a list")},
+		"wrong element":                    {yaml: "models: [a, 2]", want: wrong("models[1]", "str", "an integer")},
+		"wrong value in a dict":            {yaml: "network: {headers: {a: 1}}", want: wrong("network.headers.a", "str", "an integer")},
+		"wrong key in a dict":              {yaml: "network: {headers: {1: a}}", want: wrong("network.headers.1", "str", "an integer")},
+		"missing in a dict's class":        {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "str", Fatal: true}}},
+		"the class whose tag fits":         {yaml: "index: {type: IVFFlat, lists: x}", want: wrong("index.lists", "int", "a string")},
+		"no class fits":                    {yaml: "index: {type: Other}", want: wrong("index.type", "literal[HNSW]", "a string")},
+		"neither string nor list":          {yaml: "either: {a: 1}", want: wrong("either", "str | list[str] | null", "a mapping")},
+		"wrong element in one of two":      {yaml: "either: [[a]]", want: wrong("either[0]", "str", "a list")},
+		"too small":                        {yaml: "port: 80", want: out("port", "at least 1024", "an integer")},
+		"too large":                        {yaml: "port: 65536", want: out("port", "at most 65535", "an integer")},
+		"too large as a string":            {yaml: `port: "70000"`, want: out("port", "at most 65535", "a string")},
+		"octal is not judged":              {yaml: "port: 010"},
+		"not above":                        {yaml: "ratio: 0", want: out("ratio", "more than 0", "an integer")},
+		"not below":                        {yaml: "ratio: 1.0", want: out("ratio", "less than 1", "a number")},
+		"too short":                        {yaml: "name: a", want: out("name", "at least 2 characters", "a string")},
+		"too long":                         {yaml: "name: abcde", want: out("name", "at most 4 characters", "a string")},
+		"pattern":                          {yaml: "name: aB", want: out("name", "text that matches ^[a-z]+$", "a string")},
+		"too many":                         {yaml: "models: [a, b, c]", want: out("models", "at most 2 entries", "a list")},
+	}
+	class := exampleClass(t, schema.ExtraIgnore)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := class.Check(parseYAML(t, tt.yaml+rest))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCheckMissing(t *testing.T) {
+	class := exampleClass(t, schema.ExtraIgnore)
+	want := []schema.Problem{
+		{Kind: schema.MissingKey, Path: "persistence", Want: "KVRef", Fatal: true},
+		{Kind: schema.MissingKey, Path: "token", Want: "str | null", Fatal: true},
+	}
+	for name, node := range map[string]*yaml.Node{
+		"no node": nil, "null": parseYAML(t, "null"), "empty": parseYAML(t, "{}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(want, class.Check(node)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("not a mapping", func(t *testing.T) {
+		want := []schema.Problem{{Kind: schema.WrongType, Want: "Example", Got: "a list", Fatal: true}}
+		if diff := cmp.Diff(want, class.Check(parseYAML(t, "[]"))); diff != "" {
+			t.Errorf("problems (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestCheckExtra(t *testing.T) {
+	const text = "base_urll: x\npersistence: {namespace: a, backend: b}\ntoken: null"
+	for extra, want := range map[schema.Extra][]schema.Problem{
+		schema.ExtraIgnore: {{Kind: schema.UnknownKey, Path: "base_urll", Nearest: "base_url"}},
+		schema.ExtraForbid: {{Kind: schema.UnknownKey, Path: "base_urll", Nearest: "base_url", Fatal: true}},
+		schema.ExtraAllow:  nil,
+	} {
+		t.Run(string(extra), func(t *testing.T) {
+			got := exampleClass(t, extra).Check(parseYAML(t, text))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCheckConstructedNodes checks nodes as the engine makes them: with a tag and no style. What counts is what the
+// encoder writes of them.
+func TestCheckConstructedNodes(t *testing.T) {
+	class := exampleClass(t, schema.ExtraIgnore)
+	token, _ := class.Key("api_token")
+	for name, tt := range map[string]struct {
+		node *yaml.Node
+		want int
+	}{
+		"a string that looks like a number is quoted": {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "123"}, 0},
+		"a word that only YAML 1.1 takes for true":    {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "yes"}, 1},
+		"the same in quotes":                          {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "yes", Style: yaml.DoubleQuotedStyle}, 0},
+		"two lines":                                   {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "1\n2"}, 0},
+		"an alias is not followed":                    {&yaml.Node{Kind: yaml.AliasNode, Value: "x"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := token.Check(tt.node); len(got) != tt.want {
+				t.Errorf("got %d problems, want %d: %v", len(got), tt.want, got)
+			}
+		})
+	}
+}
+
+func TestMessage(t *testing.T) {
+	for want, p := range map[string]schema.Problem{
+		`unknown key, the server ignores it; did you mean "base_url"?`: {Kind: schema.UnknownKey, Nearest: "base_url"},
+		`unknown key, the server ignores it`:                           {Kind: schema.UnknownKey},
+		`unknown key, the server refuses it`:                           {Kind: schema.UnknownKey, Fatal: true},
+		`required key is missing; it takes str`:                        {Kind: schema.MissingKey, Want: "str"},
+		`must be int | null, found a string`:                           {Kind: schema.WrongType, Want: "int | null", Got: "a string"},
+		`must be at most 65535`:                                        {Kind: schema.OutOfRange, Want: "at most 65535"},
+		`is deprecated by the server`:                                  {Kind: schema.DeprecatedKey},
+	} {
+		if got := p.Message(); got != want {
+			t.Errorf("Message() = %q, want %q", got, want)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, text := range []string{
+		"base_url: x", "network: {tls: {verify: [1]}}", "port: 0x1F\nratio: .5", "a: &a [*a]", "index: {type: HNSW}",
+		"? [complex]\n: key", "models: [${env.X}]", "only_list: !!int x",
+	} {
+		f.Add(text)
+	}
+	class := exampleClass(f, schema.ExtraIgnore)
+	f.Fuzz(func(t *testing.T, text string) {
+		var doc yaml.Node
+		if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
+			return
+		}
+		for _, p := range class.Check(doc.Content[0]) {
+			if p.Message() == string(p.Kind) {
+				t.Errorf("a problem of kind %q has no message", p.Kind)
+			}
+			if p.Kind == schema.DeprecatedKey && p.Fatal || p.Kind == schema.MissingKey && !p.Fatal {
+				t.Errorf("problem %+v contradicts itself", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+func TestClassKey(t *testing.T) {
+	class := schema.NewClass("Bedrock", schema.ExtraIgnore, []schema.Key{
+		{Name: "token", Aliases: []string{"api_key", "region"}},
+		{Name: "region"},
+	})
+	for name, want := range map[string]string{"token": "token", "api_key": "token", "region": "region", "other": ""} {
+		key, ok := class.Key(name)
+		if key.Name != want || ok != (want != "") {
+			t.Errorf("Key(%q) = %q, %v; want %q", name, key.Name, ok, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"token", "region"}, class.Names()); diff != "" {
+		t.Errorf("Names (-want +got):\n%s", diff)
+	}
+	var none *schema.Class
+	if _, ok := none.Key("a"); ok || none.Names() != nil {
+		t.Error("a class that is not described has keys")
+	}
+}
+
+func TestHasReference(t *testing.T) {
+	for text, want := range map[string]bool{
+		"${env.A}": true, "x${env.A_1:=d}y": true, "${env.A:+v}": true, "${env.A:=}": true,
+		"${env.a}": false, "${env.A": false, "$env.A": false, "${env.A:-b}": false, "": false,
+	} {
+		if got := schema.HasReference(text); got != want {
+			t.Errorf("HasReference(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestIsPlainString(t *testing.T) {
+	for text, want := range map[string]bool{
+		"hello": true, "a b": true, "${env.A:=1}": true, "1.2.3": true, "kv_default": true,
+		"yes": false, "On": false, "012": false, "1_000": false, "12:30": false, "2024-01-31": false, "null": false,
+		"": false, "~": false, "=": false, "0o17": false, "1e5": false, ".inf": false, "true": false,
+	} {
+		if got := schema.IsPlainString(text); got != want {
+			t.Errorf("IsPlainString(%q) = %v", text, got)
+		}
+	}
+}
