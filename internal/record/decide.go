@@ -1,0 +1,185 @@
+package record
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Outcome is what Decide found.
+type Outcome string
+
+const (
+	// Changed: what feeds the template changed, or there is no Deployment yet, or a restart asks for what was kept
+	// back. The rendering is applied.
+	Changed Outcome = "Changed"
+	// Unchanged: nothing changed since the last rendering. It is applied again, so that an edit by somebody is put
+	// back.
+	Unchanged Outcome = "Unchanged"
+	// KeepTemplate: the same inputs give another template than they once did, because the operator is newer or
+	// another program wrote the template. The template stays; Adopted is False with the decision's message.
+	KeepTemplate Outcome = "KeepTemplate"
+	// RolledBack: a user rolled the Deployment back. The template stays; Degraded is True with the decision's message.
+	RolledBack Outcome = "RolledBack"
+	// StaleCache: what was read is from different moments. Nothing is written; look again.
+	StaleCache Outcome = "StaleCache"
+)
+
+// Rendered is what would be applied if there was nothing to respect.
+type Rendered struct {
+	// Deployment is the rendered Deployment. It is only read.
+	Deployment *appsv1ac.DeploymentApplyConfiguration
+	// Record of this rendering, as for a new Deployment.
+	Record Record
+}
+
+// Decision is what to apply.
+type Decision struct {
+	Outcome Outcome
+	// Deployment to apply, record included. Nil when nothing is to be written.
+	Deployment *appsv1ac.DeploymentApplyConfiguration
+	// Record in force after the apply.
+	Record Record
+	// Message says what a user should know: about KeepTemplate, RolledBack and StaleCache. It holds no values.
+	Message string
+}
+
+// Decide compares what is rendered now with what runs. live is the Deployment as it was read, with its managed fields;
+// nil when there is none. replicaSets may hold those of others too.
+func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) (Decision, error) {
+	if live == nil {
+		return apply(Changed, rendered, rendered.Record)
+	}
+	seen := look(live, replicaSets, rendered.Record)
+	if generation, stale := seen.newerGeneration(); stale {
+		return stop(seen, fmt.Sprintf("generation %d was rendered already, read again", generation)), nil
+	}
+	switch back, settled := seen.rolledBack(); {
+	case back && !settled:
+		return stop(seen, "the Deployment and its ReplicaSets do not fit together yet"), nil
+	case back:
+		return leave(seen, rendered)
+	}
+	switch {
+	case !seen.recorded && seen.inputs == "":
+		return keep(seen, rendered)
+	case !seen.recorded && seen.inputs == rendered.Record.Inputs:
+		return apply(Unchanged, rendered, rendered.Record)
+	case !seen.recorded, !sameInputs(seen.record, rendered.Record):
+		return applyChange(seen, rendered)
+	case seen.record.Template == rendered.Record.Template:
+		return applyAgain(seen, rendered)
+	case seen.restarted():
+		return apply(Changed, rendered, rendered.Record)
+	default:
+		return keep(seen, rendered)
+	}
+}
+
+// sameInputs says that nothing that feeds the template changed. A references' digest by another key is no change: the
+// key was lost and made again, the Secrets are what they were.
+func sameInputs(a, b Record) bool {
+	inputsA, _ := splitDigest(a.Inputs)
+	inputsB, _ := splitDigest(b.Inputs)
+	return inputsA == inputsB && sameReferences(a, b)
+}
+
+func sameReferences(a, b Record) bool {
+	_, referencesA := splitDigest(a.Inputs)
+	_, referencesB := splitDigest(b.Inputs)
+	return referencesA == referencesB || a.ReferenceKey != b.ReferenceKey
+}
+
+// applyChange rolls the pods, unless the change is one that the template does not show.
+func applyChange(seen seen, rendered Rendered) (Decision, error) {
+	next := rendered.Record
+	if seen.recorded && seen.record.Template == next.Template && sameReferences(seen.record, next) {
+		next.setTemplateInputs(seen.record.templateInputs())
+	}
+	return apply(Changed, rendered, next)
+}
+
+// applyAgain changes nothing but the record, and that only when it has something new to say: an operator upgrade
+// alone is none.
+func applyAgain(seen seen, rendered Rendered) (Decision, error) {
+	next := rendered.Record
+	next.setTemplateInputs(seen.record.templateInputs())
+	next.OperatorVersion = seen.record.OperatorVersion
+	if next != seen.record {
+		next.OperatorVersion = rendered.Record.OperatorVersion
+	}
+	return apply(Unchanged, rendered, next)
+}
+
+func (r *Record) setTemplateInputs(inputs string) {
+	r.TemplateInputs = ""
+	if inputs != r.Inputs {
+		r.TemplateInputs = inputs
+	}
+}
+
+// apply is the rendering with its record.
+func apply(outcome Outcome, rendered Rendered, next Record) (Decision, error) {
+	deployment := clone(rendered.Deployment)
+	deployment.Spec.Template = withInputs(deployment.Spec.Template, next.templateInputs())
+	if err := annotate(deployment, next); err != nil {
+		return Decision{}, err
+	}
+	return Decision{Outcome: outcome, Deployment: deployment, Record: next}, nil
+}
+
+// stop writes nothing.
+func stop(seen seen, message string) Decision {
+	return Decision{Outcome: StaleCache, Record: seen.record, Message: message}
+}
+
+// leave respects a rollback: the template and the record that came back with it stay, the rest of the Deployment
+// follows the spec, so that a rolled back stack still scales.
+func leave(seen seen, rendered Rendered) (Decision, error) {
+	template, err := ownTemplate(seen.live)
+	if err != nil {
+		return Decision{}, err
+	}
+	deployment := clone(rendered.Deployment)
+	deployment.Spec.Template = template
+	delete(deployment.Annotations, names.AnnotationRendered)
+	if value, ok := seen.live.Annotations[names.AnnotationRendered]; ok {
+		deployment.WithAnnotations(map[string]string{names.AnnotationRendered: value})
+	}
+	message := fmt.Sprintf("Deployment %q was rolled back to revision %d; the spec takes effect at its next change, "+
+		"or with `kubectl rollout undo deployment/%s`", seen.live.Name, seen.revision(), seen.live.Name)
+	return Decision{Outcome: RolledBack, Deployment: deployment, Record: seen.record, Message: message}, nil
+}
+
+// keep leaves a template as it is that would be rendered differently.
+func keep(seen seen, rendered Rendered) (Decision, error) {
+	template, err := ownTemplate(seen.live)
+	if err != nil {
+		return Decision{}, err
+	}
+	differences, err := differences(seen.live, template, rendered.Deployment.Spec.Template)
+	if err != nil {
+		return Decision{}, err
+	}
+	next := rendered.Record
+	next.Template = seen.record.Template
+	next.OperatorVersion = seen.record.OperatorVersion
+	if seen.recorded {
+		next.setTemplateInputs(seen.record.templateInputs())
+	}
+	next.Kept = seen.record.Kept
+	if next.Kept == nil {
+		next.Kept = &Kept{RestartedAt: restartedAt(seen.live)}
+	}
+	deployment := clone(rendered.Deployment)
+	deployment.Spec.Template = template
+	if err := annotate(deployment, next); err != nil {
+		return Decision{}, err
+	}
+	message := fmt.Sprintf("the pods of Deployment %q stay as they were rendered before; at the next change, or with "+
+		"`kubectl rollout restart deployment/%s`, these differ: %s", seen.live.Name, seen.live.Name, differences)
+	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
+}

@@ -1,0 +1,129 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// shownDifferences bounds how many places a message names.
+const shownDifferences = 8
+
+// differences names the places where the rendered template is not what runs: fields that would be set, and fields of
+// ours that would go. It tells paths, never values.
+func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
+	var running, ours, next any
+	for into, from := range map[*any]any{&running: &live.Spec.Template, &ours: own, &next: rendered} {
+		tree, err := plain(from)
+		if err != nil {
+			return "", fmt.Errorf("compare the template of Deployment %q: %w", live.Name, err)
+		}
+		*into = tree
+	}
+	paths := make(map[string]bool)
+	compare("", next, running, reflect.DeepEqual, paths)
+	// Of what we own only what is no longer there at all is new; a changed value was found above.
+	compare("", ours, next, func(any, any) bool { return true }, paths)
+	maps.DeleteFunc(paths, func(path string, _ bool) bool { return strings.Contains(path, names.AnnotationInputs) })
+	return list(slices.Sorted(maps.Keys(paths))), nil
+}
+
+// plain is a value as JSON sees it.
+func plain(value any) (any, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var tree any
+	err = json.Unmarshal(data, &tree)
+	return tree, err
+}
+
+// compare collects the paths of what a has and b has not, or has differently.
+func compare(path string, a, b any, same func(a, b any) bool, paths map[string]bool) {
+	switch a := a.(type) {
+	case map[string]any:
+		other, ok := b.(map[string]any)
+		if !ok && b != nil {
+			paths[path] = true
+			return
+		}
+		for key, value := range a {
+			compare(join(path, key), value, other[key], same, paths)
+		}
+		if b == nil && len(a) == 0 {
+			paths[path] = true
+		}
+	case []any:
+		other, _ := b.([]any)
+		compareLists(path, a, other, same, paths)
+	default:
+		if a != nil && (b == nil || !same(a, b)) {
+			paths[path] = true
+		}
+	}
+}
+
+// compareLists matches the items of a list by what identifies them in Kubernetes' lists; a list of plain values is one
+// value.
+func compareLists(path string, a, b []any, same func(a, b any) bool, paths map[string]bool) {
+	others := make(map[string]any, len(b))
+	for _, item := range b {
+		if key := itemKey(item); key != "" {
+			others[key] = item
+		}
+	}
+	for _, item := range a {
+		key := itemKey(item)
+		if key == "" {
+			if len(b) == 0 || !same(any(a), any(b)) {
+				paths[path] = true
+			}
+			return
+		}
+		compare(path+"["+key+"]", item, others[key], same, paths)
+	}
+}
+
+func itemKey(item any) string {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return ""
+	}
+	// A mount has a name that others have too, so its path goes first.
+	for _, key := range []string{"mountPath", "name", "containerPort", "key"} {
+		if value, ok := fields[key]; ok {
+			return fmt.Sprint(value)
+		}
+	}
+	return ""
+}
+
+func join(path, key string) string {
+	switch {
+	case path == "":
+		return key
+	case strings.ContainsAny(key, "./"):
+		return path + "[" + key + "]"
+	default:
+		return path + "." + key
+	}
+}
+
+func list(paths []string) string {
+	if len(paths) == 0 {
+		return "nothing"
+	}
+	if more := len(paths) - shownDifferences; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:shownDifferences], ", "), more)
+	}
+	return strings.Join(paths, ", ")
+}

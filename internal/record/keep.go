@@ -1,0 +1,57 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// ownTemplate is the part of the live template that we own: applied, it changes nothing. Nil when we own none of it.
+//
+// A Deployment without managed fields is one that a cache has stripped; applying nothing in their place would take
+// everything away.
+func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+	if len(live.ManagedFields) == 0 {
+		return nil, fmt.Errorf("keep the template of Deployment %q: it was read without its managed fields", live.Name)
+	}
+	own, err := appsv1ac.ExtractDeployment(live, names.FieldManager)
+	if err != nil {
+		return nil, fmt.Errorf("keep the template of Deployment %q: %w", live.Name, err)
+	}
+	if own.Spec == nil {
+		return nil, nil
+	}
+	return own.Spec.Template, nil
+}
+
+// clone copies a Deployment as deep as this package writes into it.
+func clone(deployment *appsv1ac.DeploymentApplyConfiguration) *appsv1ac.DeploymentApplyConfiguration {
+	result := *deployment
+	result.ObjectMetaApplyConfiguration = cloneMetadata(deployment.ObjectMetaApplyConfiguration)
+	spec := *deployment.Spec
+	result.Spec = &spec
+	return &result
+}
+
+func cloneMetadata(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.ObjectMetaApplyConfiguration {
+	if metadata == nil {
+		return &metav1ac.ObjectMetaApplyConfiguration{}
+	}
+	result := *metadata
+	result.Annotations = maps.Clone(metadata.Annotations)
+	return &result
+}
+
+// withInputs is a copy of the template with the digest of its inputs.
+func withInputs(template *corev1ac.PodTemplateSpecApplyConfiguration, inputs string,
+) *corev1ac.PodTemplateSpecApplyConfiguration {
+	result := *template
+	result.ObjectMetaApplyConfiguration = cloneMetadata(template.ObjectMetaApplyConfiguration)
+	return result.WithAnnotations(map[string]string{names.AnnotationInputs: inputs})
+}

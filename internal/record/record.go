@@ -1,0 +1,124 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Record says what was rendered last. It is kept on the Deployment, in the annotation names.AnnotationRendered, from
+// the first Deployment on.
+type Record struct {
+	// UID is the stack's. Generations of two stacks say nothing about each other: one restored from a backup starts
+	// again at 1.
+	UID types.UID `json:"uid,omitempty"`
+	// Generation of the stack that was rendered.
+	Generation int64 `json:"generation"`
+	// Inputs is the digest of what fed the template, see Digest.
+	Inputs string `json:"inputs"`
+	// TemplateInputs is what the template's annotation says in place of Inputs, where writing Inputs there would
+	// restart pods for nothing: the key of the references' digest is another, or a change of the spec changed nothing
+	// in the template. Empty: the same as Inputs.
+	TemplateInputs string `json:"templateInputs,omitempty"`
+	// ReferenceKey names the key of the references' digest in Inputs.
+	ReferenceKey string `json:"referenceKey,omitempty"`
+	// Template is the digest of the template as it was rendered. Empty: another program wrote the template.
+	Template string `json:"template,omitempty"`
+	// ConfigHash is the SHA-256 of the configuration, in hex. Empty: the image's own.
+	ConfigHash string `json:"configHash,omitempty"`
+	// Image that runs.
+	Image string `json:"image"`
+	// Distribution that the image was chosen by. It stays in force while name and version in the spec are the same.
+	Distribution Distribution `json:"distribution"`
+	// OperatorVersion that rendered.
+	OperatorVersion string `json:"operatorVersion,omitempty"`
+	// Kept is present while the template is left as it is although it would be rendered differently.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// Distribution is how a stack's image was chosen.
+type Distribution struct {
+	// Name and Version are what the spec asked for.
+	Name    string `json:"name,omitempty"`
+	Version string `json:"version,omitempty"`
+	// CatalogueImage is the operator's image for them, before overrides.
+	CatalogueImage string `json:"catalogueImage,omitempty"`
+	// Release is the server release.
+	Release string `json:"release,omitempty"`
+}
+
+// Kept describes a template that was left as it is.
+type Kept struct {
+	// RestartedAt is the template's restart annotation when it was first left. A later restart adopts.
+	RestartedAt string `json:"restartedAt,omitempty"`
+}
+
+// Encode gives the annotation's value.
+func (r Record) Encode() (string, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return "", fmt.Errorf("encode the record of Deployment: %w", err)
+	}
+	return string(data), nil
+}
+
+// Parse reads the record of an object's annotations: a Deployment's, or that of a ReplicaSet, which has the record of
+// the Deployment at the time. False: there is none, or it is none of ours.
+func Parse(annotations map[string]string) (Record, bool) {
+	value, ok := annotations[names.AnnotationRendered]
+	if !ok {
+		return Record{}, false
+	}
+	var r Record
+	if err := json.Unmarshal([]byte(value), &r); err != nil || r.Inputs == "" {
+		return Record{}, false
+	}
+	return r, true
+}
+
+// templateInputs is what the template's annotation should say.
+func (r Record) templateInputs() string {
+	if r.TemplateInputs != "" {
+		return r.TemplateInputs
+	}
+	return r.Inputs
+}
+
+// TemplateDigest is the digest of a rendered pod template, but for the annotation with the digest of its inputs: two
+// templates with one digest run the same pods.
+func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
+	data, err := json.Marshal(template)
+	if err != nil {
+		return "", fmt.Errorf("digest the pod template: %w", err)
+	}
+	// Through a map: the order of fields in Kubernetes' types may change with its version.
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return "", fmt.Errorf("digest the pod template: %w", err)
+	}
+	if metadata, ok := fields["metadata"].(map[string]any); ok {
+		if annotations, ok := metadata["annotations"].(map[string]any); ok {
+			delete(annotations, names.AnnotationInputs)
+		}
+	}
+	canonical, err := json.Marshal(fields)
+	if err != nil {
+		return "", fmt.Errorf("digest the pod template: %w", err)
+	}
+	return hash(canonical), nil
+}
+
+// annotate writes the record and the inputs of its template into a Deployment that is not shared.
+func annotate(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) error {
+	value, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	deployment.WithAnnotations(map[string]string{names.AnnotationRendered: value})
+	return nil
+}
