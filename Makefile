@@ -123,6 +123,7 @@ generate: generate-api generate-rbac generate-docs generate-manifests ## Write e
 generate-api: $(BIN)/controller-gen
 	@$(BIN)/controller-gen object paths=./api/...
 	@$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	@$(GO) run ./hack/crd config/crd/bases/*.yaml
 
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen

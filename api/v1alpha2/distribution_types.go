@@ -45,6 +45,14 @@ type LlamaStackDistributionList struct {
 }
 
 // LlamaStackDistributionSpec is the wanted state of a stack.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers)`,message=`providers and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources)`,message=`resources and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage)`,message=`storage and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled)`,message=`disabled and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings)`,message=`settings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings)`,message=`removeSettings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig)`,message=`baseConfig and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden
 type LlamaStackDistributionSpec struct {
 	// distribution says which server runs: a known name or an image. Required.
 	// +required
@@ -70,23 +78,40 @@ type LlamaStackDistributionSpec struct {
 	// sections that have no field here (server.auth, vector_stores, logging).
 	// It may not contain what another field sets, and no null. Excludes
 	// overrideConfig. Unset: nothing is patched.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:MinProperties=1
 	// +optional
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
 	// removeSettings lists dotted paths that are taken out of the generated
 	// configuration, for example server.quota. Excludes overrideConfig.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^.[:space:]]+([.][^.[:space:]]+)*$')`,messageExpression=`'"' + self + '" is not a dotted path: write one like server.quota'`
 	// +optional
 	RemoveSettings []string `json:"removeSettings,omitempty"`
 
 	// secretEnv adds environment variables from Secrets, to be used as
 	// ${env.NAME} in settings, baseConfig or overrideConfig. Names are upper
 	// case ([A-Z][A-Z0-9_]*) and do not start with LLSD_.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a name the server reads: upper-case letters, digits and "_", a letter first'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, !name.startsWith('LLSD_'))`,messageExpression=`"%s begins with LLSD_, which is kept for the operator's own variables: take another name".format([self.filter(name, name.startsWith('LLSD_'))])`
 	// +optional
 	SecretEnv map[string]SecretReference `json:"secretEnv,omitempty"`
 
 	// disabled lists API names (camelCase or snake_case) the server shall not
 	// serve, or api/providerId to take a single provider of the base away.
 	// Excludes overrideConfig. Unset: everything the base serves.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=128
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" is neither an API (postTraining) nor one provider of an API (inference/groq)'`
 	// +optional
 	Disabled []string `json:"disabled,omitempty"`
 
@@ -95,14 +120,17 @@ type LlamaStackDistributionSpec struct {
 	Networking *NetworkingSpec `json:"networking,omitempty"`
 
 	// workload says how the server runs as a Deployment.
+	// +kubebuilder:default={}
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 
 	// externalProviders adds providers from container images, by API name.
 	// They are merged last and win over a configured provider of the same id.
 	// Works with overrideConfig too.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=20
 	// +optional
-	ExternalProviders map[string][]ExternalProvider `json:"externalProviders,omitempty"`
+	ExternalProviders map[string]ExternalProviders `json:"externalProviders,omitempty"`
 
 	// baseConfig takes the base configuration from a ConfigMap in place of the
 	// image. Excludes overrideConfig.
@@ -117,18 +145,30 @@ type LlamaStackDistributionSpec struct {
 }
 
 // DistributionSpec names the server that runs: exactly one of name and image.
+//
+// +kubebuilder:validation:XValidation:rule=`has(self.name) || has(self.image)`,message=`needs name (a known distribution, for example starter) or image`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.name) || !has(self.image)`,message=`name and image exclude each other: remove one of them`,messageExpression=`'name "' + self.name + '" and image "' + self.image + '" exclude each other: remove one of them'`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version goes only with name: remove one of them`,messageExpression=`'"' + self.version + '" chooses the release of a named distribution: give name instead of image, or put the version into the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
 type DistributionSpec struct {
 	// name is a distribution the operator knows, for example starter.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Name string `json:"name,omitempty"`
 
 	// image is a reference to a distribution image.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case'`
 	// +optional
 	Image string `json:"image,omitempty"`
 
 	// version is the server release to run, for example 0.7 or 0.7.3. Only with
 	// name. Unset: the operator's default for that name when the object is new;
 	// an operator upgrade does not change it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+([.][0-9]+){1,2}([-+.]?[0-9A-Za-z.-]+)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
 	// +optional
 	Version string `json:"version,omitempty"`
 }
@@ -136,10 +176,16 @@ type DistributionSpec struct {
 // BaseConfigSource is a key of a ConfigMap that holds a base configuration.
 type BaseConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional
 	Key string `json:"key,omitempty"`
 }
@@ -147,10 +193,16 @@ type BaseConfigSource struct {
 // OverrideConfigSource is a key of a ConfigMap that holds a whole configuration.
 type OverrideConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional
 	Key string `json:"key,omitempty"`
 }

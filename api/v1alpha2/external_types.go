@@ -5,14 +5,26 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
+// ExternalProviders are the external providers of one API, at most 16.
+//
+// +kubebuilder:validation:MinItems=1
+// +kubebuilder:validation:MaxItems=16
+type ExternalProviders []ExternalProvider
+
 // ExternalProvider is a provider that comes in a container image of its own
 // (FR-014, FR-090 to FR-092).
 type ExternalProvider struct {
 	// providerId is the provider's id in the server. Required.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$')`,messageExpression=`'"' + self + '" cannot be an id: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends'`
 	// +required
 	ProviderID string `json:"providerId"`
 
 	// image holds the provider's package. Required.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case'`
 	// +required
 	Image string `json:"image"`
 
@@ -22,10 +34,14 @@ type ExternalProvider struct {
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
 	// config of the provider, as it is.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Config *apiextensionsv1.JSON `json:"config,omitempty"`
 
 	// secretRefs sets configuration keys of the provider from Secrets.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
 	// +optional
 	SecretRefs map[string]SecretReference `json:"secretRefs,omitempty"`
 }

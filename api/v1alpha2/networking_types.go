@@ -31,6 +31,9 @@ type NetworkingSpec struct {
 }
 
 // TLSSpec is TLS of the server (FR-061) and its trust (FR-063).
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.enabled) || !self.enabled || has(self.secretName)`,message=`required when tls is enabled: the name of a Secret of type kubernetes.io/tls`,fieldPath=`.secretName`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.secretName) || (has(self.enabled) && self.enabled)`,message=`secretName has no effect while tls is not enabled: set enabled: true or remove secretName`,messageExpression=`'"' + self.secretName + '" has no effect while tls is not enabled: set enabled: true or remove secretName'`,fieldPath=`.secretName`,reason=FieldValueForbidden
 type TLSSpec struct {
 	// enabled lets the server speak HTTPS with the certificate of secretName.
 	// Unset: false.
@@ -39,6 +42,9 @@ type TLSSpec struct {
 
 	// secretName is a Secret of type kubernetes.io/tls (FR-062). Required when
 	// enabled, only then.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
@@ -51,11 +57,18 @@ type TLSSpec struct {
 // CABundleSpec is a ConfigMap with PEM certificates.
 type CABundleSpec struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// configMapKeys are the keys to read, at most 50. Unset: ca-bundle.crt.
+	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional
 	ConfigMapKeys []string `json:"configMapKeys,omitempty"`
 }
@@ -96,10 +109,20 @@ type ExposeSpec struct {
 // namespace and the operator.
 type AllowedFromSpec struct {
 	// namespaces by name; "*" is every namespace.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:XValidation:rule=`self == '*' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')`,messageExpression=`'"' + self + '" cannot be the name of a namespace: lower-case letters, digits and "-"; "*" alone means every namespace'`
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	// labels of namespaces: a label key that must exist, or key=value.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=381
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$')`,messageExpression=`'"' + self + '" is neither a label key (llama-access) nor key=value (team=ml)'`
 	// +optional
 	Labels []string `json:"labels,omitempty"`
 }

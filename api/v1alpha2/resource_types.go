@@ -10,16 +10,22 @@ type ResourcesSpec struct {
 	// models: each a name, or an object {name, provider, contextLength,
 	// modelType, quantization, providerModelId, metadata}. Without a provider a
 	// model goes to the first inference provider (FR-040).
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Models []ModelEntry `json:"models,omitempty"`
 
 	// tools: each a name, or an object {name, provider, mcpEndpoint, args}.
 	// websearch and rag mean the built-in groups.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Tools []ToolEntry `json:"tools,omitempty"`
 
 	// shields: each a name, or an object {name, provider, model, params}.
 	// Without a provider a shield goes to the first safety provider (FR-044).
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Shields []ShieldEntry `json:"shields,omitempty"`
 }

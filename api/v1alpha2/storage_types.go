@@ -27,6 +27,12 @@ const (
 
 // KVStorageSpec is the key-value store (FR-050). A field that belongs to
 // another type is refused.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or take the field away`,messageExpression=`'belongs to type redis, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or take the field away'`,fieldPath=`.endpoint`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.password) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or take the field away`,messageExpression=`'belongs to type redis, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or take the field away'`,fieldPath=`.password`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`belongs to type postgres: set type: postgres or take the field away`,messageExpression=`'belongs to type postgres, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or take the field away'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`has(self.endpoint) || !has(self.type) || self.type != 'redis'`,message=`required for type redis: host:port of the Redis server`,fieldPath=`.endpoint`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type KVStorageSpec struct {
 	// type is sqlite, redis or postgres. Unset: sqlite (FR-050b).
 	// +optional
@@ -34,6 +40,9 @@ type KVStorageSpec struct {
 
 	// endpoint is host:port of Redis, or redis://host:port. Required for redis,
 	// only for redis.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=320
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,messageExpression=`'"' + (self.contains('@') ? '...' + self.substring(self.lastIndexOf('@')) : self) + '" is not host:port or redis://host:port'`
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
@@ -48,6 +57,9 @@ type KVStorageSpec struct {
 }
 
 // SQLStorageSpec is the relational store (FR-051).
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`belongs to type postgres: set type: postgres or take the field away`,messageExpression=`'belongs to type postgres, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or take the field away'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type SQLStorageSpec struct {
 	// type is sqlite or postgres. Unset: sqlite (FR-051a).
 	// +kubebuilder:validation:Enum=sqlite;postgres

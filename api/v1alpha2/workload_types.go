@@ -79,6 +79,8 @@ const (
 )
 
 // AutoscalingSpec is a HorizontalPodAutoscaler.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.minReplicas) || self.maxReplicas >= self.minReplicas`,message=`must not be less than minReplicas: raise maxReplicas or lower minReplicas`,messageExpression=`'%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas'.format([self.maxReplicas, self.minReplicas])`,fieldPath=`.maxReplicas`,reason=FieldValueInvalid
 type AutoscalingSpec struct {
 	// minReplicas is the lower bound, at least 1. Unset: 1.
 	// +kubebuilder:validation:Minimum=1
@@ -106,20 +108,31 @@ type AutoscalingSpec struct {
 }
 
 // VolumeSpec is the volume for the server's data.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be more than 0: write one like 10Gi`,messageExpression=`'"' + string(self.size) + '" is no size: write one like 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
 type VolumeSpec struct {
 	// size of the volume. Unset: 10Gi. It may grow, not shrink.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 
 	// mountPath is where the volume is mounted, absolute. Unset: /.llama.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /.llama, without ":", "." and ".."'`
 	// +optional
 	MountPath string `json:"mountPath,omitempty"`
 
-	// storageClassName of the claim. Unset: the cluster's default class.
+	// storageClassName of the claim. Unset: the cluster's default class. Empty:
+	// a volume that exists already, as in a claim.
+	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	StorageClassName *string `json:"storageClassName,omitempty"`
 
 	// accessModes of the claim. Unset: ReadWriteOnce.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:Enum=ReadWriteOnce;ReadOnlyMany;ReadWriteMany;ReadWriteOncePod
 	// +optional
 	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
 
@@ -129,6 +142,11 @@ type VolumeSpec struct {
 }
 
 // PodDisruptionBudgetSpec holds exactly one of its two fields.
+//
+// +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`needs minAvailable or maxUnavailable`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable exclude each other: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" exclude each other: remove one of them'`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || (type(self.minAvailable) == int ? self.minAvailable >= 0 : self.minAvailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.minAvailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.minAvailable`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^([0-9]{1,2}|100)%$'))`,message=`write a number of pods or a percentage, 1 or "50%"`,messageExpression=`'"' + string(self.maxUnavailable) + '" is neither a number of pods nor a percentage: write 1 or "50%"'`,fieldPath=`.maxUnavailable`,reason=FieldValueInvalid
 type PodDisruptionBudgetSpec struct {
 	// minAvailable pods, a number or a percentage.
 	// +optional
@@ -144,6 +162,9 @@ type PodDisruptionBudgetSpec struct {
 type WorkloadOverrides struct {
 	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
 	// by the operator.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ServiceAccount: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
@@ -157,10 +178,14 @@ type WorkloadOverrides struct {
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
 	// podLabels are added to the pods.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule=`!('app' in self) && !('app.kubernetes.io/instance' in self)`,message=`app and app.kubernetes.io/instance select the pods of the Deployment and cannot be changed: remove them`
 	// +optional
 	PodLabels map[string]string `json:"podLabels,omitempty"`
 
 	// podAnnotations are added to the pods.
+	// +kubebuilder:validation:MinProperties=1
 	// +optional
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 
@@ -196,6 +221,9 @@ type WorkloadOverrides struct {
 	// podTemplate is a strategic merge patch on the pod template, applied last.
 	// It may not change the selector's labels, the server container's name or
 	// image, or remove the operator's volumes.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:MinProperties=1
 	// +optional
 	PodTemplate *apiextensionsv1.JSON `json:"podTemplate,omitempty"`
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// embedded are the fields whose types are Kubernetes' own, as paths of property
+// names. Their own descriptions stay, those below them go.
+var embedded = []string{
+	"spec.workload.resources",
+	"spec.workload.topologySpreadConstraints",
+	"spec.workload.overrides.imagePullSecrets",
+	"spec.workload.overrides.env",
+	"spec.workload.overrides.envFrom",
+	"spec.workload.overrides.volumes",
+	"spec.workload.overrides.volumeMounts",
+}
+
+func main() {
+	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: crd FILE...") }
+	flag.Parse()
+	for _, file := range flag.Args() {
+		if err := rewrite(file); err != nil {
+			fmt.Fprintln(os.Stderr, "crd:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func rewrite(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read definition: %w", err)
+	}
+	out, err := finish(data)
+	if err != nil {
+		return fmt.Errorf("finish %s: %w", file, err)
+	}
+	if err := os.WriteFile(file, out, 0o644); err != nil { //nolint:gosec // a file of the repository, for everybody to read
+		return fmt.Errorf("write definition: %w", err)
+	}
+	return nil
+}
+
+// finish returns the definition without the descriptions below the embedded
+// types. A field that is not there is an error: it was renamed.
+func finish(data []byte) ([]byte, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, fmt.Errorf("parse definition: %w", err)
+	}
+	for _, version := range get(document.Content[0], "spec", "versions").Content {
+		schema := get(version, "schema", "openAPIV3Schema")
+		for _, path := range embedded {
+			node := property(schema, strings.Split(path, "."))
+			if node == nil {
+				return nil, fmt.Errorf("no field %s", path)
+			}
+			description := get(node, "description")
+			undescribe(node)
+			node.Content = append([]*yaml.Node{scalar("description"), description}, node.Content...)
+		}
+	}
+	var out bytes.Buffer
+	out.WriteString("---\n")
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	if err := encoder.Encode(&document); err != nil {
+		return nil, fmt.Errorf("write definition: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// property follows property names through a schema.
+func property(schema *yaml.Node, path []string) *yaml.Node {
+	for _, name := range path {
+		if schema = get(schema, "properties", name); schema == nil {
+			return nil
+		}
+	}
+	return schema
+}
+
+func get(node *yaml.Node, path ...string) *yaml.Node {
+	for _, name := range path {
+		if node == nil {
+			return nil
+		}
+		node = child(node, name)
+	}
+	return node
+}
+
+func child(node *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// undescribe removes the descriptions of a schema and everything below it. A
+// property that is called description is a mapping and stays.
+func undescribe(node *yaml.Node) {
+	if node.Kind == yaml.MappingNode {
+		kept := node.Content[:0]
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value != "description" || node.Content[i+1].Kind != yaml.ScalarNode {
+				kept = append(kept, node.Content[i], node.Content[i+1])
+			}
+		}
+		node.Content = kept
+	}
+	for _, child := range node.Content {
+		undescribe(child)
+	}
+}
+
+func scalar(value string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: value}
+}
