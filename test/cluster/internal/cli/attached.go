@@ -29,6 +29,14 @@ func govern(ctx context.Context, folder *state.Folder, s start, events controlpl
 	if err == nil {
 		err = folder.Update(func(record *state.Record) { record.Supervisor = self })
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if s.until != (process.Identity{}) {
+		go func() {
+			_ = s.until.Wait(ctx) // either way there is nothing more to do
+			stop()
+		}()
+	}
 	if err == nil {
 		err = controlplane.Run(ctx, folder, s.options, s.startup, events)
 	}

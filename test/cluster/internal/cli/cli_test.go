@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
 // outcome is what a command line did.
@@ -44,6 +45,7 @@ func TestCommandLines(t *testing.T) {
 		{name: "unknown flag", args: []string{"up", "--sideways"}, code: exitUsage, stderr: "-sideways"},
 		{name: "argument too many", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
 		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
+		{name: "until no process", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure, stderr: "-4 is not a process id"},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
 		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
 		{name: "unknown line by variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
@@ -93,7 +95,7 @@ func TestQuote(t *testing.T) {
 
 // TestOrderSurvives: the launcher hands its choices to the supervisor as JSON.
 func TestOrderSurvives(t *testing.T) {
-	want := order{Dir: "/d", Startup: 7, Options: controlplane.Options{Programs: "/p", Port: 1, With: []string{"scheduler"}, AuditLog: true}}
+	want := order{Dir: "/d", Startup: 7, Until: process.Identity{PID: 1, Start: 2, Boot: "b"}, Options: controlplane.Options{Programs: "/p", Port: 1, With: []string{"scheduler"}, AuditLog: true}}
 	text, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +104,7 @@ func TestOrderSurvives(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Dir != want.Dir || got.Startup != want.Startup || got.Options.String() != want.Options.String() {
+	if got.Dir != want.Dir || got.Startup != want.Startup || got.Until != want.Until || got.Options.String() != want.Options.String() {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,7 +53,11 @@ func newTool(t *testing.T) tool {
 
 // command is a call of the tool as a process of its own.
 func (c tool) command(ctx context.Context, verb string, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, "/proc/self/exe", append([]string{verb, "--dir=" + c.dir}, args...)...)
+	args = append([]string{verb, "--dir=" + c.dir}, args...)
+	if verb == "up" { // a test that is killed shall leave nothing either
+		args = slices.Insert(args, 1, "--until="+strconv.Itoa(os.Getpid()))
+	}
+	command := exec.CommandContext(ctx, "/proc/self/exe", args...)
 	command.Env = append(os.Environ(), mainVariable+"=1")
 	return command
 }
@@ -297,6 +303,21 @@ func TestComponentThatDiesEndsTheControlPlane(t *testing.T) {
 	if err != nil || !bytes.Contains(data, []byte("etcd ended (signal: killed)")) {
 		t.Errorf("the supervisor's log says %q (%v)", data, err)
 	}
+}
+
+func TestUpUntilAProcessEnds(t *testing.T) {
+	c := newTool(t)
+	owner := exec.CommandContext(t.Context(), "sleep", "600")
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.must(t, "up", "--with=", "--until="+strconv.Itoa(owner.Process.Pid))
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = owner.Wait() // it was killed
+	c.expectNoProcess(t)
+	c.expectNothingLeft(t)
 }
 
 func TestForeground(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
@@ -26,6 +27,7 @@ type order struct {
 	Dir     string               `json:"dir"`
 	Options controlplane.Options `json:"options"`
 	Startup int64                `json:"startup"`
+	Until   process.Identity     `json:"until,omitzero"`
 }
 
 // detach starts a supervisor in a session of its own and returns when the
@@ -64,7 +66,7 @@ func detach(ctx context.Context, env environment, s start) error {
 
 // startSupervisor runs this program again as the supervisor of the folder.
 func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports, leash *os.File) error {
-	text, err := json.Marshal(order{Dir: s.dir, Options: s.options, Startup: int64(s.startup)})
+	text, err := json.Marshal(order{Dir: s.dir, Options: s.options, Startup: int64(s.startup), Until: s.until})
 	if err != nil {
 		return fmt.Errorf("encoding the supervisor's order: %w", err)
 	}

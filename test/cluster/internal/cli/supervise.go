@@ -47,7 +47,8 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 	go guard(leash, held, stop)
 
 	tell := json.NewEncoder(reports)
-	err = govern(ctx, folder, start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup)}, controlplane.Events{
+	s := start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup), until: o.Until}
+	err = govern(ctx, folder, s, controlplane.Events{
 		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) }, // a launcher that is gone ends us by the leash
 		Ready: func() error {
 			close(held)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
@@ -50,6 +51,9 @@ type start struct {
 	version string
 	options controlplane.Options
 	startup time.Duration
+	// until is a process that the control plane shall not outlive; empty for
+	// none.
+	until process.Identity
 }
 
 // resolve checks the flags and builds the programs when needed.
@@ -88,12 +92,18 @@ func runUp(ctx context.Context, env environment, args []string) error {
 	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nStandard output is one line for a shell: eval \"$(cluster up)\". Up already with the same flags: prints\nthe line again. Stop it with `cluster down`.")
 	chosen := addStartFlags(env, flags, defaultDir)
 	foreground := flags.Bool("foreground", false, "stay until interrupted, then stop everything and remove the state folder")
+	until := flags.Int("until", 0, "end by itself when the process with this `pid` ends, such as $$ of a script")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	s, err := chosen.resolve(ctx, env, flags)
 	if err != nil {
 		return err
+	}
+	if *until != 0 {
+		if s.until, err = process.Identify(*until); err != nil {
+			return fmt.Errorf("--until: %w", err)
+		}
 	}
 	if *foreground {
 		return attached(ctx, env, s, func() error { return printExport(env, s) })

@@ -49,13 +49,12 @@ func (i Identity) Stop(ctx context.Context, grace time.Duration) error {
 
 // Wait returns when the process has ended or ctx is done.
 func (i Identity) Wait(ctx context.Context) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for i.Alive() {
+	const shortest, longest = time.Millisecond, 200 * time.Millisecond // most waits are short, some last for days
+	for pause := shortest; i.Alive(); pause = min(2*pause, longest) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for process %d to end: %w", i.PID, ctx.Err())
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 	return nil
