@@ -137,4 +137,6 @@ func (s seen) restarted() bool {
 	return s.record.Kept != nil && s.record.Kept.RestartedAt != restartedAt(s.live)
 }
 
-func restartedAt(live *appsv1.Deployment) string { return live.Spec.Template.Annotations[restartAnnotation] }
+func restartedAt(live *appsv1.Deployment) string {
+	return live.Spec.Template.Annotations[restartAnnotation]
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// Input is a stack and everything that was read for it.
+type Input struct {
+	// Object is the stack. It is only read.
+	Object *v1alpha2.LlamaStackDistribution
+	// Distribution is what spec.distribution stands for.
+	Distribution distribution.Resolved
+	// CatalogueImage is the operator's image for the name and version asked for, before overrides. Empty for a bare
+	// image.
+	CatalogueImage string
+	// RunningRelease is the server release line that runs now, from the record or the status. Empty: none runs.
+	RunningRelease string
+	// Base is the base configuration. Nil: none is needed, see NeedsBase, or there is none.
+	Base *Base
+	// Override is the content of spec.overrideConfig. Nil: the spec has none.
+	Override *Override
+	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.
+	References record.References
+	// OperatorVersion goes into the record, never into the configuration.
+	OperatorVersion string
+	// OpenShift leaves uid, gid and fsGroup to the cluster.
+	OpenShift bool
+	// LongConfigMapName takes the longer name for the generated configuration, because the usual one is taken by
+	// other content.
+	LongConfigMapName bool
+}
+
+// Base is a base configuration.
+type Base struct {
+	// Data as it was read.
+	Data []byte
+	// Source says where.
+	Source v1alpha2.ConfigSource
+}
+
+// Override is the ConfigMap of spec.overrideConfig.
+type Override struct {
+	// ConfigMapName and Key say where Data was read.
+	ConfigMapName, Key string
+	// Data is the user's configuration.
+	Data []byte
+}
+
+// Plan is what a stack should be.
+type Plan struct {
+	// Mode says where the configuration comes from.
+	Mode Mode
+	// ConfigSource says the same as the status has it.
+	ConfigSource v1alpha2.ConfigSource
+	// Objects to apply, in order. The Secret with derived values is not among them: see WithStorageSecret.
+	Objects []render.Object
+	// Rendered is the Deployment of Objects with its record, for record.Decide.
+	Rendered record.Rendered
+	// Config is the configuration that was generated. Nil when none was.
+	Config []byte
+	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty when nothing is mounted.
+	ConfigHash string
+	// ConfigMapName is the mounted ConfigMap, BaseConfigMapName the one that keeps the base. Empty when there is none.
+	ConfigMapName, BaseConfigMapName string
+	// Env are the variables that the configuration reads, sorted by name.
+	Env []stackconfig.EnvVar
+	// Derived are the entries of the Secret with derived values.
+	Derived []stackconfig.DerivedValue
+	// Warnings are for the user.
+	Warnings []stackconfig.Finding
+	// ProviderCount and ResourceCount are the numbers in the generated configuration, ConfigVersion its schema version.
+	ProviderCount, ResourceCount int32
+	ConfigVersion                string
+	// Report explains the generated configuration. Nil when none was generated.
+	Report *stackconfig.Report
+
+	input render.Input
+}
+
+// WithStorageSecret gives the objects to apply with the Secret of derived values, in its place in the order. The
+// values are by the keys of Derived.
+func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
+	if len(p.Derived) == 0 {
+		return p.Objects
+	}
+	return render.InsertSecret(p.Objects, render.StorageSecret(p.input, values))
+}
