@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/convert", "internal/render/...", "internal/status",
+		"internal/convert", "internal/render/...", "internal/record", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{"internal/resolve/...", "internal/apply", "internal/probe"})
@@ -54,6 +54,7 @@ var Rooms = []Room{
 		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 
