@@ -1,0 +1,111 @@
+package golden
+
+import (
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files with what the tests produce")
+
+// Updating says that golden files are being rewritten.
+func Updating() bool { return *update }
+
+// Cases lists the directories directly in dir, sorted. A directory without any is a mistake.
+func Cases(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatalf("list golden cases: %v", err)
+	}
+	var cases []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			cases = append(cases, entry.Name())
+		}
+	}
+	if len(cases) == 0 {
+		t.Fatalf("no golden case in %s", dir)
+	}
+	return cases
+}
+
+// Read gives the content of an input file.
+func Read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("read golden input: %v", err)
+	}
+	return data
+}
+
+// Dir compares files, by their slash-separated paths below dir, with the files in dir.
+func Dir(t *testing.T, dir string, got map[string][]byte) {
+	t.Helper()
+	if *update {
+		write(t, dir, got)
+		return
+	}
+	want := read(t, dir)
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		wanted, ok := want[name]
+		if !ok {
+			t.Errorf("%s: produced, but there is no golden file; run with -update", filepath.Join(dir, name))
+			continue
+		}
+		if diff := cmp.Diff(string(wanted), string(got[name])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", filepath.Join(dir, name), diff)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if _, ok := got[name]; !ok {
+			t.Errorf("%s: nothing produces it; run with -update", filepath.Join(dir, name))
+		}
+	}
+}
+
+func read(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case os.IsNotExist(err) && path == dir:
+			return nil
+		case err != nil || entry.IsDir():
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(name)], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("read golden files: %v", err)
+	}
+	return files
+}
+
+func write(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatalf("remove golden files: %v", err)
+	}
+	for name, data := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatalf("write golden file: %v", err)
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatalf("write golden file: %v", err)
+		}
+	}
+}

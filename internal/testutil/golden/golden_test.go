@@ -1,0 +1,92 @@
+package golden_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// dirVariable makes TestDirInChild compare; a failing comparison can only be watched from another process.
+const dirVariable = "GOLDEN_TEST_DIR"
+
+func TestDirInChild(t *testing.T) {
+	dir := os.Getenv(dirVariable)
+	if dir == "" {
+		dir = t.TempDir()
+		put(t, dir, map[string]string{"a.yaml": "one\n", "sub/b.yaml": "two\n"})
+	}
+	golden.Dir(t, dir, map[string][]byte{"a.yaml": []byte("one\n"), "sub/b.yaml": []byte("two\n")})
+}
+
+func TestDirFails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"changed":  {map[string]string{"a.yaml": "another\n", "sub/b.yaml": "two\n"}, "a.yaml (-want +got)"},
+		"missing":  {map[string]string{"a.yaml": "one\n"}, "b.yaml: produced, but there is no golden file"},
+		"orphaned": {map[string]string{"a.yaml": "one\n", "sub/b.yaml": "two\n", "c.yaml": ""}, "c.yaml: nothing produces it"},
+		"no files": {nil, "a.yaml: produced, but there is no golden file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "want")
+			put(t, dir, tc.files)
+			output, err := child(t, dir)
+			if err == nil || !strings.Contains(output, tc.want) {
+				t.Errorf("child ended with %v and said:\n%s\nwant a failure with %q", err, output, tc.want)
+			}
+		})
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "want")
+	put(t, dir, map[string]string{"a.yaml": "another\n", "orphan.yaml": ""})
+	if output, err := child(t, dir, "-update"); err != nil {
+		t.Fatalf("update: %v\n%s", err, output)
+	}
+	if output, err := child(t, dir); err != nil {
+		t.Errorf("after an update: %v\n%s", err, output)
+	}
+	if got := golden.Read(t, filepath.Join(dir, "sub", "b.yaml")); !bytes.Equal(got, []byte("two\n")) {
+		t.Errorf("sub/b.yaml is %q after an update", got)
+	}
+}
+
+func TestCases(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"two/in.yaml": "", "one/in.yaml": "", "README.md": ""})
+	if got := strings.Join(golden.Cases(t, dir), " "); got != "one two" {
+		t.Errorf("cases are %q", got)
+	}
+}
+
+func child(t *testing.T, dir string, arguments ...string) (string, error) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), program, append([]string{"-test.run=^TestDirInChild$"}, arguments...)...)
+	command.Env = append(os.Environ(), dirVariable+"="+dir)
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
