@@ -144,21 +144,25 @@ func TestTableGoesDown(t *testing.T) {
 func TestPureRoomsAreNamedAlike(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_ROOMS")
 	linter := read(t, ".golangci.yaml")
-	var want []string
+	var rows, trees []string
 	for _, room := range Rooms {
-		if room.Kind == IO {
-			continue
+		if room.Kind != IO {
+			rows = append(rows, strings.TrimSuffix(room.Path, "/..."))
 		}
-		folder := strings.TrimSuffix(room.Path, "/...")
-		want = append(want, folder)
+	}
+	for _, folder := range makefile {
+		trees = append(trees, folder+"/...")
+		if !slices.Contains(rows, folder) {
+			t.Errorf("PURE_ROOMS in the Makefile names %s, which is no pure row of the table", folder)
+		}
 		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
 			t.Errorf(".golangci.yaml: depguard does not name %s", glob)
 		}
 	}
-	slices.Sort(want)
-	slices.Sort(makefile)
-	if diff := cmp.Diff(want, makefile); diff != "" {
-		t.Errorf("PURE_ROOMS in the Makefile (-want +got):\n%s", diff)
+	for _, row := range rows {
+		if !matchesAny(trees, row) {
+			t.Errorf("PURE_ROOMS in the Makefile lacks %s", row)
+		}
 	}
 }
 

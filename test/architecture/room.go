@@ -46,7 +46,8 @@ var Rooms = []Room{
 	{Path: "api/...", Kind: API},
 
 	{Path: "internal/names", Kind: Pure, Imports: types},
-	{Path: "internal/intent", Kind: Pure, Imports: types},
+	{Path: "internal/stackconfig/schema", Kind: Pure},
+	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
 	{Path: "internal/convert", Kind: Pure, Imports: types},
