@@ -1,0 +1,207 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Options of an Applier. Every field is required.
+type Options struct {
+	// Writer writes, and reads past every cache.
+	Writer client.Client
+	// Cache holds the children, those of MetadataOnly as metadata.
+	Cache client.Reader
+	// Scheme knows every kind that is applied.
+	Scheme *runtime.Scheme
+	// Manager is the field manager of every apply.
+	Manager string
+	// MetadataOnly are the kinds whose content is not cached.
+	MetadataOnly []schema.GroupVersionKind
+}
+
+// Applier applies and prunes the children of owners. Safe for concurrent use by
+// different owners.
+type Applier struct {
+	writer       client.Client
+	cache        client.Reader
+	scheme       *runtime.Scheme
+	manager      string
+	metadataOnly sets.Set[schema.GroupVersionKind]
+	memory       *memory
+}
+
+// New makes an Applier.
+func New(options Options) *Applier {
+	return &Applier{
+		writer: options.Writer, cache: options.Cache, scheme: options.Scheme, manager: options.Manager,
+		metadataOnly: sets.New(options.MetadataOnly...), memory: newMemory(),
+	}
+}
+
+// Forget drops what is remembered of an owner that is gone.
+func (a *Applier) Forget(owner types.NamespacedName) { a.memory.forget(owner) }
+
+// Outcome says what an apply did to an object.
+type Outcome string
+
+const (
+	// Unchanged: nothing was written.
+	Unchanged Outcome = "unchanged"
+	// Created: there was none.
+	Created Outcome = "created"
+	// Configured: it differed.
+	Configured Outcome = "configured"
+	// Adopted: it had no controller, now it has.
+	Adopted Outcome = "adopted"
+)
+
+// Claim is an object that may be applied: nobody else's, and no field in it
+// still belongs to a predecessor.
+type Claim struct {
+	// Wanted is what shall be applied. May be replaced before Set by another
+	// rendering of the same object.
+	Wanted *unstructured.Unstructured
+	// Live is the object in the cluster, nil when there is none. Of a kind whose
+	// content is not cached, only metadata when it is known to be in force.
+	Live *unstructured.Unstructured
+
+	settled bool
+}
+
+// Claim looks at every object before anything is written to one: it fails with
+// *OwnershipConflict or *NameTaken (joined, when there are several) and leaves
+// everything as it was, or takes over what predecessors wrote.
+func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Claim, error) {
+	claims := make([]Claim, 0, len(wanted))
+	var refused []error
+	for _, object := range wanted {
+		claim, err := a.look(ctx, owner, object)
+		if err != nil {
+			return nil, err
+		}
+		if err := refuse(owner, claim); err != nil {
+			refused = append(refused, err)
+		}
+		claims = append(claims, claim)
+	}
+	if err := errors.Join(refused...); err != nil {
+		return nil, err
+	}
+	for i, claim := range claims {
+		if claim.Live == nil || claim.settled {
+			continue
+		}
+		live, err := a.takeOver(ctx, owner, claim.Live)
+		if err != nil {
+			return nil, err
+		}
+		claims[i].Live = live
+	}
+	return claims, nil
+}
+
+// refuse gives the reason why the object may not be applied, nil when it may.
+func refuse(owner Owner, claim Claim) error {
+	if claim.Live == nil || claim.settled {
+		return nil
+	}
+	ours := owner.owns(claim.Live) || owner.adopts(claim.Live)
+	immutable := claim.Wanted.Object["immutable"] == true
+	switch {
+	case immutable && (!ours || !sameContent(claim.Wanted, claim.Live)):
+		return &NameTaken{Kind: claim.Wanted.GetKind(), Name: claim.Wanted.GetName()}
+	case !ours:
+		return newConflict(claim.Wanted.GroupVersionKind(), claim.Live)
+	default:
+		return nil
+	}
+}
+
+// sameContent compares what an immutable object can never change.
+func sameContent(wanted, live *unstructured.Unstructured) bool {
+	return equal(wanted.Object["data"], live.Object["data"]) && equal(wanted.Object["binaryData"], live.Object["binaryData"])
+}
+
+// look reads the object as cheaply as can be: from the cache, and past it only
+// when the cache holds no content or nothing at all, which for a selective
+// cache does not mean that there is nothing.
+func (a *Applier) look(ctx context.Context, owner Owner, wanted *unstructured.Unstructured) (Claim, error) {
+	claim := Claim{Wanted: wanted}
+	cached, err := a.cached(ctx, wanted)
+	switch {
+	case err != nil:
+		return claim, err
+	case cached == nil:
+	case a.memory.settled(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
+		claim.Live, claim.settled = cached, true
+		return claim, nil
+	case a.metadataOnly.Has(wanted.GroupVersionKind()):
+	default:
+		claim.Live = cached
+		if newer := a.memory.newer(owner.Key(), cached); newer != nil {
+			claim.Live = newer
+		}
+		return claim, nil
+	}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(wanted.GroupVersionKind())
+	err = a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), live)
+	if apierrors.IsNotFound(err) {
+		return claim, nil
+	}
+	if err != nil {
+		return claim, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	claim.Live = live
+	return claim, nil
+}
+
+// cached is the object in the cache, nil when it is not there.
+func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	gvk := wanted.GroupVersionKind()
+	object, err := a.newObject(gvk)
+	if err != nil {
+		return nil, err
+	}
+	err = a.cache.Get(ctx, client.ObjectKeyFromObject(wanted), object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read cached %s %q: %w", gvk.Kind, wanted.GetName(), err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("convert %s %q: %w", gvk.Kind, wanted.GetName(), err)
+	}
+	cached := &unstructured.Unstructured{Object: content}
+	cached.SetGroupVersionKind(gvk)
+	return cached, nil
+}
+
+func (a *Applier) newObject(gvk schema.GroupVersionKind) (client.Object, error) {
+	if a.metadataOnly.Has(gvk) {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(gvk)
+		return object, nil
+	}
+	object, err := a.scheme.New(gvk)
+	if err != nil {
+		return nil, fmt.Errorf("make a %s: %w", gvk.Kind, err)
+	}
+	typed, ok := object.(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("%s is no object", gvk)
+	}
+	return typed, nil
+}

@@ -1,0 +1,243 @@
+package apply
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// InForce says whether the live object is what an apply of wanted by the
+// manager would leave: the manager owns exactly the fields that wanted has, and
+// each has wanted's value. A field that somebody else changed is no longer
+// owned, so drift shows; a field that is no longer wanted is still owned, so
+// that shows too. Restarts cost no write, because all of it stands in the
+// object itself.
+func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
+	owned := ownedFields(live, manager)
+	if owned == nil {
+		return false
+	}
+	return compare(owned, withoutIdentity(wanted.Object), live.Object)
+}
+
+// ownedFields is the set of fields the manager applied, nil when it never did.
+func ownedFields(live *unstructured.Unstructured, manager string) *fieldpath.Set {
+	for _, entry := range live.GetManagedFields() {
+		if !applied(entry, manager) || entry.APIVersion != live.GetAPIVersion() {
+			continue
+		}
+		set, err := decode(entry)
+		if err != nil {
+			return nil // unreadable: apply, the server writes it anew
+		}
+		return set
+	}
+	return nil
+}
+
+func applied(entry metav1.ManagedFieldsEntry, manager string) bool {
+	return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+}
+
+func decode(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if entry.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("decode managed fields of %q: %w", entry.Manager, err)
+	}
+	return set, nil
+}
+
+// withoutIdentity drops what the server never counts as a managed field.
+func withoutIdentity(object map[string]any) map[string]any {
+	fields := maps.Clone(object)
+	delete(fields, "apiVersion")
+	delete(fields, "kind")
+	if metadata, ok := fields["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(metadata)
+		for _, name := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
+			delete(metadata, name)
+		}
+		fields["metadata"] = metadata
+	}
+	return fields
+}
+
+// compare walks wanted and live beside the owned set, which is what tells a
+// list of keyed items from one that is a value as a whole.
+func compare(owned *fieldpath.Set, wanted, live any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		fields, ok := live.(map[string]any)
+		return ok && compareFields(owned, wanted, fields)
+	case []any:
+		items, ok := live.([]any)
+		return ok && compareItems(owned, wanted, items)
+	default:
+		return equal(wanted, live)
+	}
+}
+
+func compareFields(owned *fieldpath.Set, wanted, live map[string]any) bool {
+	for name, field := range wanted {
+		element := fieldpath.PathElement{FieldName: new(name)}
+		children, nested := owned.Children.Get(element)
+		switch {
+		case nested:
+			if !compare(children, field, live[name]) {
+				return false
+			}
+		case owned.Members.Has(element):
+			if !equal(field, live[name]) {
+				return false
+			}
+		case !isZero(field) || !isZero(live[name]):
+			return false // an empty value is dropped on its way, anything else must be owned
+		}
+	}
+	for _, element := range elements(owned) {
+		if element.FieldName == nil {
+			return false
+		}
+		if _, ok := wanted[*element.FieldName]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// compareItems wants every item owned, every owned item wanted, and the order
+// that wanted has: environment variables may refer to earlier ones.
+func compareItems(owned *fieldpath.Set, wanted, live []any) bool {
+	all := elements(owned)
+	last := -1
+	for i, item := range wanted {
+		at := slices.IndexFunc(all, func(element fieldpath.PathElement) bool { return denotes(element, i, item) })
+		if at < 0 {
+			return false
+		}
+		position := find(all[at], live)
+		if position <= last {
+			return false
+		}
+		if children, nested := owned.Children.Get(all[at]); nested && !compare(children, item, live[position]) {
+			return false
+		}
+		last = position
+	}
+	return len(wanted) == len(all)
+}
+
+// find is the position of the item that the path element denotes, -1 without one.
+func find(element fieldpath.PathElement, items []any) int {
+	for i, item := range items {
+		if denotes(element, i, item) {
+			return i
+		}
+	}
+	return -1
+}
+
+// denotes says whether the path element is the name of the list item. A key
+// field that the item leaves to the server's default matches any.
+func denotes(element fieldpath.PathElement, index int, item any) bool {
+	switch {
+	case element.Key != nil:
+		fields, ok := item.(map[string]any)
+		if !ok {
+			return false
+		}
+		return !slices.ContainsFunc(*element.Key, func(key value.Field) bool {
+			given, ok := fields[key.Name]
+			return ok && !equal(given, key.Value.Unstructured())
+		})
+	case element.Value != nil:
+		return equal(item, (*element.Value).Unstructured())
+	case element.Index != nil:
+		return *element.Index == index
+	default:
+		return false
+	}
+}
+
+// elements are the distinct names that the set holds at its top level.
+func elements(set *fieldpath.Set) []fieldpath.PathElement {
+	var distinct fieldpath.PathElementSet
+	set.Members.Iterate(distinct.Insert)
+	set.Children.Iterate(distinct.Insert)
+	return slices.Collect(distinct.All())
+}
+
+// equal compares JSON values: numbers by value, and a reference to a pod's
+// field without the apiVersion that the server adds to it.
+func equal(wanted, live any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		fields, _ := live.(map[string]any)
+		return (fields != nil || live == nil) && equalFields(wanted, fields)
+	case []any:
+		items, ok := live.([]any)
+		return ok && slices.EqualFunc(wanted, items, equal) || live == nil && len(wanted) == 0
+	default:
+		if a, ok := number(wanted); ok {
+			b, ok := number(live)
+			return ok && a == b || live == nil && a == 0
+		}
+		return reflect.DeepEqual(wanted, live) || isZero(wanted) && isZero(live)
+	}
+}
+
+func equalFields(wanted, live map[string]any) bool {
+	for name, field := range live {
+		defaulted := name == "apiVersion" && wanted["fieldPath"] != nil && wanted["apiVersion"] == nil
+		if !defaulted && !equal(wanted[name], field) {
+			return false
+		}
+	}
+	for name, field := range wanted {
+		if _, ok := live[name]; !ok && !isZero(field) {
+			return false
+		}
+	}
+	return true
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	default:
+		return 0, false
+	}
+}
+
+func isZero(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	default:
+		n, ok := number(v)
+		return ok && n == 0
+	}
+}

@@ -1,0 +1,170 @@
+package apply_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+)
+
+const manager = "tester"
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	result := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict([]byte(text), &result.Object); err != nil {
+		t.Fatal(err)
+	}
+	data, err := result.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.UnmarshalJSON(data); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// The live object and the fields the tester owns in it, as an API server
+// stores both: with defaults beside what was applied.
+const (
+	liveText = `
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: n, labels: {ours: a, theirs: b}, creationTimestamp: null}
+spec:
+  containers:
+  - name: injected
+  - name: server
+    image: i
+    args: [x, y]
+    env:
+    - {name: A, value: "1"}
+    - {name: B, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}
+    ports: [{containerPort: 80, protocol: TCP}]
+  volumes: [{name: v, emptyDir: {}}]
+  nodeSelector: {disk: ssd}
+  priority: 5
+`
+	ownedText = `{"f:metadata":{"f:labels":{"f:ours":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"server\"}":{".":{},` +
+		`"f:name":{},"f:image":{},"f:args":{},"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}},` +
+		`"k:{\"name\":\"B\"}":{".":{},"f:name":{},"f:valueFrom":{"f:fieldRef":{}}}},` +
+		`"f:ports":{"k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{}}}}},` +
+		`"f:volumes":{"k:{\"name\":\"v\"}":{".":{},"f:name":{},"f:emptyDir":{}}},"f:nodeSelector":{},"f:priority":{}}}`
+	wantedText = `
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: n, labels: {ours: a}}
+spec:
+  containers:
+  - name: server
+    image: i
+    args: [x, y]
+    env:
+    - {name: A, value: "1"}
+    - {name: B, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+    ports: [{containerPort: 80}]
+  volumes: [{name: v, emptyDir: {}}]
+  nodeSelector: {disk: ssd}
+  priority: 5.0
+`
+)
+
+func TestInForce(t *testing.T) {
+	set := func(value any, path ...string) func(*testing.T, *unstructured.Unstructured) {
+		return func(t *testing.T, u *unstructured.Unstructured) {
+			t.Helper()
+			if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	container := func(change func(map[string]any)) func(*testing.T, *unstructured.Unstructured) {
+		return func(t *testing.T, u *unstructured.Unstructured) {
+			t.Helper()
+			containers, _, err := unstructured.NestedSlice(u.Object, "spec", "containers")
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, ok := containers[len(containers)-1].(map[string]any)
+			if !ok {
+				t.Fatal("no container")
+			}
+			change(last)
+			if err := unstructured.SetNestedSlice(u.Object, containers, "spec", "containers"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	variable := func(name, value string) any { return map[string]any{"name": name, "value": value} }
+	for _, tc := range []struct {
+		name         string
+		wanted, live func(*testing.T, *unstructured.Unstructured)
+		want         bool
+	}{
+		{name: "same", want: true},
+		{name: "server's empty value", wanted: set(false, "spec", "hostNetwork"), want: true},
+		{name: "null where nothing is", wanted: set(nil, "spec", "strategy"), want: true},
+		{name: "foreign label", live: set("c", "metadata", "labels", "theirs"), want: true},
+		{name: "other value", wanted: set("b", "metadata", "labels", "ours")},
+		{name: "new label", wanted: set("b", "metadata", "labels", "more")},
+		{name: "label no longer wanted", wanted: set(map[string]any{}, "metadata", "labels")},
+		{name: "field no longer wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
+			unstructured.RemoveNestedField(u.Object, "spec", "priority")
+		}},
+		{name: "key of a map that is a value as a whole", live: set(map[string]any{"disk": "ssd", "more": "x"}, "spec", "nodeSelector")},
+		{name: "value as a whole, key no longer wanted", wanted: set(map[string]any{}, "spec", "nodeSelector")},
+		{name: "number", wanted: set(int64(6), "spec", "priority")},
+		{name: "argument", wanted: container(func(c map[string]any) { c["args"] = []any{"x"} })},
+		{name: "argument order", wanted: container(func(c map[string]any) { c["args"] = []any{"y", "x"} })},
+		{name: "image", wanted: container(func(c map[string]any) { c["image"] = "j" })},
+		{name: "variable no longer wanted", wanted: container(func(c map[string]any) { c["env"] = []any{variable("A", "1")} })},
+		{name: "new variable", wanted: container(func(c map[string]any) { c["env"] = append(c["env"].([]any), variable("C", "1")) })},
+		{name: "variable order", wanted: container(func(c map[string]any) {
+			env := c["env"].([]any)
+			c["env"] = []any{env[1], env[0]}
+		})},
+		{name: "other field of the pod", wanted: container(func(c map[string]any) {
+			c["env"] = []any{variable("A", "1"), map[string]any{"name": "B", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.uid"}}}}
+		})},
+		{name: "container gone", live: set([]any{}, "spec", "containers")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			wanted, live := object(t, wantedText), object(t, liveText)
+			live.SetManagedFields([]metav1.ManagedFieldsEntry{
+				{Manager: "other", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{}`)},
+				{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(ownedText)},
+			})
+			if tc.wanted != nil {
+				tc.wanted(t, wanted)
+			}
+			if tc.live != nil {
+				tc.live(t, live)
+			}
+			if got := apply.InForce(wanted, live, manager); got != tc.want {
+				t.Errorf("InForce = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestInForceWithoutOurFields(t *testing.T) {
+	wanted, live := object(t, wantedText), object(t, liveText)
+	for name, entry := range map[string]metav1.ManagedFieldsEntry{
+		"nobody's": {},
+		"updated":  {Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(ownedText)},
+		"status":   {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, Subresource: "status", APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(ownedText)},
+		"garbled":  {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(`{"x":1}`)},
+		"empty":    {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live.SetManagedFields([]metav1.ManagedFieldsEntry{entry})
+			if apply.InForce(wanted, live, manager) {
+				t.Error("in force although the manager applied nothing")
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package apply
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// memory holds what the server answered to our last look at each object. It
+// only ever saves calls: a cache that has not seen our own write yet, an object
+// whose content is not cached, and a rendering that the server spells
+// differently. Losing it costs reads, never writes.
+type memory struct {
+	mu      sync.Mutex
+	entries map[types.NamespacedName]map[objectKey]entry
+}
+
+type objectKey struct {
+	gvk  schema.GroupVersionKind
+	name string
+}
+
+type entry struct {
+	digest          [sha256.Size]byte
+	uid             types.UID
+	resourceVersion string
+	// live is kept until the cache has caught up.
+	live *unstructured.Unstructured
+}
+
+func newMemory() *memory {
+	return &memory{entries: map[types.NamespacedName]map[objectKey]entry{}}
+}
+
+func (m *memory) remember(owner types.NamespacedName, wanted, live *unstructured.Unstructured, keep bool) error {
+	digest, err := digestOf(wanted)
+	if err != nil {
+		return err
+	}
+	e := entry{digest: digest, uid: live.GetUID(), resourceVersion: live.GetResourceVersion()}
+	if keep {
+		e.live = live
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries[owner] == nil {
+		m.entries[owner] = map[objectKey]entry{}
+	}
+	m.entries[owner][keyOf(wanted)] = e
+	return nil
+}
+
+// settled says whether the server has confirmed that wanted is in force in this
+// version of the object.
+func (m *memory) settled(owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string) bool {
+	e, ok := m.lookup(owner, wanted)
+	if !ok || e.uid != uid || e.resourceVersion != resourceVersion {
+		return false
+	}
+	digest, err := digestOf(wanted)
+	return err == nil && digest == e.digest
+}
+
+// newer is the object as we know it when the cached one is older, else nil.
+func (m *memory) newer(owner types.NamespacedName, cached *unstructured.Unstructured) *unstructured.Unstructured {
+	e, ok := m.lookup(owner, cached)
+	if !ok || e.live == nil || e.uid != cached.GetUID() {
+		return nil
+	}
+	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), e.resourceVersion)
+	if err != nil || order >= 0 {
+		m.drop(owner, cached)
+		return nil
+	}
+	return e.live.DeepCopy()
+}
+
+func (m *memory) lookup(owner types.NamespacedName, object *unstructured.Unstructured) (entry, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.entries[owner][keyOf(object)]
+	return e, ok
+}
+
+// drop lets go of the object itself: the cache holds it.
+func (m *memory) drop(owner types.NamespacedName, object *unstructured.Unstructured) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e, ok := m.entries[owner][keyOf(object)]; ok {
+		e.live = nil
+		m.entries[owner][keyOf(object)] = e
+	}
+}
+
+func (m *memory) forget(owner types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries, owner)
+}
+
+func keyOf(object *unstructured.Unstructured) objectKey {
+	return objectKey{gvk: object.GroupVersionKind(), name: object.GetName()}
+}
+
+func digestOf(wanted *unstructured.Unstructured) ([sha256.Size]byte, error) {
+	data, err := json.Marshal(wanted.Object)
+	if err != nil {
+		return [sha256.Size]byte{}, fmt.Errorf("encode %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	return sha256.Sum256(data), nil
+}

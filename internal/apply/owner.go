@@ -1,0 +1,91 @@
+package apply
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Owner is the object whose children are applied.
+type Owner struct {
+	UID       types.UID
+	Namespace string
+	Name      string
+	// Labels are on every child. An object that carries them and has no
+	// controller (retained, orphaned, restored from a backup) is adopted.
+	Labels map[string]string
+	// Predecessors are the field managers that wrote children of this owner
+	// before this program did. Their fields are taken over once.
+	Predecessors []Manager
+}
+
+// Manager is a field manager.
+type Manager struct {
+	Name      string
+	Operation metav1.ManagedFieldsOperationType
+}
+
+// Key is the owner's namespaced name.
+func (o Owner) Key() types.NamespacedName {
+	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+}
+
+// owns says whether the object is a child of this owner, and adopts whether it
+// may become one.
+func (o Owner) owns(object metav1.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == o.UID
+}
+
+func (o Owner) adopts(object metav1.Object) bool {
+	if metav1.GetControllerOfNoCopy(object) != nil || len(o.Labels) == 0 {
+		return false
+	}
+	labels := object.GetLabels()
+	for key, value := range o.Labels {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// OwnershipConflict says that an object of a child's name belongs to somebody else.
+type OwnershipConflict struct {
+	Kind      string
+	Namespace string
+	Name      string
+	// Controller describes the object's controller, empty when it has none.
+	Controller string
+}
+
+func (e *OwnershipConflict) Error() string {
+	whose := "has no controller and does not carry this object's labels"
+	if e.Controller != "" {
+		whose = "is controlled by " + e.Controller
+	}
+	return fmt.Sprintf("%s %q in namespace %q exists and %s; delete it, or give this object another name",
+		e.Kind, e.Name, e.Namespace, whose)
+}
+
+func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *OwnershipConflict {
+	conflict := &OwnershipConflict{Kind: gvk.Kind, Namespace: live.GetNamespace(), Name: live.GetName()}
+	if controller := metav1.GetControllerOf(live); controller != nil {
+		conflict.Controller = fmt.Sprintf("%s %q", controller.Kind, controller.Name)
+	}
+	return conflict
+}
+
+// NameTaken says that an immutable object cannot have its name: an object of
+// that name holds other content or is somebody else's. Another name will do.
+type NameTaken struct {
+	Kind string
+	Name string
+}
+
+func (e *NameTaken) Error() string {
+	return fmt.Sprintf("%s %q exists with other content or another owner", e.Kind, e.Name)
+}

@@ -1,0 +1,92 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Child names one child of an owner.
+type Child struct {
+	Kind schema.GroupVersionKind
+	Name string
+}
+
+// Prune deletes the owner's children of the given kinds that keep does not
+// want. Only what carries the owner's labels and has it as controller is a
+// child: a dashboard in wide use makes itself look like a controller, and a
+// label alone is anybody's. A PersistentVolumeClaim is never pruned.
+func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool) ([]Child, error) {
+	var deleted []Child
+	for _, kind := range kinds {
+		if kind.Kind == "PersistentVolumeClaim" {
+			continue
+		}
+		children, err := a.children(ctx, owner, kind)
+		if err != nil {
+			return deleted, err
+		}
+		for _, object := range children {
+			child := Child{Kind: kind, Name: object.GetName()}
+			if keep(child) || !owner.owns(object) || object.GetDeletionTimestamp() != nil {
+				continue
+			}
+			if err := a.remove(ctx, object); err != nil {
+				return deleted, fmt.Errorf("delete %s %q: %w", kind.Kind, child.Name, err)
+			}
+			deleted = append(deleted, child)
+		}
+	}
+	return deleted, nil
+}
+
+func (a *Applier) remove(ctx context.Context, object client.Object) error {
+	uid := object.GetUID()
+	err := a.writer.Delete(ctx, object,
+		client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return client.IgnoreNotFound(err)
+}
+
+// Children lists the owner's labelled objects of one kind from the cache.
+func (a *Applier) children(ctx context.Context, owner Owner, kind schema.GroupVersionKind) ([]client.Object, error) {
+	list, err := a.newList(kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.cache.List(ctx, list, client.InNamespace(owner.Namespace), client.MatchingLabels(owner.Labels)); err != nil {
+		return nil, fmt.Errorf("list %s: %w", kind.Kind, err)
+	}
+	var children []client.Object
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		object, ok := item.(client.Object)
+		if !ok {
+			return fmt.Errorf("list %s: %T is no object", kind.Kind, item)
+		}
+		children = append(children, object)
+		return nil
+	})
+	return children, err
+}
+
+func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, error) {
+	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
+	if a.metadataOnly.Has(kind) {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(listKind)
+		return list, nil
+	}
+	object, err := a.scheme.New(listKind)
+	if err != nil {
+		return nil, fmt.Errorf("make a %s: %w", listKind.Kind, err)
+	}
+	list, ok := object.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%s is no list", listKind)
+	}
+	return list, nil
+}

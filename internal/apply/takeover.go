@@ -1,0 +1,100 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// takeOver makes the fields that the owner's predecessors wrote ours, so that
+// what an apply leaves out really goes away. Once an object: as soon as we have
+// applied anything, whoever writes beside us means to. The patch touches
+// nothing but the managed fields and is refused when the object changed.
+func (a *Applier) takeOver(ctx context.Context, owner Owner, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	fields, err := inherit(live, owner.Predecessors, a.manager)
+	if err != nil || fields == nil {
+		return live, err
+	}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode managed fields: %w", err)
+	}
+	taken := &unstructured.Unstructured{}
+	taken.SetGroupVersionKind(live.GroupVersionKind())
+	taken.SetNamespace(live.GetNamespace())
+	taken.SetName(live.GetName())
+	err = a.writer.Patch(ctx, taken, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(a.manager))
+	if err != nil {
+		return nil, fmt.Errorf("take over the fields of %s %q: %w", live.GetKind(), live.GetName(), err)
+	}
+	return taken, nil
+}
+
+// inherit computes the managed fields after a take-over, nil when there is
+// nothing to take.
+func inherit(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
+	entries := live.GetManagedFields()
+	if slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) }) {
+		return nil, nil
+	}
+	// The upgrade knows only entries of updates: let the applied ones look alike.
+	sources := sets.New[string]()
+	for i, entry := range entries {
+		if entry.Subresource == "" && slices.Contains(predecessors, Manager{Name: entry.Manager, Operation: entry.Operation}) {
+			entries[i].Operation = metav1.ManagedFieldsOperationUpdate
+			sources.Insert(entry.Manager)
+		}
+	}
+	if sources.Len() == 0 {
+		return nil, nil
+	}
+	upgraded := &unstructured.Unstructured{Object: map[string]any{}}
+	upgraded.SetManagedFields(entries)
+	if err := csaupgrade.UpgradeManagedFields(upgraded, sources, manager); err != nil {
+		return nil, fmt.Errorf("take over the fields of %s %q: %w", live.GetKind(), live.GetName(), err)
+	}
+	entries = upgraded.GetManagedFields()
+	if live.GetKind() != "PersistentVolumeClaim" {
+		return entries, nil
+	}
+	return entries, keepMetadata(entries, manager)
+}
+
+// keepMetadata gives up everything but the metadata: a claim's spec cannot be
+// changed, so dropping a default that the predecessor stored would be refused.
+func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
+	for i, entry := range entries {
+		if !applied(entry, manager) {
+			continue
+		}
+		set, err := decode(entry)
+		if err != nil {
+			return err
+		}
+		kept := fieldpath.NewSet()
+		for path := range set.All() {
+			if path[0].FieldName != nil && *path[0].FieldName == "metadata" {
+				kept.Insert(path.Copy())
+			}
+		}
+		var encoded bytes.Buffer
+		if err := kept.ToJSONStream(&encoded); err != nil {
+			return fmt.Errorf("encode managed fields: %w", err)
+		}
+		entries[i].FieldsV1 = metav1.NewFieldsV1(encoded.String())
+	}
+	return nil
+}
