@@ -240,3 +240,14 @@ func uniqueIDs(providers []Provider) field.ErrorList {
 	}
 	return errs
 }
+
+// API is the server's name of an API that was written as the name of its field
+// in spec.providers: datasetio for datasetIo. Empty when there is no such field.
+func API(name string) string {
+	for _, f := range apiFields {
+		if f.name == name {
+			return f.api
+		}
+	}
+	return ""
+}

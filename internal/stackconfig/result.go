@@ -1,6 +1,7 @@
 package stackconfig
 
 import (
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
@@ -54,8 +55,10 @@ type Report struct {
 	Errors field.ErrorList
 	// Warnings do not.
 	Warnings []Finding
-	// Origins tell where each value of the configuration comes from.
-	Origins []Explained
+
+	// What Explain reads, made only when asked for.
+	root    *yaml.Node
+	origins map[*yaml.Node]Origin
 }
 
 // Finding is a warning.

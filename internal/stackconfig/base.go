@@ -1,0 +1,114 @@
+package stackconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// MaxBaseSize is the size of the largest base in bytes: what fits into a
+// ConfigMap with room for its metadata.
+const MaxBaseSize = 768 << 10
+
+// Base is the configuration that a distribution comes with. It is never changed.
+type Base struct {
+	root    *yaml.Node
+	version string
+}
+
+// The schema versions of a configuration that are supported (FR-028), and the
+// one that a configuration without a version has.
+var supportedVersions = []string{"1", "2"}
+
+const defaultVersion = "2"
+
+// UnsupportedVersionError is a base of a schema version that is not supported
+// (FR-029).
+type UnsupportedVersionError struct{ Version string }
+
+func (e *UnsupportedVersionError) Error() string {
+	return fmt.Sprintf("Unsupported config.yaml version %s. Supported versions: %s",
+		e.Version, strings.Join(supportedVersions, ", "))
+}
+
+// ParseBase reads a base configuration. Aliases and merge keys are expanded,
+// comments are left out; order, unknown keys and the spelling of scalars stay.
+// Errors carry the position; no input makes it panic.
+func ParseBase(data []byte) (*Base, error) {
+	if len(data) > MaxBaseSize {
+		return nil, fmt.Errorf("base config has %d bytes, more than the %d that a base may have", len(data), MaxBaseSize)
+	}
+	document, err := decodeYAML(data)
+	if err != nil {
+		return nil, fmt.Errorf("base config: %w", err)
+	}
+	root, err := normalize(document)
+	if err != nil {
+		return nil, fmt.Errorf("base config: %w", err)
+	}
+	version, err := versionOf(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShape(root); err != nil {
+		return nil, fmt.Errorf("base config: %w", err)
+	}
+	return &Base{root: root, version: version}, nil
+}
+
+// decodeYAML reads exactly one document.
+func decodeYAML(data []byte) (document *yaml.Node, err error) {
+	// The parser is not ours and the input may come from a registry.
+	defer func() {
+		if r := recover(); r != nil {
+			document, err = nil, errors.New("is not YAML")
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	document = new(yaml.Node)
+	if err := decoder.Decode(document); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("is empty")
+		}
+		return nil, syntaxError(data, err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		if err != nil {
+			return nil, syntaxError(data, err)
+		}
+		return nil, errors.New("holds more than one YAML document")
+	}
+	return document.Content[0], nil
+}
+
+// syntaxError adds what people most often do wrong and cannot see.
+func syntaxError(data []byte, err error) error {
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+		if bytes.ContainsRune(indent, '\t') && len(indent) < len(line) {
+			return fmt.Errorf("is not YAML: %w (line %d is indented with a tab, YAML wants spaces)", err, i+1)
+		}
+	}
+	return fmt.Errorf("is not YAML: %w", err)
+}
+
+func versionOf(root *yaml.Node) (string, error) {
+	node := yamlnode.Get(root, "version")
+	if yamlnode.IsNull(node) {
+		return defaultVersion, nil
+	}
+	if node.Kind != yaml.ScalarNode {
+		return "", fmt.Errorf("base config: line %d: version must be a number, got %s", node.Line, kindOf(node))
+	}
+	if !slices.Contains(supportedVersions, node.Value) {
+		return "", &UnsupportedVersionError{Version: node.Value}
+	}
+	return node.Value, nil
+}

@@ -1,0 +1,149 @@
+package stackconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// draft is the configuration in the making.
+type draft struct {
+	in      *intent.Intent
+	rel     *release.Release
+	root    *yaml.Node
+	version string
+	report  *Report
+
+	// distribution is the name that default paths are made with.
+	distribution string
+	// index of the providers, filled by resolve and kept by providers.
+	index index
+	// off is what the user disabled.
+	off disabled
+
+	env       []EnvVar
+	derived   []DerivedValue
+	resources int
+}
+
+func newDraft(in Input) *draft {
+	d := &draft{
+		in:      in.Intent,
+		rel:     in.Release,
+		root:    yamlnode.Clone(in.Base.root),
+		version: in.Base.version,
+		report:  &Report{origins: make(map[*yaml.Node]Origin)},
+	}
+	d.report.root = d.root
+	d.distribution = distributionName(d)
+	return d
+}
+
+// distributionName is the base's own name, else the one the user wrote.
+func distributionName(d *draft) string {
+	for _, key := range []string{d.rel.Runtime.DistributionKey, "distro_name", "image_name"} {
+		if name := yamlnode.Text(d.root, key); name != "" && !strings.ContainsAny(name, "/${}") {
+			return name
+		}
+	}
+	if d.in.Distribution.Name != "" {
+		return d.in.Distribution.Name
+	}
+	return d.in.Name
+}
+
+// place is where a value goes: under the key of a mapping, or at the end of a
+// sequence.
+type place struct {
+	parent *yaml.Node
+	key    string
+	item   int
+}
+
+func under(mapping *yaml.Node, key string) place { return place{parent: mapping, key: key} }
+
+func itemOf(sequence *yaml.Node, i int) place { return place{parent: sequence, item: i} }
+
+func endOf(sequence *yaml.Node) place { return place{parent: sequence, item: len(sequence.Content)} }
+
+// write puts a value into the configuration and notes where it comes from. Every
+// value that is not the base's gets in through here.
+func (d *draft) write(at place, value *yaml.Node, origin Origin) {
+	switch {
+	case at.parent.Kind == yaml.MappingNode:
+		yamlnode.Set(at.parent, at.key, value)
+	case at.item < len(at.parent.Content):
+		at.parent.Content[at.item] = value
+	default:
+		at.parent.Content = append(at.parent.Content, value)
+	}
+	d.report.origins[value] = origin
+}
+
+// section is a mapping at the top of the configuration or below, made when it is
+// not there.
+func (d *draft) section(parent *yaml.Node, key string, origin Origin) *yaml.Node {
+	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
+		return found
+	}
+	made := yamlnode.Map()
+	d.write(under(parent, key), made, origin)
+	return made
+}
+
+// list is a sequence below a mapping, made when it is not there.
+func (d *draft) list(parent *yaml.Node, key string, origin Origin) *yaml.Node {
+	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
+		return found
+	}
+	made := yamlnode.Seq()
+	d.write(under(parent, key), made, origin)
+	return made
+}
+
+// releaseDefault is the origin of what the release needs and nobody wrote.
+func (d *draft) releaseDefault() Origin { return Origin{Note: "default of release " + d.rel.Line} }
+
+func (d *draft) fail(err *field.Error) { d.report.Errors = append(d.report.Errors, err) }
+
+func (d *draft) failf(path *field.Path, format string, args ...any) {
+	d.fail(field.Invalid(path, field.OmitValueType{}, fmt.Sprintf(format, args...)))
+}
+
+func (d *draft) warn(finding Finding) {
+	if !slices.Contains(d.report.Warnings, finding) {
+		d.report.Warnings = append(d.report.Warnings, finding)
+	}
+}
+
+func (d *draft) warnf(path *field.Path, format string, args ...any) {
+	d.warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...)})
+}
+
+// ignored is a warning that something the user configured has no effect.
+func (d *draft) ignored(path *field.Path, format string, args ...any) {
+	d.warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
+}
+
+// secret makes a variable of a reference and gives back the text that stands for
+// it in the configuration.
+func (d *draft) secret(variable string, ref *intent.SecretRef) string {
+	d.addEnv(EnvVar{Name: variable, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
+	return variableText(variable)
+}
+
+func (d *draft) addEnv(variable EnvVar) {
+	if !slices.ContainsFunc(d.env, func(e EnvVar) bool { return e.Name == variable.Name }) {
+		d.env = append(d.env, variable)
+	}
+}
+
+// variableText is how the server's configuration names a variable.
+func variableText(name string) string { return "${env." + name + "}" }

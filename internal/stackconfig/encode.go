@@ -1,0 +1,83 @@
+package stackconfig
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// finish writes the configuration down: header, YAML, hash. Nil with errors.
+func (d *draft) finish() *Result {
+	if len(d.report.Errors) > 0 {
+		return nil
+	}
+	config, err := encode(d.root, d.header())
+	if err != nil {
+		d.failf(nil, "write config.yaml: %s", err)
+		return nil
+	}
+	sum := sha256.Sum256(config)
+	slices.SortFunc(d.env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(d.derived, func(a, b DerivedValue) int { return strings.Compare(a.Key, b.Key) })
+	return &Result{
+		Config:        config,
+		Hash:          hex.EncodeToString(sum[:]),
+		Env:           d.env,
+		Derived:       d.derived,
+		ProviderCount: d.providerCount(),
+		ResourceCount: d.resourceCount(),
+		ConfigVersion: d.version,
+	}
+}
+
+// header says what the file is. Nothing in it changes with an upgrade of the
+// operator, with time, or with the digest of an image: it would restart the pods.
+func (d *draft) header() string {
+	what := d.in.Distribution.Name
+	if what == "" {
+		what, _, _ = strings.Cut(d.in.Distribution.Image, "@")
+	}
+	return fmt.Sprintf("# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n"+
+		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.in.Name), oneLine(what), d.rel.Line)
+}
+
+// oneLine keeps a comment a comment, whatever a name holds.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func encode(root *yaml.Node, header string) ([]byte, error) {
+	var buffer bytes.Buffer
+	buffer.WriteString(header)
+	encoder := yaml.NewEncoder(&buffer)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		return nil, err
+	}
+	if err := encoder.Close(); err != nil {
+		return nil, err
+	}
+	return buffer.Bytes(), nil
+}
+
+func (d *draft) providerCount() int {
+	count := 0
+	for _, e := range d.index.entries {
+		if e.enabled {
+			count++
+		}
+	}
+	return count
+}
+
+func (d *draft) resourceCount() int { return d.resources }

@@ -1,0 +1,128 @@
+package stackconfig
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Origin says where a value of the configuration comes from.
+type Origin struct {
+	// Path is the field of the spec that asked for it, nil when none did.
+	Path *field.Path
+	// Note says it where no field does, or says more: "default of release 0.7".
+	Note string
+}
+
+// fromBase is the origin of everything nobody wrote.
+var fromBase = Origin{Note: "base"}
+
+func from(path *field.Path) Origin { return Origin{Path: path} }
+
+func derived(path *field.Path, note string) Origin { return Origin{Path: path, Note: note} }
+
+// String is the origin as a reader sees it.
+func (o Origin) String() string {
+	switch {
+	case o.Path == nil:
+		return o.Note
+	case o.Note == "":
+		return o.Path.String()
+	default:
+		return o.Path.String() + " (" + o.Note + ")"
+	}
+}
+
+// Explained is one value of the configuration with its origin.
+type Explained struct {
+	// Path in the configuration: providers.inference[2].config.base_url.
+	Path string
+	// Origin as text.
+	Origin string
+}
+
+// Explain lists every scalar and empty collection of the generated
+// configuration, in its order, with where it comes from.
+func (r *Report) Explain() []Explained {
+	if r.root == nil {
+		return nil
+	}
+	e := explainer{origins: r.origins}
+	e.walk(r.root, "", fromBase)
+	return e.found
+}
+
+type explainer struct {
+	origins map[*yaml.Node]Origin
+	found   []Explained
+}
+
+// walk hands the origin of a node on to what it holds.
+func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
+	if own, ok := e.origins[node]; ok {
+		origin = own
+	}
+	if len(node.Content) == 0 {
+		e.found = append(e.found, Explained{Path: path, Origin: origin.String()})
+		return
+	}
+	if node.Kind == yaml.SequenceNode {
+		for i, item := range node.Content {
+			e.walk(item, path+"["+strconv.Itoa(i)+"]", origin)
+		}
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		e.walk(node.Content[i+1], joinPath(path, node.Content[i].Value), origin)
+	}
+}
+
+// originAt is the origin of the value at a path of the configuration, or of the
+// nearest value around it.
+func originAt(root *yaml.Node, origins map[*yaml.Node]Origin, path string) Origin {
+	origin, node := fromBase, root
+	for _, step := range splitPath(path) {
+		node = child(node, step)
+		if node == nil {
+			break
+		}
+		if own, ok := origins[node]; ok {
+			origin = own
+		}
+	}
+	return origin
+}
+
+// splitPath takes a.b[2].c apart: a, b, [2], c. A key may hold dots or brackets
+// of its own; then the nearest value around it is found, which is good enough
+// for a message.
+func splitPath(path string) []string {
+	steps := strings.Split(strings.ReplaceAll(path, "[", ".["), ".")
+	return slices.DeleteFunc(steps, func(step string) bool { return step == "" })
+}
+
+func child(node *yaml.Node, step string) *yaml.Node {
+	if node.Kind == yaml.SequenceNode {
+		i, err := strconv.Atoi(strings.Trim(step, "[]"))
+		if err != nil || i < 0 || i >= len(node.Content) {
+			return nil
+		}
+		return node.Content[i]
+	}
+	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == step {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func joinPath(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

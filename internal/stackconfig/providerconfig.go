@@ -1,0 +1,172 @@
+package stackconfig
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// configWriter writes the config of one provider; setBy remembers which field
+// set a key, so that two fields never fight over one.
+type configWriter struct {
+	*draft
+	entry  *entry
+	kind   *provider.Type
+	config *yaml.Node
+	setBy  map[string]*field.Path
+}
+
+// put writes a key. A key that another field has set already is an error.
+func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
+	name := key
+	if known, ok := c.kind.Config.Key(key); ok {
+		name = known.Name
+	}
+	if other, taken := c.setBy[name]; taken {
+		c.failf(path, "%q is set by %s too; keep one of them", key, other)
+		return
+	}
+	c.setBy[name] = path
+	c.write(under(c.config, key), value, from(path))
+}
+
+// endpoint goes to the key that this type reads in this release (FR-031; a key
+// the server does not read would be ignored silently).
+func (c *configWriter) endpoint() {
+	p := c.entry.user
+	if p.Endpoint == "" {
+		return
+	}
+	path := p.Path.Child("endpoint")
+	switch {
+	case c.kind.EndpointKey == "":
+		c.failf(path, "%s takes no endpoint in release %s; its keys are %s", c.kind.Type, c.rel.Line, c.keyNames())
+	case c.kind.EndpointParts.Port != "":
+		c.hostAndPort(p.Endpoint, path)
+	default:
+		if c.takesURL() {
+			if err := intent.CheckURL(p.Endpoint); err != nil {
+				c.failf(path, "%s", err)
+				return
+			}
+		}
+		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
+	}
+}
+
+// takesURL says whether the server parses the endpoint as a URL. Keys that are
+// plain text take host:port too (weaviate, elasticsearch), unless the type's
+// endpoints have a path of their own.
+func (c *configWriter) takesURL() bool {
+	key, ok := c.kind.Config.Key(c.kind.EndpointKey)
+	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))
+}
+
+func isURL(expr *schema.Expr) bool {
+	return expr != nil && (expr.Kind == schema.KindURL || (expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, isURL)))
+}
+
+// hostAndPort splits an endpoint for a type that takes its parts.
+func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
+	host, port, found := strings.Cut(endpoint, ":")
+	number, err := strconv.ParseUint(port, 10, 16)
+	if strings.ContainsAny(endpoint, "/@ ") || host == "" || (found && (err != nil || number == 0)) {
+		c.failf(path, "%s takes host or host:port, without a scheme or a path", c.kind.Type)
+		return
+	}
+	c.put(c.kind.EndpointKey, yamlnode.String(host), path)
+	if found {
+		c.put(c.kind.EndpointParts.Port, yamlnode.Int(int64(number)), path)
+	}
+}
+
+// credential goes to the credential key of the type (FR-032): api_token for
+// vllm, password for pgvector.
+func (c *configWriter) credential() {
+	p := c.entry.user
+	if p.APIKey == nil {
+		return
+	}
+	if c.kind.CredentialKey == "" {
+		c.failf(p.Path.Child("apiKey"), "%s takes no API key in release %s; its keys are %s", c.kind.Type, c.rel.Line, c.keyNames())
+		return
+	}
+	text := c.secret(names.EnvVar(p.ID, names.FieldAPIKey), p.APIKey)
+	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
+}
+
+func (c *configWriter) secrets() {
+	p := c.entry.user
+	for i := range p.Secrets {
+		secret := &p.Secrets[i]
+		text := c.secret(names.EnvVar(p.ID, secret.Key), &secret.SecretRef)
+		c.put(secret.Key, yamlnode.String(text), secret.Path)
+	}
+}
+
+// settings are merged in as they are (FR-033).
+func (c *configWriter) settings() {
+	p := c.entry.user
+	path := p.Path.Child("settings")
+	for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
+		if known, ok := c.kind.Config.Key(key); ok && known.Secret && isClearText(p.Settings[key]) {
+			c.warnf(path.Child(key), "is a credential in clear text; name a Secret in apiKey or secretRefs instead")
+		}
+		c.put(key, yamlnode.FromJSON(p.Settings[key]), path.Child(key))
+	}
+}
+
+func isClearText(value any) bool {
+	text, ok := value.(string)
+	return ok && text != "" && !schema.HasReference(text)
+}
+
+// defaults fill what the type needs and the user did not write: from the base's
+// provider of the same id and type first (the same file, the same namespace, so
+// that nothing is lost), else the release's working value.
+func (c *configWriter) defaults(replaced *entry) {
+	var base *yaml.Node
+	if replaced != nil && replaced.providerType == c.kind.Type {
+		base = yamlnode.Get(replaced.node, "config")
+	}
+	needed := c.kind.Defaults(c.entry.id, c.distribution)
+	for i := range needed {
+		c.fill(needed[i].Key, base, func() (*yaml.Node, Origin) { return provider.Node(needed[i].Value), c.releaseDefault() })
+	}
+	for i := range c.kind.Config.Keys {
+		if key := &c.kind.Config.Keys[i]; key.Required {
+			c.fill(key.Name, base, func() (*yaml.Node, Origin) { return nil, Origin{} })
+		}
+	}
+}
+
+func (c *configWriter) fill(key string, base *yaml.Node, otherwise func() (*yaml.Node, Origin)) {
+	if _, set := c.setBy[key]; set || yamlnode.Get(c.config, key) != nil {
+		return
+	}
+	if kept := yamlnode.Get(base, key); kept != nil {
+		c.write(under(c.config, key), kept, fromBase)
+		return
+	}
+	if value, origin := otherwise(); value != nil {
+		c.write(under(c.config, key), value, origin)
+	}
+}
+
+func (c *configWriter) keyNames() string {
+	keys := c.kind.Config.Names()
+	if len(keys) == 0 {
+		return "none"
+	}
+	return strings.Join(keys, ", ")
+}

@@ -1,0 +1,135 @@
+package stackconfig
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// entry is one provider in the configuration.
+type entry struct {
+	api string
+	// id is what the id of the base becomes when its condition holds:
+	// ${env.VLLM_URL:+vllm} is vllm.
+	id string
+	// text is the id as it stands in the configuration.
+	text string
+	// condition is the variable without which the provider does not exist.
+	condition string
+	// enabled says that the provider exists as far as the spec tells.
+	enabled bool
+	// providerType is the full type: remote::vllm.
+	providerType string
+	node         *yaml.Node
+	// user is the user's provider, nil for one of the base.
+	user *intent.Provider
+	// kind is what the release knows of the type, nil when it does not have it.
+	kind *provider.Type
+}
+
+// index holds the providers in the order of the configuration.
+type index struct{ entries []*entry }
+
+// of are the providers of an API.
+func (x *index) of(api string) []*entry {
+	var found []*entry
+	for _, e := range x.entries {
+		if e.api == api {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// find is the provider of an API with an id, nil without one.
+func (x *index) find(api, id string) *entry {
+	for _, e := range x.entries {
+		if e.api == api && e.id == id && id != "" {
+			return e
+		}
+	}
+	return nil
+}
+
+// disabled is what the user takes away, by API in the server's spelling.
+type disabled struct {
+	apis      map[string]*intent.Disabled
+	providers map[[2]string]*intent.Disabled
+}
+
+func (x *disabled) has(api, id string) bool {
+	return x.apis[api] != nil || x.providers[[2]string{api, id}] != nil
+}
+
+// resolve finds out what the base has: its providers by API and id, with
+// conditional ids resolved (API.md 4.3: ids are compared after that), and what
+// of it the user does not want.
+func resolve(d *draft) {
+	d.off = disabled{apis: map[string]*intent.Disabled{}, providers: map[[2]string]*intent.Disabled{}}
+	for i := range d.in.Disabled {
+		item := &d.in.Disabled[i]
+		api := apiName(item.API)
+		if item.Provider == "" {
+			d.off.apis[api] = item
+		} else {
+			d.off.providers[[2]string{api, item.Provider}] = item
+		}
+	}
+	d.index.entries = make([]*entry, 0, 64)
+	all := d.section(d.root, "providers", d.releaseDefault())
+	for i := 0; i+1 < len(all.Content); i += 2 {
+		api := all.Content[i].Value
+		for _, node := range yamlnode.Items(all.Content[i+1]) {
+			d.index.entries = append(d.index.entries, d.baseEntry(api, node))
+		}
+	}
+}
+
+func (d *draft) baseEntry(api string, node *yaml.Node) *entry {
+	e := &entry{api: api, node: node, text: yamlnode.Text(node, "provider_id"), providerType: yamlnode.Text(node, "provider_type")}
+	e.id, e.condition = resolveID(e.text)
+	e.enabled = e.id != "" && e.id != disabledID && (e.condition == "" || slices.Contains(d.in.Variables, e.condition))
+	e.kind, _ = d.rel.Provider(api, e.providerType)
+	return e
+}
+
+// disabledID is the id that makes the server skip a provider.
+const disabledID = "__disabled__"
+
+// resolveID is the id that a text with environment references stands for when
+// every condition in it holds, and the first variable that is a condition.
+// ${env.X:+id} is id if X; ${env.X:=id} is id; ${env.X} stays, nobody knows it.
+func resolveID(text string) (id, condition string) {
+	if !strings.Contains(text, "${env.") {
+		return text, ""
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "${env.")
+		b.WriteString(before)
+		if !found {
+			return b.String(), condition
+		}
+		reference, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			b.WriteString("${env." + rest)
+			return b.String(), condition
+		}
+		name, alternative, found := strings.Cut(reference, ":+")
+		if found && condition == "" {
+			condition = name
+		}
+		if !found {
+			if name, alternative, found = strings.Cut(reference, ":="); !found {
+				alternative = variableText(name)
+			}
+		}
+		b.WriteString(alternative)
+		text = after
+	}
+}

@@ -1,0 +1,114 @@
+package stackconfig
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// shape is what a section must look like for the engine to work on it. Null is
+// as good as absent everywhere. What is inside is checked by the release's data.
+type shape struct {
+	kind  yaml.Kind
+	keys  map[string]*shape
+	every *shape
+}
+
+var (
+	anyScalar  = &shape{kind: yaml.ScalarNode}
+	anyMapping = &shape{kind: yaml.MappingNode}
+	mappings   = &shape{kind: yaml.SequenceNode, every: anyMapping}
+
+	configShape = &shape{kind: yaml.MappingNode, keys: map[string]*shape{
+		"apis": {kind: yaml.SequenceNode, every: anyScalar},
+		"providers": {kind: yaml.MappingNode, every: &shape{kind: yaml.SequenceNode, every: &shape{
+			kind: yaml.MappingNode,
+			keys: map[string]*shape{"provider_id": anyScalar, "provider_type": anyScalar, "config": anyMapping},
+		}}},
+		"storage": {kind: yaml.MappingNode, keys: map[string]*shape{
+			"backends": {kind: yaml.MappingNode, every: anyMapping},
+			"stores":   {kind: yaml.MappingNode, every: anyMapping},
+		}},
+		"registered_resources": {kind: yaml.MappingNode, every: mappings},
+		"connectors":           mappings,
+		"server":               anyMapping,
+		"safety":               anyMapping,
+		"vector_stores":        anyMapping,
+	}}
+)
+
+// mismatch is a node of the wrong kind; path grows on the way out.
+type mismatch struct {
+	node *yaml.Node
+	want yaml.Kind
+	path []string
+}
+
+func checkShape(root *yaml.Node) error {
+	m := configShape.check(root)
+	if m == nil {
+		return nil
+	}
+	return fmt.Errorf("line %d: %s must be %s, got %s",
+		m.node.Line, m.place(), kindOf(&yaml.Node{Kind: m.want}), kindOf(m.node))
+}
+
+func (m *mismatch) under(step string) *mismatch {
+	m.path = append(m.path, step)
+	return m
+}
+
+func (m *mismatch) place() string {
+	var b strings.Builder
+	for i := len(m.path) - 1; i >= 0; i-- {
+		if b.Len() > 0 && !strings.HasPrefix(m.path[i], "[") {
+			b.WriteByte('.')
+		}
+		b.WriteString(m.path[i])
+	}
+	return b.String()
+}
+
+func (s *shape) check(node *yaml.Node) *mismatch {
+	switch {
+	case yamlnode.IsNull(node):
+		return nil
+	case node.Kind != s.kind:
+		return &mismatch{node: node, want: s.kind}
+	case node.Kind == yaml.SequenceNode:
+		return s.checkItems(node)
+	case node.Kind == yaml.MappingNode:
+		return s.checkKeys(node)
+	}
+	return nil
+}
+
+func (s *shape) checkItems(node *yaml.Node) *mismatch {
+	for i, item := range node.Content {
+		if m := s.every.check(item); m != nil {
+			return m.under("[" + strconv.Itoa(i) + "]")
+		}
+	}
+	return nil
+}
+
+func (s *shape) checkKeys(node *yaml.Node) *mismatch {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i].Value
+		inner, known := s.keys[key]
+		if !known {
+			inner = s.every
+		}
+		if inner == nil {
+			continue
+		}
+		if m := inner.check(node.Content[i+1]); m != nil {
+			return m.under(key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package yamlnode
+
+import "go.yaml.in/yaml/v3"
+
+// index is the position of a key in the content of a mapping, -1 without it.
+func index(mapping *yaml.Node, key string) int {
+	if mapping == nil || mapping.Kind != yaml.MappingNode {
+		return -1
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Get is the value of a key, nil when there is none or mapping is no mapping.
+func Get(mapping *yaml.Node, key string) *yaml.Node {
+	i := index(mapping, key)
+	if i < 0 {
+		return nil
+	}
+	return mapping.Content[i+1]
+}
+
+// At follows keys through nested mappings; nil when one is missing.
+func At(node *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		node = Get(node, key)
+	}
+	return node
+}
+
+// Text is the text of a scalar under a key, empty without one and for null.
+func Text(mapping *yaml.Node, key string) string {
+	node := Get(mapping, key)
+	if IsNull(node) || node.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return node.Value
+}
+
+// Set replaces the value of a key in its place, or appends the key.
+func Set(mapping *yaml.Node, key string, value *yaml.Node) {
+	if i := index(mapping, key); i >= 0 {
+		mapping.Content[i+1] = value
+		return
+	}
+	mapping.Content = append(mapping.Content, String(key), value)
+}
+
+// Remove takes a key out and says whether it was there.
+func Remove(mapping *yaml.Node, key string) bool {
+	i := index(mapping, key)
+	if i < 0 {
+		return false
+	}
+	mapping.Content = append(mapping.Content[:i], mapping.Content[i+2:]...)
+	return true
+}
+
+// Items are the items of a sequence, nil when node is none.
+func Items(node *yaml.Node) []*yaml.Node {
+	if node == nil || node.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return node.Content
+}
+
+// IsNull says whether there is no value: no node, or null.
+func IsNull(node *yaml.Node) bool {
+	return node == nil || (node.Kind == yaml.ScalarNode && node.ShortTag() == nullTag)
+}
+
+// Len is the number of keys of a mapping, of items of a sequence.
+func Len(node *yaml.Node) int {
+	switch {
+	case node == nil:
+		return 0
+	case node.Kind == yaml.MappingNode:
+		return len(node.Content) / 2
+	default:
+		return len(node.Content)
+	}
+}
