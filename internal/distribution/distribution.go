@@ -94,7 +94,7 @@ func overridden(e entry, notFound error, name, version, image string) (Resolved,
 	}
 	r.Name = name
 	if notFound != nil {
-		return r, nil // a name of the administrator's own: its base comes with the image
+		return r, nil //nolint:nilerr // a name of the administrator's own: its base comes with the image
 	}
 	if r.DetectedBy == Unknown {
 		original, err := named(e)

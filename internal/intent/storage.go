@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -72,10 +73,8 @@ type storeChecks struct {
 func (s storeChecks) fail(err *field.Error) { *s.errs = append(*s.errs, err) }
 
 func (s storeChecks) known(types ...string) {
-	for _, t := range types {
-		if s.store.Type == t {
-			return
-		}
+	if slices.Contains(types, s.store.Type) {
+		return
 	}
 	s.fail(field.Invalid(s.store.Path.Child("type"), s.store.Type,
 		fmt.Sprintf("%q is not a type of this store; known are %s", s.store.Type, strings.Join(types, ", "))))
