@@ -30,7 +30,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown server release %q; known release lines: %s", e.Asked, strings.Join(e.Lines, ", "))
 }
 
-var version = regexp.MustCompile(`^v?(([0-9]+\.[0-9]+)(?:\.[0-9]+)?)([-+.a-z][-+.a-zA-Z0-9]*)?$`)
+var version = regexp.MustCompile(`^v?(([0-9]+\.[0-9]+)(?:\.[0-9]+)?)([-+a-z][-+.a-zA-Z0-9]*)?$`)
 
 // Lookup returns the data for a release, given as a line (`0.7`) or a version (`0.7.3`, `v0.7.3`, `0.7.3-2`). The error
 // is an *UnknownError that lists the lines there are.
