@@ -1,10 +1,7 @@
 package render
 
 import (
-	"fmt"
-
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -51,7 +48,8 @@ func replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// strategy keeps serving while new pods start, unless old and new pods would fight over a volume.
+// strategy keeps serving while new pods start, unless old and new pods would fight over a volume. Both numbers are
+// written: one that the API server filled in would not be ours to take back, and in the way of Recreate.
 func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStrategyApplyConfiguration {
 	if exclusive(workload(spec).Storage) {
 		return appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
@@ -61,19 +59,4 @@ func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStr
 		WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
 			WithMaxSurge(intstr.FromString("25%")).
 			WithMaxUnavailable(intstr.FromInt32(0)))
-}
-
-// dropRollingUpdate writes a null where a Recreate strategy has nothing: leaving the field out would leave what the
-// API server once defaulted there, and refuse the switch. A typed apply configuration has no way to say null.
-func dropRollingUpdate(object *unstructured.Unstructured) error {
-	path := []string{"spec", "strategy"}
-	strategy, found, err := unstructured.NestedMap(object.Object, path...)
-	if err != nil || !found || strategy["type"] != string(appsv1.RecreateDeploymentStrategyType) {
-		return err
-	}
-	strategy["rollingUpdate"] = nil
-	if err := unstructured.SetNestedMap(object.Object, strategy, path...); err != nil {
-		return fmt.Errorf("set strategy of Deployment %q: %w", object.GetName(), err)
-	}
-	return nil
 }

@@ -11,8 +11,9 @@ import (
 
 // environment is ours and then the user's, each name once: the user's entry wins.
 func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
-	given := lastOfEach(overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
-	own := without(lastOfEach(ownEnvironment(in), EnvVar.name), EnvVar.name, given, func(e corev1.EnvVar) string { return e.Name })
+	name := func(e corev1.EnvVar) string { return e.Name }
+	given := each(lastOfEach(overrides(&in.Stack.Spec).Env, name), completeVariable)
+	own := without(lastOfEach(ownEnvironment(in), EnvVar.name), EnvVar.name, given, name)
 	result := make([]*corev1ac.EnvVarApplyConfiguration, 0, len(own)+len(given))
 	for _, variable := range own {
 		result = append(result, variable.applyConfiguration())

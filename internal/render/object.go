@@ -105,8 +105,5 @@ func Unstructured(object Object) (*unstructured.Unstructured, error) {
 	if err := result.UnmarshalJSON(data); err != nil {
 		return nil, fmt.Errorf("decode %s %q: %w", object.GVK.Kind, object.Name, err)
 	}
-	if object.GVK == deploymentKind {
-		err = dropRollingUpdate(result)
-	}
-	return result, err
+	return result, nil
 }

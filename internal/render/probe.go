@@ -1,6 +1,7 @@
 package render
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
@@ -42,6 +43,7 @@ func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
 
 func health(port int32) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
-		WithHTTPGet(corev1ac.HTTPGetAction().WithPath(healthPath).WithPort(intstr.FromInt32(port))).
+		WithHTTPGet(corev1ac.HTTPGetAction().
+			WithScheme(corev1.URISchemeHTTP).WithPath(healthPath).WithPort(intstr.FromInt32(port))).
 		WithTimeoutSeconds(probeTimeout)
 }

@@ -1,0 +1,93 @@
+package render_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// fixture is render.Input as a file has it.
+type fixture struct {
+	Stack  *v1alpha2.LlamaStackDistribution `json:"stack"`
+	Image  string                           `json:"image"`
+	Server render.Server                    `json:"server"`
+	Config *struct {
+		ConfigMapName string  `json:"configMapName"`
+		Key           string  `json:"key"`
+		Hash          string  `json:"hash"`
+		Data          *string `json:"data"`
+	} `json:"config"`
+	Base *struct {
+		ConfigMapName string `json:"configMapName"`
+		Data          string `json:"data"`
+		Binary        []byte `json:"binary"`
+	} `json:"base"`
+	Paths     []render.EnvVar `json:"paths"`
+	Secrets   []render.EnvVar `json:"secrets"`
+	Inputs    string          `json:"inputs"`
+	Record    string          `json:"record"`
+	OpenShift bool            `json:"openShift"`
+}
+
+func readInput(t *testing.T, path string) render.Input {
+	t.Helper()
+	var f fixture
+	if err := yaml.UnmarshalStrict(golden.Read(t, path), &f); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	in := render.Input{
+		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
+		Inputs: f.Inputs, Record: f.Record, OpenShift: f.OpenShift,
+	}
+	if f.Config != nil {
+		in.Config = &render.Config{ConfigMapName: f.Config.ConfigMapName, Key: f.Config.Key, Hash: f.Config.Hash}
+		if f.Config.Data != nil {
+			in.Config.Data = []byte(*f.Config.Data)
+		}
+	}
+	if f.Base != nil {
+		in.Base = &render.Base{ConfigMapName: f.Base.ConfigMapName, Data: append([]byte(f.Base.Data), f.Base.Binary...)}
+	}
+	return in
+}
+
+// files gives each object as the API server is sent it, in a file whose number is its place in the order.
+func files(t *testing.T, objects []render.Object) map[string][]byte {
+	t.Helper()
+	result := make(map[string][]byte)
+	for i, object := range objects {
+		sent, err := render.Unstructured(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if object.GVK != sent.GroupVersionKind() || object.Name != sent.GetName() {
+			t.Errorf("object %s %q is sent as %s %q", object.GVK, object.Name, sent.GroupVersionKind(), sent.GetName())
+		}
+		data, err := yaml.Marshal(sent.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result[fmt.Sprintf("%d-%s.yaml", i+1, strings.ToLower(object.GVK.Kind))] = data
+	}
+	return result
+}
+
+func TestObjects(t *testing.T) {
+	for _, name := range golden.Cases(t, "testdata") {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join("testdata", name)
+			objects, err := render.Objects(readInput(t, filepath.Join(dir, "in.yaml")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Dir(t, filepath.Join(dir, "want"), files(t, objects))
+		})
+	}
+}
