@@ -54,8 +54,8 @@ func (e *UnknownError) Error() string {
 }
 
 // find returns the entry for a name and a version: a release, or a line, which means its newest entry. Without a version
-// it is the name's default.
-func find(name, version string) (entry, error) {
+// it is the name's default. The overrides only add to the names that an error lists.
+func find(name, version string, overrides Overrides) (entry, error) {
 	var versions []string
 	var found *entry
 	for i := range catalogue {
@@ -72,7 +72,7 @@ func find(name, version string) (entry, error) {
 	case found != nil:
 		return *found, nil
 	case len(versions) == 0:
-		return entry{}, &UnknownError{Name: name, Known: Known(nil)}
+		return entry{}, &UnknownError{Name: name, Known: Known(overrides)}
 	default:
 		return entry{}, &UnknownError{Name: name, Version: version, Known: versions}
 	}

@@ -59,10 +59,10 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 	case name == "":
 		return Resolved{}, errors.New("distribution has neither a name nor an image; give one")
 	}
-	e, err := find(name, version)
 	if override, ok := overrides.image(name, version); ok {
-		return overridden(e, err, name, version, override)
+		return overridden(name, version, override)
 	}
+	e, err := find(name, version, overrides)
 	if err != nil {
 		return Resolved{}, err
 	}
@@ -86,22 +86,22 @@ func named(e entry) (Resolved, error) {
 }
 
 // overridden resolves a name whose image is replaced. The replacement may hold another release than the catalogue's
-// image: its tag goes first.
-func overridden(e entry, notFound error, name, version, image string) (Resolved, error) {
+// image: a version that was asked for and its tag go first. A name of the administrator's own has no entry, and its base
+// comes with the image.
+func overridden(name, version, image string) (Resolved, error) {
 	r, err := bareImage(image, version)
 	if err != nil {
 		return Resolved{}, err
 	}
-	r.Name = name
-	if notFound != nil {
-		return r, nil //nolint:nilerr // a name of the administrator's own: its base comes with the image
+	if e, err := find(name, version, nil); err == nil && r.DetectedBy == Unknown {
+		if r, err = named(e); err != nil {
+			return Resolved{}, err
+		}
 	}
-	if r.DetectedBy == Unknown {
-		original, err := named(e)
-		original.Image = image
-		return original, err
+	r.Name, r.Image = name, image
+	if r.Base == nil && r.DetectedBy != Unknown {
+		r.Base, err = baseConfig(r.Release, name)
 	}
-	r.Base, err = baseConfig(r.Release, name)
 	return r, err
 }
 

@@ -87,6 +87,9 @@ func (t *Type) IsRemote() bool { return strings.HasPrefix(t.Type, Remote) }
 
 // Secrets returns the names of the keys at the first level that hold credentials, in declared order.
 func (t *Type) Secrets() []string {
+	if t.Config == nil {
+		return nil
+	}
 	var names []string
 	for i := range t.Config.Keys {
 		if t.Config.Keys[i].Secret {

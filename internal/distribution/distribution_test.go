@@ -1,0 +1,219 @@
+package distribution_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+const starterImage = "docker.io/ogxai/distribution-starter:0.7.1"
+
+// summary is a Resolved without its data: what the tests compare.
+type summary struct {
+	Name, Version, Image, Line string
+	Exact                      bool
+	DetectedBy                 distribution.DetectedBy
+	HasBase                    bool
+}
+
+func summarize(r distribution.Resolved) summary {
+	s := summary{r.Name, r.Version, r.Image, "", r.Exact, r.DetectedBy, len(r.Base) > 0}
+	if r.Release != nil {
+		s.Line = r.Release.Line
+	}
+	return s
+}
+
+func TestResolve(t *testing.T) {
+	mirror := distribution.Overrides{"starter": "mirror.example.com/starter:0.7.3"}
+	tests := map[string]struct {
+		name, image, version string
+		overrides            distribution.Overrides
+		want                 summary
+	}{
+		"a name": {
+			name: "starter",
+			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+		},
+		"a name and a version": {
+			name: "starter", version: "0.7.1",
+			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+		},
+		"a name and a line": {
+			name: "starter", version: "0.7",
+			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+		},
+		"an override with a tag": {
+			name: "starter", overrides: mirror,
+			want: summary{"starter", "0.7.3", "mirror.example.com/starter:0.7.3", "0.7", true, distribution.ByTag, true},
+		},
+		"an override that says nothing": {
+			name: "starter", overrides: distribution.Overrides{"starter": "mirror.example.com/starter@sha256:abc"},
+			want: summary{"starter", "0.7.1", "mirror.example.com/starter@sha256:abc", "0.7", true, distribution.ByCatalogue, true},
+		},
+		"an override for the version goes first": {
+			name: "starter", version: "0.7.3",
+			overrides: distribution.Overrides{"starter": "a:0.7.0", "starter@0.7.3": "b:latest"},
+			want:      summary{"starter", "0.7.3", "b:latest", "0.7", true, distribution.ByVersion, true},
+		},
+		"a name of the administrator's own": {
+			name: "rh-dev", overrides: distribution.Overrides{"rh-dev": "registry.example.com/rh-dev:2.25"},
+			want: summary{"rh-dev", "2.25", "registry.example.com/rh-dev:2.25", "0.7", false, distribution.Unknown, false},
+		},
+		"an image with a tag": {
+			image: "registry.example.com:5000/team/stack:v0.7.2",
+			want:  summary{"", "0.7.2", "registry.example.com:5000/team/stack:v0.7.2", "0.7", true, distribution.ByTag, false},
+		},
+		"an image with a line": {
+			image: "stack:0.7",
+			want:  summary{"", "0.7", "stack:0.7", "0.7", true, distribution.ByTag, false},
+		},
+		"an image with a newer patch": {
+			image: "stack:0.7.9",
+			want:  summary{"", "0.7.9", "stack:0.7.9", "0.7", false, distribution.ByTag, false},
+		},
+		"an image with a tag and a digest": {
+			image: "stack:0.7.3@sha256:abc",
+			want:  summary{"", "0.7.3", "stack:0.7.3@sha256:abc", "0.7", true, distribution.ByTag, false},
+		},
+		"an image of a release without data": {
+			image: "docker.io/ogxai/distribution-starter:9.5.0",
+			want:  summary{"", "9.5.0", "docker.io/ogxai/distribution-starter:9.5.0", "0.7", false, distribution.Unknown, false},
+		},
+		"an image whose version is said": {
+			image: "stack:latest", version: "0.7.3",
+			want: summary{"", "0.7.3", "stack:latest", "0.7", true, distribution.ByVersion, false},
+		},
+		"an image without a tag": {
+			image: "registry.example.com:5000/stack",
+			want:  summary{"", "", "registry.example.com:5000/stack", "0.7", false, distribution.Unknown, false},
+		},
+		"latest": {
+			image: "stack:latest",
+			want:  summary{"", "", "stack:latest", "0.7", false, distribution.Unknown, false},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := distribution.Resolve(tt.name, tt.image, tt.version, tt.overrides)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, summarize(got)); diff != "" {
+				t.Errorf("resolved (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestResolveErrors(t *testing.T) {
+	tests := map[string]struct {
+		name, image, version, want string
+		overrides                  distribution.Overrides
+	}{
+		"unknown name": {
+			name: "startr", want: `unknown distribution "startr"; known distributions: starter; or give an image`,
+		},
+		"unknown name beside overrides": {
+			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
+			want: `unknown distribution "startr"; known distributions: rh-dev, starter; or give an image`,
+		},
+		"unknown version": {
+			name: "starter", version: "0.6", want: `distribution "starter" has no version "0.6"; known versions: 0.7.1`,
+		},
+		"unknown version that begins alike": {
+			name: "starter", version: "0.7.10", want: `distribution "starter" has no version "0.7.10"; known versions: 0.7.1`,
+		},
+		"an image of an unknown version": {
+			image: "a:1", version: "0.1", want: `distribution version: unknown server release "0.1"; known release lines: 0.7`,
+		},
+		"both":    {name: "starter", image: "a:1", want: "distribution has both a name and an image; give one"},
+		"neither": {want: "distribution has neither a name nor an image; give one"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := distribution.Resolve(tt.name, tt.image, tt.version, tt.overrides)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+			if !reflect.ValueOf(got).IsZero() {
+				t.Errorf("an error comes with %+v", summarize(got))
+			}
+		})
+	}
+	_, err := distribution.Resolve("x", "", "", nil)
+	if unknown := new(distribution.UnknownError); !errors.As(err, &unknown) || unknown.Name != "x" {
+		t.Errorf("error %v is no UnknownError", err)
+	}
+}
+
+// TestCatalogue holds what has to be true of every entry: a pinned tag, which names the release, and a base config.
+func TestCatalogue(t *testing.T) {
+	names := distribution.Known(nil)
+	if diff := cmp.Diff([]string{"starter"}, names); diff != "" {
+		t.Errorf("known names (-want +got):\n%s", diff)
+	}
+	for _, name := range names {
+		got, err := distribution.Resolve(name, "", "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(got.Image, ":"+got.Version) {
+			t.Errorf("%s: the image %s is not pinned to %s", name, got.Image, got.Version)
+		}
+		if !got.Exact || len(got.Base) == 0 {
+			t.Errorf("%s: exact %v, base of %d bytes", name, got.Exact, len(got.Base))
+		}
+	}
+	starter, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil || starter.Release != release.Default() {
+		t.Errorf("starter is not of the default release line: %v", err)
+	}
+}
+
+// TestStarterBase compares the base of starter with the config that the release ships, where the reference data is.
+func TestStarterBase(t *testing.T) {
+	got, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(got.Base, []byte("version: 2\ndistro_name: starter\napis:\n")) {
+		t.Errorf("the base begins with %q", got.Base[:40])
+	}
+	data, err := os.ReadFile("../../../shared/fixtures/distro-configs/v0.7.1/starter.yaml")
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(decode(t, data), decode(t, got.Base)); diff != "" {
+		t.Errorf("base (-shipped +ours):\n%s", diff)
+	}
+}
+
+func decode(t *testing.T, data []byte) any {
+	t.Helper()
+	var value any
+	if err := yaml.Unmarshal(data, &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func BenchmarkResolve(b *testing.B) {
+	for b.Loop() {
+		if _, err := distribution.Resolve("starter", "", "", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
