@@ -69,7 +69,8 @@ func TestDefaults(t *testing.T) {
 	kind := provider.Type{RequiredDefaults: []provider.Default{
 		{Key: "path", Value: "~/{distribution}/{id}.db"},
 		{Key: "store", Value: provider.Fields{
-			{Key: "namespace", Value: "a::{id}"}, {Key: "table_name", Value: "t_{table}"},
+			{Key: "namespace", Value: "a::{id}"},
+			{Key: "table_name", Value: "t_{table}"},
 			{Key: "more", Value: []any{"{id}", json.Number("1"), nil}},
 		}},
 		{Key: "token", Value: nil},
@@ -77,7 +78,8 @@ func TestDefaults(t *testing.T) {
 	want := []provider.Default{
 		{Key: "path", Value: "~/starter/My-Id.db"},
 		{Key: "store", Value: provider.Fields{
-			{Key: "namespace", Value: "a::My-Id"}, {Key: "table_name", Value: "t_my_id"},
+			{Key: "namespace", Value: "a::My-Id"},
+			{Key: "table_name", Value: "t_my_id"},
 			{Key: "more", Value: []any{"My-Id", json.Number("1"), nil}},
 		}},
 		{Key: "token", Value: nil},

@@ -28,7 +28,7 @@ func TestRequiredDefaultsLoad(t *testing.T) {
 	eachProvider(line07(t), func(p *provider.Type) {
 		var config provider.Fields
 		for _, d := range p.Defaults("my-id", "starter") {
-			config = append(config, provider.Field{Key: d.Key, Value: d.Value})
+			config = append(config, provider.Field(d))
 		}
 		name := p.API + "/" + p.Type
 		for _, problem := range p.Config.Check(provider.Node(config)) {
@@ -100,7 +100,7 @@ kvstore:
 			}
 			config := provider.Fields{}
 			for _, d := range p.Defaults("my-id", "starter") {
-				config = append(config, provider.Field{Key: d.Key, Value: d.Value})
+				config = append(config, provider.Field(d))
 			}
 			if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), toYAML(t, provider.Node(config))); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
