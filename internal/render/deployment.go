@@ -48,8 +48,7 @@ func replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// strategy keeps serving while new pods start, unless old and new pods would fight over a volume. Both numbers are
-// written: one that the API server filled in would not be ours to take back, and in the way of Recreate.
+// strategy keeps serving while new pods start, unless old and new pods would fight over a volume.
 func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStrategyApplyConfiguration {
 	if exclusive(workload(spec).Storage) {
 		return appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)

@@ -12,7 +12,7 @@ import (
 // environment is ours and then the user's, each name once: the user's entry wins.
 func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
 	name := func(e corev1.EnvVar) string { return e.Name }
-	given := each(lastOfEach(overrides(&in.Stack.Spec).Env, name), completeVariable)
+	given := lastOfEach(overrides(&in.Stack.Spec).Env, name)
 	own := without(lastOfEach(ownEnvironment(in), EnvVar.name), EnvVar.name, given, name)
 	result := make([]*corev1ac.EnvVarApplyConfiguration, 0, len(own)+len(given))
 	for _, variable := range own {

@@ -19,7 +19,7 @@ const (
 // volumes are ours and then the user's; a volume of the user replaces ours of the same name.
 func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, error) {
 	name := func(v corev1.Volume) string { return v.Name }
-	given := each(lastOfEach(overrides(&in.Stack.Spec).Volumes, name), completeVolume)
+	given := lastOfEach(overrides(&in.Stack.Spec).Volumes, name)
 	own := without(ownVolumes(in), func(v *corev1ac.VolumeApplyConfiguration) string { return *v.Name }, given, name)
 	users, err := applyConfiguration[[]*corev1ac.VolumeApplyConfiguration]("spec.workload.overrides.volumes", given)
 	return append(own, users...), err
@@ -46,7 +46,6 @@ func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().
 		WithName(config.ConfigMapName).
-		WithDefaultMode(fileMode).
 		WithItems(corev1ac.KeyToPath().WithKey(config.Key).WithPath(names.ConfigFile)))
 }
 
