@@ -1,0 +1,44 @@
+"""Environment variables of code and of configs."""
+
+import os
+import unittest
+
+from releasedata import environment
+
+
+class UnsetTest(unittest.TestCase):
+    def test_nothing_but_path_and_home(self) -> None:
+        os.environ["API_KEY_OF_SOMEBODY"] = "x"
+        self.addCleanup(os.environ.pop, "API_KEY_OF_SOMEBODY")
+        before = os.environ
+
+        def ask() -> list[str | None]:
+            return [os.getenv("API_KEY_OF_SOMEBODY", "d"), os.environ.get("HOME"), os.environ.get("OTHER")]
+
+        values, asked = environment.unset(ask)
+        self.assertEqual(values, ["d", os.path.expanduser("~"), None])
+        self.assertEqual(asked, ["API_KEY_OF_SOMEBODY", "OTHER"])
+        self.assertIs(os.environ, before)
+
+    def test_the_environment_comes_back_after_an_error(self) -> None:
+        before = os.environ
+        with self.assertRaises(KeyError):
+            environment.unset(lambda: os.environ["NOT_SET"])
+        self.assertIs(os.environ, before)
+
+
+class VariablesTest(unittest.TestCase):
+    def test_forms(self) -> None:
+        text = """
+        id: ${env.VLLM_URL:+vllm}
+        url: ${env.VLLM_URL:=}
+        path: ${env.DIR:=~/.llama}/x ${env.DIR:=/tmp}
+        model: ${env.MODEL}
+        not: ${env.lower} $MODEL ${MODEL}
+        """
+        want = [
+            {"name": "DIR", "defaults": ["/tmp", "~/.llama"]},
+            {"name": "MODEL", "required": True},
+            {"name": "VLLM_URL", "defaults": [""], "enables": ["vllm"]},
+        ]
+        self.assertEqual(environment.variables(text), want)
