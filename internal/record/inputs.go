@@ -37,8 +37,8 @@ type Inputs struct {
 	ConfigMap  string `json:"configMap,omitempty"`
 	ConfigKey  string `json:"configKey,omitempty"`
 	ConfigHash string `json:"configHash,omitempty"`
-	// Secrets are the variables that carry the values of Secrets, as NAME=secret/key.
-	Secrets []string `json:"secrets,omitempty"`
+	// Variables are those that the configuration reads: NAME=value, or NAME@secret/key.
+	Variables []string `json:"variables,omitempty"`
 	// Compat is the mark of an object that was born as an older version.
 	Compat string `json:"compat,omitempty"`
 }

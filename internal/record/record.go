@@ -113,6 +113,17 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 	return hash(canonical), nil
 }
 
+// NewRendered completes the record of a rendered Deployment with the digest of its template and writes it into its
+// annotations.
+func NewRendered(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) (Rendered, error) {
+	digest, err := TemplateDigest(deployment.Spec.Template)
+	if err != nil {
+		return Rendered{}, err
+	}
+	r.Template = digest
+	return Rendered{Deployment: deployment, Record: r}, annotate(deployment, r)
+}
+
 // annotate writes the record and the inputs of its template into a Deployment that is not shared.
 func annotate(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) error {
 	value, err := r.Encode()

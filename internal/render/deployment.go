@@ -25,7 +25,7 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := appsv1ac.Deployment(names.Deployment(in.Stack.Name), in.Stack.Namespace).
+	return appsv1ac.Deployment(names.Deployment(in.Stack.Name), in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
 		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(appsv1ac.DeploymentSpec().
@@ -34,11 +34,7 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 			WithProgressDeadlineSeconds(progressDeadline).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(in.Stack.Name))).
 			WithStrategy(strategy(&in.Stack.Spec)).
-			WithTemplate(template))
-	if in.Record != "" {
-		result.WithAnnotations(map[string]string{names.AnnotationRendered: in.Record})
-	}
-	return result, nil
+			WithTemplate(template)), nil
 }
 
 func replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {

@@ -34,7 +34,9 @@ func ownEnvironment(in Input) []EnvVar {
 			EnvVar{Name: names.EnvConfig, Value: names.ConfigPath},
 			EnvVar{Name: names.EnvRunConfig, Value: names.ConfigPath})
 		for _, name := range in.Server.ConfigVariables {
-			env = append(env, EnvVar{Name: name, Value: names.ConfigPath})
+			if name != names.EnvConfig && name != names.EnvRunConfig {
+				env = append(env, EnvVar{Name: name, Value: names.ConfigPath})
+			}
 		}
 	}
 	for _, name := range in.Server.PortVariables {

@@ -23,8 +23,6 @@ type Input struct {
 	Secrets []EnvVar
 	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
 	Inputs string
-	// Record is the encoded record of this rendering, see package record. Empty: not recorded.
-	Record string
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.
 	OpenShift bool
 }

@@ -32,7 +32,6 @@ type fixture struct {
 	Paths     []render.EnvVar `json:"paths"`
 	Secrets   []render.EnvVar `json:"secrets"`
 	Inputs    string          `json:"inputs"`
-	Record    string          `json:"record"`
 	OpenShift bool            `json:"openShift"`
 }
 
@@ -44,7 +43,7 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
-		Inputs: f.Inputs, Record: f.Record, OpenShift: f.OpenShift,
+		Inputs: f.Inputs, OpenShift: f.OpenShift,
 	}
 	if f.Config != nil {
 		in.Config = &render.Config{ConfigMapName: f.Config.ConfigMapName, Key: f.Config.Key, Hash: f.Config.Hash}

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// Build makes the plan of a stack. The same input gives the same plan, byte for byte; secret values are in neither.
+//
+// A *ConfigError says what the user has to change, and which condition tells it. Any other error is a defect.
+func Build(in Input) (*Plan, error) {
+	wishes, errs := intent.FromObject(in.Object)
+	if len(errs) > 0 {
+		return nil, invalidSpec(errs)
+	}
+	if _, errs := intent.Secrets(wishes); len(errs) > 0 {
+		return nil, invalidSpec(errs)
+	}
+	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
+	var err error
+	switch p.Mode {
+	case ModeGenerated:
+		err = p.generate(in, wishes)
+	case ModeOverride:
+		err = p.override(in)
+	case ModeImageDefault:
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Env = withSecretEnv(p.Env, wishes)
+	return p, p.render(in)
+}
+
+// generate makes the configuration from base and spec.
+func (p *Plan) generate(in Input, wishes *intent.Intent) error {
+	if in.Base == nil {
+		return missingBase(in.Distribution.Image)
+	}
+	base, err := stackconfig.ParseBase(in.Base.Data)
+	if err != nil {
+		return badBase(err)
+	}
+	result, report := stackconfig.Generate(stackconfig.Input{
+		Intent: wishes, Base: base, Release: in.Distribution.Release,
+	})
+	if result == nil {
+		return refused(in, report.Errors)
+	}
+	p.Report = report
+	p.Warnings = append(releaseWarnings(in), report.Warnings...)
+	p.Env, p.Derived = result.Env, result.Derived
+	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
+	p.ConfigVersion = result.ConfigVersion
+	p.ConfigSource = in.Base.Source
+	p.mount(in, result.Config, result.Hash)
+	p.BaseConfigMapName = names.BaseConfigMap(in.Object.Name, hash(in.Base.Data))
+	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
+	return nil
+}
+
+// override mounts the user's own ConfigMap, or a copy where something has to stand in it.
+func (p *Plan) override(in Input) error {
+	if in.Override == nil {
+		return errors.New("build a plan with overrideConfig: its content was not read")
+	}
+	p.ConfigSource = v1alpha2.ConfigSourceOverride
+	if standsInServer(&in.Object.Spec) {
+		data, err := withServer(in.Override.Data, &in.Object.Spec)
+		if err != nil {
+			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, fmt.Errorf("ConfigMap %q, key %q: %w",
+				in.Override.ConfigMapName, in.Override.Key, err))
+		}
+		p.mount(in, data, hash(data))
+		return nil
+	}
+	p.ConfigHash = hash(in.Override.Data)
+	p.ConfigMapName = in.Override.ConfigMapName
+	p.input.Config = &render.Config{ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash}
+	return nil
+}
+
+// mount makes a ConfigMap of a configuration and mounts it.
+func (p *Plan) mount(in Input, data []byte, digest string) {
+	p.Config, p.ConfigHash = data, digest
+	p.ConfigMapName = names.ConfigMap(in.Object.Name, digest)
+	if in.LongConfigMapName {
+		p.ConfigMapName = names.LongConfigMap(in.Object.Name, digest)
+	}
+	p.input.Config = &render.Config{
+		ConfigMapName: p.ConfigMapName, Key: names.ConfigFile, Hash: digest, Data: data,
+	}
+}
+
+// render makes the objects and the record of their Deployment.
+func (p *Plan) render(in Input) error {
+	p.input.Secrets = variables(p.Env)
+	inputs, err := record.Digest(p.inputs(in), in.References)
+	if err != nil {
+		return err
+	}
+	p.input.Inputs = inputs
+	p.Objects, err = render.Objects(p.input)
+	var tooLarge *render.TooLargeError
+	if errors.As(err, &tooLarge) {
+		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
+	}
+	if err != nil {
+		return fmt.Errorf("render the objects of stack %q: %w", in.Object.Name, err)
+	}
+	for _, object := range p.Objects {
+		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
+			p.Rendered, err = record.NewRendered(deployment, p.record(in, inputs))
+		}
+	}
+	return err
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// ConfigError is a stack that no plan can be made for until something changes. Its message is for the user.
+type ConfigError struct {
+	// Condition is the condition that is False, Reason says why.
+	Condition, Reason string
+	// Errors name the fields of the spec. Empty when no field is at fault.
+	Errors field.ErrorList
+	// Err is the cause when no field is at fault.
+	Err error
+}
+
+// Error is the message of each field, one a line, or that of the cause.
+func (e *ConfigError) Error() string {
+	if len(e.Errors) > 0 {
+		return intent.Messages(e.Errors)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+func invalidSpec(errs field.ErrorList) error {
+	return &ConfigError{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Errors: errs,
+	}
+}
+
+func notGenerated(reason string, err error) error {
+	return &ConfigError{Condition: v1alpha2.ConditionConfigGenerated, Reason: reason, Err: err}
+}
+
+// missingBase is the answer to a distribution of which no configuration is known.
+func missingBase(image string) error {
+	return notGenerated(v1alpha2.ReasonMissingConfigLabels, fmt.Errorf("Distribution image %s missing config labels. "+ //nolint:revive,staticcheck // the sentence is a contract with users
+		"Add labels using `crane mutate` or use `overrideConfig` to provide configuration manually. "+
+		"See docs/configuration.md for details.", image))
+}
+
+func badBase(err error) error {
+	var unsupported *stackconfig.UnsupportedVersionError
+	if errors.As(err, &unsupported) {
+		return notGenerated(v1alpha2.ReasonUnsupportedConfigVersion, err)
+	}
+	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
+}
+
+// refused is the answer to errors of the engine. The same spec that is served by one release may not fit the next: that
+// has a reason of its own, because the remedy is another one.
+func refused(in Input, errs field.ErrorList) error {
+	reason := v1alpha2.ReasonConfigGenerationFailed
+	switch {
+	case in.RunningRelease != "" && in.RunningRelease != in.Distribution.Release.Line:
+		reason = v1alpha2.ReasonUpgradeConfigFailure
+	case onlyMissingProviders(errs):
+		reason = v1alpha2.ReasonMissingProviderForResource
+	}
+	return &ConfigError{Condition: v1alpha2.ConditionConfigGenerated, Reason: reason, Errors: errs}
+}
+
+func onlyMissingProviders(errs field.ErrorList) bool {
+	for _, err := range errs {
+		if err.Type != field.ErrorTypeNotFound {
+			return false
+		}
+	}
+	return true
+}

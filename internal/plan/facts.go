@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// facts is what the renderers need to know whatever the configuration is.
+func facts(in Input) render.Input {
+	return render.Input{
+		Stack:     in.Object,
+		Image:     in.Distribution.Image,
+		Server:    server(in.Distribution),
+		Paths:     paths(in),
+		OpenShift: in.OpenShift,
+	}
+}
+
+// server tells the renderers what the release needs. When nobody knows the release, the names of all known releases are
+// set: a server ignores another's.
+func server(resolved distribution.Resolved) render.Server {
+	runtime := resolved.Release.Runtime
+	result := render.Server{
+		Release:          resolved.Release.Line,
+		PortVariables:    []string{runtime.PortVariable},
+		ConfigVariables:  []string{runtime.FactoryVariable},
+		PlainHTTPRefused: runtime.PlainHTTPRefused,
+		WritesTemp:       runtime.WritesTemp,
+	}
+	if resolved.DetectedBy == distribution.Unknown {
+		result.Release = ""
+		result.PortVariables = append(result.PortVariables, otherPortVariable(runtime))
+	}
+	return result
+}
+
+// The two names that the port's variable has had: the server was renamed.
+const (
+	oldPortVariable = "LLAMA_STACK_PORT"
+	newPortVariable = "OGX_PORT"
+)
+
+func otherPortVariable(runtime release.Runtime) string {
+	if runtime.PortVariable == oldPortVariable {
+		return newPortVariable
+	}
+	return oldPortVariable
+}
+
+// paths point the directories of a shipped configuration at the volume: nothing is written beside it, and the path is
+// the same before and after 0.8, where the server's default moved.
+func paths(in Input) []render.EnvVar {
+	shipped, ok := in.Distribution.Release.Distribution(in.Distribution.Name)
+	if !ok {
+		return nil
+	}
+	var result []render.EnvVar
+	for _, variable := range shipped.PathVariables {
+		value := path.Join(render.MountPath(&in.Object.Spec), variable.Rest)
+		result = append(result, render.EnvVar{Name: variable.Name, Value: value})
+	}
+	return result
+}
+
+func variables(env []stackconfig.EnvVar) []render.EnvVar {
+	result := make([]render.EnvVar, 0, len(env))
+	for _, v := range env {
+		result = append(result, render.EnvVar{
+			Name: v.Name, Value: v.Value, SecretName: v.SecretName, SecretKey: v.SecretKey,
+		})
+	}
+	return result
+}
+
+// withSecretEnv adds the user's own variables: any configuration may read them, the user's own too.
+func withSecretEnv(env []stackconfig.EnvVar, wishes *intent.Intent) []stackconfig.EnvVar {
+	result := slices.Clone(env)
+	for _, variable := range wishes.SecretEnv {
+		if !slices.ContainsFunc(env, func(e stackconfig.EnvVar) bool { return e.Name == variable.Name }) {
+			result = append(result, stackconfig.EnvVar{
+				Name: variable.Name, SecretName: variable.SecretRef.Name, SecretKey: variable.Key,
+				FieldPath: variable.Path.String(),
+			})
+		}
+	}
+	slices.SortFunc(result, func(a, b stackconfig.EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	return result
+}
+
+// releaseWarnings tell that a configuration was made by the rules of another release than the image holds, as far as
+// that is known.
+func releaseWarnings(in Input) []stackconfig.Finding {
+	resolved := in.Distribution
+	switch {
+	case resolved.Exact:
+		return nil
+	case resolved.DetectedBy == distribution.Unknown:
+		return []stackconfig.Finding{{
+			Path: "spec.distribution",
+			Message: fmt.Sprintf("the server release of image %q is not known; it is configured as release %s",
+				resolved.Image, resolved.Release.Line),
+		}}
+	default:
+		return []stackconfig.Finding{{
+			Path: "spec.distribution",
+			Message: fmt.Sprintf("server release %s is configured by what is known of %s",
+				resolved.Version, resolved.Release.Version),
+		}}
+	}
+}

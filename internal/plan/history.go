@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// KeepConfigMaps chooses which ConfigMaps of a stack stay: the current ones, of each kind (generated, base) the newest
+// other, and any that a ReplicaSet uses, so that a rollback finds what its pods mount. existing are the stack's own
+// ConfigMaps. The names come back sorted; a current one is among them whether it exists already or not.
+func KeepConfigMaps(existing []metav1.PartialObjectMetadata, current []string, replicaSets []appsv1.ReplicaSet) []string {
+	keep := slices.Clone(current)
+	for i := range replicaSets {
+		keep = append(keep, mounted(&replicaSets[i])...)
+	}
+	newestFirst := slices.SortedFunc(slices.Values(existing), func(a, b metav1.PartialObjectMetadata) int {
+		if c := b.CreationTimestamp.Compare(a.CreationTimestamp.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	previous := make(map[string]bool)
+	for i := range newestFirst {
+		kind := newestFirst[i].Labels[names.LabelConfig]
+		if name := newestFirst[i].Name; !previous[kind] && !slices.Contains(current, name) {
+			previous[kind] = true
+			keep = append(keep, name)
+		}
+	}
+	slices.Sort(keep)
+	return slices.Compact(keep)
+}
+
+func mounted(set *appsv1.ReplicaSet) []string {
+	var result []string
+	for i := range set.Spec.Template.Spec.Volumes {
+		if source := set.Spec.Template.Spec.Volumes[i].ConfigMap; source != nil {
+			result = append(result, source.Name)
+		}
+	}
+	return result
+}

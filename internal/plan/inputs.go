@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// inputs is what feeds the pod template. What a renderer of the pod reads and this leaves out would change pods without
+// anybody asking; a test holds the two together.
+func (p *Plan) inputs(in Input) record.Inputs {
+	spec := &in.Object.Spec
+	inputs := record.Inputs{
+		Image:      in.Distribution.Image,
+		Release:    in.Distribution.Release.Line,
+		Port:       render.Port(spec),
+		Workers:    render.Workers(spec),
+		MountPath:  render.MountPath(spec),
+		ConfigHash: p.ConfigHash,
+		Compat:     in.Object.Annotations[names.AnnotationCompat],
+	}
+	if config := p.input.Config; config != nil {
+		inputs.ConfigMap, inputs.ConfigKey = config.ConfigMapName, config.Key
+	}
+	if workload := spec.Workload; workload != nil {
+		inputs.Claim = workload.Storage != nil
+		inputs.Resources = workload.Resources
+		inputs.Overrides = workload.Overrides
+	}
+	for _, variable := range p.Env {
+		value := "=" + variable.Value
+		if variable.SecretName != "" {
+			value = "@" + variable.SecretName + "/" + variable.SecretKey
+		}
+		inputs.Variables = append(inputs.Variables, variable.Name+value)
+	}
+	return inputs
+}
+
+// record is the record of this rendering.
+func (p *Plan) record(in Input, inputs string) record.Record {
+	spec := &in.Object.Spec
+	return record.Record{
+		UID:          in.Object.UID,
+		Generation:   in.Object.Generation,
+		Inputs:       inputs,
+		ReferenceKey: in.References.Key,
+		ConfigHash:   p.ConfigHash,
+		Image:        in.Distribution.Image,
+		Distribution: record.Distribution{
+			Name:           spec.Distribution.Name,
+			Version:        spec.Distribution.Version,
+			CatalogueImage: in.CatalogueImage,
+			Release:        in.Distribution.Release.Line,
+		},
+		OperatorVersion: in.OperatorVersion,
+	}
+}
