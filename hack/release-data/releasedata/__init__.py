@@ -4,6 +4,6 @@ Run it with the interpreter of an environment that holds the release:
 
     python -m releasedata > 0.7.json
 
-Nothing is started and nothing is fetched: the release's own configuration classes are imported and described. One module
-holds one idea; `__main__` puts the parts together.
+Nothing is started and nothing is fetched: the release's own configuration classes are imported and described. One
+module holds one idea; `document` puts the parts together.
 """

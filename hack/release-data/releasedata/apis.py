@@ -23,8 +23,7 @@ def describe(package: Package) -> list[Row]:
     providable = {api.value for api in distribution.providable_apis()}
     internal = {api.value for api in getattr(distribution, "INTERNAL_APIS", ())}
     routed = {
-        info.router_api.value: info.routing_table_api.value
-        for info in distribution.builtin_automatically_routed_apis()
+        info.router_api.value: info.routing_table_api.value for info in distribution.builtin_automatically_routed_apis()
     }
     return rows([api.value for api in _enum(package)], providable, internal, routed)
 

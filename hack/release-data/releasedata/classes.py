@@ -79,7 +79,7 @@ class Catalogue:
 
 
 def _names(cls: type[BaseModel], name: str, field: FieldInfo) -> list[str]:
-    """The accepted keys of a field, best first. Beside an alias the field's own name counts only if the class says so."""
+    """The accepted keys of a field, best first. Beside an alias its own name counts only if the class says so."""
     alias = field.validation_alias or field.alias
     if alias is None:
         return [name]

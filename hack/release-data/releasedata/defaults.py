@@ -2,8 +2,8 @@
 
 A reference to a store gets a place of its own, told apart by the provider's id; also one that may be null, because
 providers open the store without looking. A path gets the value that the server writes into its own example configs. A
-required key that may be null gets null, unless it is the endpoint. Anything else (a bucket's name, a project) is for the
-user to say.
+required key that may be null gets null, unless it is the endpoint. Anything else (a bucket's name, a project) is for
+the user to say.
 
 The values may hold placeholders that the operator fills: {id}, the provider's id; {table}, the id as a table name;
 {distribution}, the distribution's name.

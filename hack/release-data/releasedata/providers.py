@@ -68,4 +68,4 @@ def _example(cls: type[BaseModel]) -> Row:
         example, _ = environment.unset(lambda: make(__distro_dir__=defaults.DIRECTORY))
     except TypeError:  # an example that takes no directory holds no path
         return {}
-    return plain(example or {})
+    return dict(plain(example or {}))

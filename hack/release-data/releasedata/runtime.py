@@ -62,7 +62,7 @@ def data_dir(package: Package) -> str:
     """Where the server keeps its data unless told otherwise."""
     for module in ("core.utils.config_dirs", "distribution.utils.config_dirs"):
         try:
-            return plain(package.load(module, "DISTRIBS_BASE_DIR").parent)
+            return str(plain(package.load(module, "DISTRIBS_BASE_DIR").parent))
         except (ImportError, AttributeError):
             continue
     raise ImportError("the release does not say where it keeps its data")

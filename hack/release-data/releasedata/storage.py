@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import BaseModel
+
 from . import secrets, typetext
 from .classes import Catalogue, plain
 from .package import Package
@@ -17,8 +19,6 @@ def describe(package: Package, catalogue: Catalogue) -> Row:
 
 
 def _backends(package: Package, catalogue: Catalogue) -> Row:
-    from pydantic import BaseModel
-
     out = {}
     for cls in typetext.classes(package.load(_MODULE, "StorageBackendConfig"), BaseModel):
         kind = plain(cls.model_fields["type"].default)  # type: ignore[attr-defined]

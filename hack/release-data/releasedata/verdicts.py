@@ -2,8 +2,8 @@
 
     python -m releasedata.verdicts > internal/stackconfig/schema/testdata/verdicts.json
 
-The values are read as the server reads them (PyYAML) and validated as the server validates them (pydantic, lax mode). The
-answers are those of the installed versions; they change rarely, and then the Go package has to follow.
+The values are read as the server reads them (PyYAML) and validated as the server validates them (pydantic, lax mode).
+The answers are those of the installed versions; they change rarely, and then the Go package has to follow.
 """
 
 import enum

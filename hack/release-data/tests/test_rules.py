@@ -134,8 +134,19 @@ class SecretTest(unittest.TestCase):
         self.assertTrue(secrets.is_secret("anything", "SecretStr | null"))
 
     def test_by_name(self) -> None:
-        for name in ("api_key", "openai_api_key", "password", "ewallet_password", "client_secret", "token", "conn_str",
-                     "aws_access_key_id", "aws_secret_access_key", "connection_string", "aws_bearer_token_bedrock"):
+        for name in (
+            "api_key",
+            "openai_api_key",
+            "password",
+            "ewallet_password",
+            "client_secret",
+            "token",
+            "conn_str",
+            "aws_access_key_id",
+            "aws_secret_access_key",
+            "connection_string",
+            "aws_bearer_token_bedrock",
+        ):
             with self.subTest(name):
                 self.assertTrue(secrets.is_secret(name, "str | null"))
 
