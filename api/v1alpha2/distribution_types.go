@@ -168,7 +168,7 @@ type DistributionSpec struct {
 	// an operator upgrade does not change it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+([.][0-9]+){1,2}([-+.]?[0-9A-Za-z.-]+)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
 	// +optional
 	Version string `json:"version,omitempty"`
 }

@@ -1,0 +1,69 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// disabledKnown refuses an API that no release knows. One that only other
+// releases know is the engine's to warn about.
+func disabledKnown(obj *object) field.ErrorList {
+	var errs field.ErrorList
+	for i, text := range obj.Spec.Disabled {
+		api, _, _ := strings.Cut(text, "/")
+		if api == "" || serverAPI(api) != "" {
+			continue
+		}
+		errs = append(errs, field.Invalid(spec("disabled").Index(i), text, unknownAPI(api)))
+	}
+	return errs
+}
+
+func disabledTwice(obj *object) field.ErrorList {
+	var errs field.ErrorList
+	for i, text := range obj.Spec.Disabled {
+		if slices.Contains(obj.Spec.Disabled[:i], text) {
+			errs = append(errs, field.Duplicate(spec("disabled").Index(i), text))
+		}
+	}
+	return errs
+}
+
+// serverAPI is the server's name of an API that is written in either form; empty
+// when no release has it.
+func serverAPI(name string) string {
+	for _, api := range release.KnownAPIs() {
+		if name == api || release.SnakeCase(name) == api || name == intent.APIField(api) {
+			return api
+		}
+	}
+	return ""
+}
+
+func unknownAPI(api string) string {
+	known := make([]string, 0, len(release.KnownAPIs()))
+	for _, name := range release.KnownAPIs() {
+		known = append(known, fieldName(name))
+	}
+	slices.Sort(known)
+	message := fmt.Sprintf("%q is no API of any server release", api)
+	if near := schema.Nearest(api, known); near != "" {
+		return fmt.Sprintf("%s, did you mean %q?", message, near)
+	}
+	return message + "; known are " + strings.Join(known, ", ")
+}
+
+// fieldName is the name of an API as the spec has it.
+func fieldName(api string) string {
+	if name := intent.APIField(api); name != "" {
+		return name
+	}
+	return release.CamelCase(api)
+}

@@ -1,0 +1,101 @@
+package validate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// The forms below are those of the CRD's rules: a test holds them equal.
+var (
+	subdomainForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	dataKeyForm   = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+	idForm        = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
+	imageForm     = regexp.MustCompile(`^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?` +
+		`[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*` +
+		`(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$`)
+)
+
+const (
+	maxName  = 253
+	maxImage = 512
+	maxID    = 63
+)
+
+// objectName checks the name of an object that the spec refers to.
+func objectName(path *field.Path, kind, name string) field.ErrorList {
+	if len(name) <= maxName && subdomainForm.MatchString(name) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+		`%q cannot be the name of a %s: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, name, kind))}
+}
+
+// dataKey checks a key in the data of a Secret or ConfigMap.
+func dataKey(path *field.Path, kind, key string) field.ErrorList {
+	if len(key) <= maxName && dataKeyForm.MatchString(key) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, key, fmt.Sprintf(
+		`%q cannot be a key of a %s: letters, digits, "-", "_" and "."`, key, kind))}
+}
+
+// configMapKey checks a reference to a ConfigMap whose key has a default.
+func configMapKey(path *field.Path, name, key string) field.ErrorList {
+	errs := objectName(path.Child("configMapName"), "ConfigMap", name)
+	if key != "" {
+		errs = append(errs, dataKey(path.Child("key"), "ConfigMap", key)...)
+	}
+	return errs
+}
+
+func secretReference(path *field.Path, ref v1alpha2.SecretReference) field.ErrorList {
+	path = path.Child("secretKeyRef")
+	if ref.SecretKeyRef == (v1alpha2.SecretKeyRef{}) {
+		return field.ErrorList{field.Required(path, "required: write {secretKeyRef: {name: <Secret>, key: <key>}}")}
+	}
+	return append(objectName(path.Child("name"), "Secret", ref.SecretKeyRef.Name),
+		dataKey(path.Child("key"), "Secret", ref.SecretKeyRef.Key)...)
+}
+
+func image(path *field.Path, reference string) field.ErrorList {
+	if len(reference) <= maxImage && imageForm.MatchString(reference) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, reference, fmt.Sprintf(
+		`%q is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`, reference))}
+}
+
+// between checks a number where given.
+func between(path *field.Path, value *int32, low, high int32) field.ErrorList {
+	switch {
+	case value == nil || (*value >= low && *value <= high):
+		return nil
+	case high == maxInt32:
+		return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("%d is too small: take %d or more", *value, low))}
+	default:
+		return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("%d is out of range: take %d to %d", *value, low, high))}
+	}
+}
+
+const maxInt32 = 1<<31 - 1
+
+// oneOf checks a word where given.
+func oneOf[T ~string](path *field.Path, value T, known ...T) field.ErrorList {
+	if value == "" || slices.Contains(known, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, value, known)}
+}
+
+// atMost checks the length of a list or map.
+func atMost(path *field.Path, count, limit int) field.ErrorList {
+	if count <= limit {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given", count, limit))}
+}

@@ -1,0 +1,58 @@
+package validate
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// unsupportedField is a field whose effect comes in a later release.
+type unsupportedField struct {
+	path string
+	set  func(*v1alpha2.LlamaStackDistributionSpec) bool
+}
+
+// unsupported is the one list of fields that are accepted and have no effect
+// yet. It shrinks to nothing.
+var unsupported = []unsupportedField{
+	{"spec.settings", func(s *v1alpha2.LlamaStackDistributionSpec) bool { return s.Settings != nil }},
+	{"spec.removeSettings", func(s *v1alpha2.LlamaStackDistributionSpec) bool { return len(s.RemoveSettings) > 0 }},
+	{"spec.networking.tls.enabled", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Networking != nil && s.Networking.TLS != nil && s.Networking.TLS.Enabled
+	}},
+	{"spec.networking.tls.caBundle", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Networking != nil && s.Networking.TLS != nil && s.Networking.TLS.CABundle != nil
+	}},
+	{"spec.networking.expose", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Networking != nil && s.Networking.Expose != nil && string(s.Networking.Expose.Raw) != "false"
+	}},
+	{"spec.networking.allowedFrom", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Networking != nil && s.Networking.AllowedFrom != nil
+	}},
+	{"spec.workload.autoscaling", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Workload != nil && s.Workload.Autoscaling != nil
+	}},
+	{"spec.workload.podDisruptionBudget", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Workload != nil && s.Workload.PodDisruptionBudget != nil
+	}},
+	{"spec.workload.topologySpreadConstraints", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Workload != nil && len(s.Workload.TopologySpreadConstraints) > 0
+	}},
+	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
+	}},
+	{"spec.workload.overrides.podTemplate", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
+		return s.Workload != nil && s.Workload.Overrides != nil && s.Workload.Overrides.PodTemplate != nil
+	}},
+	{"spec.externalProviders", func(s *v1alpha2.LlamaStackDistributionSpec) bool { return len(s.ExternalProviders) > 0 }},
+}
+
+// Unsupported are the paths of the fields that an object sets without effect in
+// this release of the operator, in the order of the API.
+func Unsupported(obj *v1alpha2.LlamaStackDistribution) []string {
+	var paths []string
+	for _, field := range unsupported {
+		if field.set(&obj.Spec) {
+			paths = append(paths, field.path)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,48 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Warnings are sentences about what is valid and hardly meant.
+func Warnings(obj *v1alpha2.LlamaStackDistribution) []string {
+	return slices.Concat(disabledAndConfigured(obj), variables(obj))
+}
+
+// disabledAndConfigured: disabled wins, the provider is ignored.
+func disabledAndConfigured(obj *object) []string {
+	in, _ := intent.FromObject(obj)
+	var warnings []string
+	for _, provider := range in.Providers {
+		for i, text := range obj.Spec.Disabled {
+			api, id, one := strings.Cut(text, "/")
+			if serverAPI(api) == provider.API && (!one || id == provider.ID) {
+				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables %q",
+					provider.Path, provider.ID, spec("disabled").Index(i), text))
+			}
+		}
+	}
+	return warnings
+}
+
+// variables: the user's own entry wins over one that carries a secret.
+func variables(obj *object) []string {
+	var warnings []string
+	for i, env := range overrides(obj).Env {
+		path := spec("workload", "overrides", "env").Index(i).Child("name")
+		if _, both := obj.Spec.SecretEnv[env.Name]; both {
+			warnings = append(warnings, fmt.Sprintf("%s: %q is in secretEnv too, and this one wins", path, env.Name))
+		}
+		if strings.HasPrefix(env.Name, names.EnvPrefix) {
+			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the operator's own variables, and replaces the one of that name",
+				path, env.Name, names.EnvPrefix))
+		}
+	}
+	return warnings
+}
