@@ -40,6 +40,10 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret is the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
+// DigestKeySecret is the Secret in the operator's namespace with the key of
+// digests over secret values.
+const DigestKeySecret = "llama-stack-operator-digest-key"
+
 func prefix(s string, n int) string {
 	if len(s) < n {
 		return s

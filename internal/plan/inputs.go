@@ -53,6 +53,7 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 			CatalogueImage: in.CatalogueImage,
 			Release:        in.Distribution.Release.Line,
 		},
+		BaseConfigMap:   p.BaseConfigMapName,
 		OperatorVersion: in.OperatorVersion,
 	}
 }

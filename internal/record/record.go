@@ -35,6 +35,9 @@ type Record struct {
 	Image string `json:"image"`
 	// Distribution that the image was chosen by. It stays in force while name and version in the spec are the same.
 	Distribution Distribution `json:"distribution"`
+	// BaseConfigMap holds the base that the configuration was generated from. It stays the base while Distribution does.
+	// Empty: none was needed.
+	BaseConfigMap string `json:"baseConfigMap,omitempty"`
 	// OperatorVersion that rendered.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
 	// Kept is present while the template is left as it is although it would be rendered differently.
