@@ -1,19 +1,29 @@
 package stackconfig
 
-// Part is a part of a connection string.
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+)
+
+// Part is what is derived from a Secret's value.
 type Part string
 
-// The parts that a derived Secret can hold.
+// The parts of a PostgreSQL connection string, and a whole value encoded.
 const (
-	PartHost     Part = "host"
-	PartPort     Part = "port"
-	PartDB       Part = "db"
-	PartUser     Part = "user"
-	PartPassword Part = "password"
+	PartHost Part = "host"
+	// PartHostPlain is the host for a backend that cannot be told to use TLS: a
+	// connection string that insists on it is refused.
+	PartHostPlain Part = "host-plain"
+	PartPort      Part = "port"
+	PartDB        Part = "db"
+	PartUser      Part = "user"
+	PartPassword  Part = "password"
 	// PartPasswordEncoded is the password URL-encoded, for a backend that pastes
 	// it into a URL as it is.
 	PartPasswordEncoded Part = "password-encoded"
-	// PartSSLMode is the sslmode, prefer when the string has none.
+	// PartSSLMode is the sslmode; prefer, as everywhere, when the string has none.
 	PartSSLMode Part = "sslmode"
 	// PartEncoded is the whole value, URL-encoded.
 	PartEncoded Part = "encoded"
@@ -30,4 +40,146 @@ type DerivedValue struct {
 	Part Part
 	// FieldPath is the reference in the spec.
 	FieldPath string
+}
+
+// Derive takes a part out of the value of a Secret: a connection string,
+// postgresql://user:password@host:port/db or host=… user=…, or for PartEncoded
+// any value. The result survives the server's type conversion. Errors say what is
+// wrong and never hold anything of the value.
+func Derive(part Part, value string) (string, error) {
+	if part == PartEncoded {
+		return encoded(value, "the value")
+	}
+	c, err := parseConnection(value)
+	if err != nil {
+		return "", err
+	}
+	switch part {
+	case PartHost:
+		return usable(c.host, "the host")
+	case PartHostPlain:
+		if insistsOnTLS(c.sslMode) {
+			return "", fmt.Errorf("the connection string says sslmode=%s, and the server cannot be told so for this store", c.sslMode)
+		}
+		return usable(c.host, "the host")
+	case PartPort:
+		return c.port, nil
+	case PartDB:
+		return usable(c.db, "the name of the database")
+	case PartUser:
+		return usable(c.user, "the user")
+	case PartPassword:
+		return usable(c.password, "the password")
+	case PartPasswordEncoded:
+		return encoded(c.password, "the password")
+	case PartSSLMode:
+		return c.sslMode, nil
+	}
+	return "", fmt.Errorf("%q is not a part of a connection string", part)
+}
+
+func usable(value, what string) (string, error) {
+	if err := UsableSecretValue(value); err != nil {
+		return "", fmt.Errorf("%s %w", what, err)
+	}
+	return value, nil
+}
+
+// encoded is URL-encoding with %20 for a space: what is pasted into a URL is read
+// by a URL parser, not by a form's. What it encodes may look like a number only
+// if the value does, but a plain value is checked all the same.
+func encoded(value, what string) (string, error) {
+	if _, err := usable(value, what); err != nil {
+		return "", err
+	}
+	return usable(percentEncode(value), what)
+}
+
+// percentEncode leaves the unreserved characters of RFC 3986 alone.
+func percentEncode(value string) string {
+	const hexDigits = "0123456789ABCDEF"
+	out := make([]byte, 0, len(value))
+	for i := range len(value) {
+		c := value[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '~':
+			out = append(out, c)
+		default:
+			out = append(out, '%', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return string(out)
+}
+
+func insistsOnTLS(sslMode string) bool {
+	return sslMode == "require" || sslMode == "verify-ca" || sslMode == "verify-full"
+}
+
+// connection is a PostgreSQL connection string taken apart, with libpq's
+// defaults.
+type connection struct {
+	host, port, db, user, password, sslMode string
+}
+
+const (
+	defaultPostgresPort = "5432"
+	defaultSSLMode      = "prefer"
+)
+
+// complete fills the defaults and checks what there is.
+func (c *connection) complete() error {
+	if c.host == "" {
+		return errors.New("the connection string names no host")
+	}
+	if c.user == "" {
+		return errors.New("the connection string names no user")
+	}
+	if c.db == "" {
+		c.db = c.user
+	}
+	if c.port == "" {
+		c.port = defaultPostgresPort
+	}
+	if n, err := strconv.ParseUint(c.port, 10, 16); err != nil || n == 0 {
+		return errors.New("the connection string has a port that is not between 1 and 65535")
+	}
+	switch c.sslMode {
+	case "":
+		c.sslMode = defaultSSLMode
+	case "disable", "allow", "prefer", "require", "verify-ca", "verify-full":
+	default:
+		return errors.New("the connection string has an sslmode that PostgreSQL does not know")
+	}
+	return nil
+}
+
+// set takes one parameter of the string by libpq's name for it.
+func (c *connection) set(name, value string) error {
+	switch name {
+	case "host":
+		c.host = value
+	case "port":
+		c.port = value
+	case "dbname", "database":
+		c.db = value
+	case "user":
+		c.user = value
+	case "password":
+		c.password = value
+	case "sslmode":
+		c.sslMode = value
+	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
+		// The server sets its own; nothing is lost.
+	default:
+		return fmt.Errorf("the connection string has the parameter %s, which cannot be handed to the server", printable(name))
+	}
+	return nil
+}
+
+// printable keeps a parameter's name, and nothing that only looks like one.
+func printable(name string) string {
+	if len(name) > 40 || name != url.QueryEscape(name) {
+		return "that follows the known ones"
+	}
+	return strconv.Quote(name)
 }

@@ -28,9 +28,11 @@ type draft struct {
 	// off is what the user disabled.
 	off disabled
 
-	env       []EnvVar
-	derived   []DerivedValue
-	resources int
+	// registers says that the user registers resources, which the server keeps.
+	registers bool
+
+	env     []EnvVar
+	derived []DerivedValue
 }
 
 func newDraft(in Input) *draft {

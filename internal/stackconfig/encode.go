@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // finish writes the configuration down: header, YAML, hash. Nil with errors.
@@ -80,4 +82,19 @@ func (d *draft) providerCount() int {
 	return count
 }
 
-func (d *draft) resourceCount() int { return d.resources }
+// resourceCount counts what is registered without a condition that the spec does
+// not meet.
+func (d *draft) resourceCount() int {
+	count := 0
+	for _, known := range d.rel.Resources() {
+		if known.Dropped {
+			continue
+		}
+		for _, item := range yamlnode.Items(d.existing(known)) {
+			if d.registered(known, item) {
+				count++
+			}
+		}
+	}
+	return count
+}

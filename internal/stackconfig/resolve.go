@@ -62,8 +62,14 @@ type disabled struct {
 	providers map[[2]string]*intent.Disabled
 }
 
-func (x *disabled) has(api, id string) bool {
-	return x.apis[api] != nil || x.providers[[2]string{api, id}] != nil
+func (x *disabled) has(api, id string) bool { return x.by(api, id) != nil }
+
+// by is the entry of spec.disabled that takes a provider away, nil when none does.
+func (x *disabled) by(api, id string) *intent.Disabled {
+	if item := x.apis[api]; item != nil {
+		return item
+	}
+	return x.providers[[2]string{api, id}]
 }
 
 // resolve finds out what the base has: its providers by API and id, with

@@ -84,3 +84,20 @@ func Len(node *yaml.Node) int {
 		return len(node.Content)
 	}
 }
+
+// Equal says whether two trees hold the same values in the same order, however
+// they are spelt.
+func Equal(a, b *yaml.Node) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Kind != b.Kind || a.Value != b.Value || a.ShortTag() != b.ShortTag() || len(a.Content) != len(b.Content) {
+		return false
+	}
+	for i := range a.Content {
+		if !Equal(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,233 @@
+package stackconfig
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// check walks the whole configuration beside the release's data (ENGINE.md 4).
+// What would keep the server from starting is an error. What it would silently
+// ignore is a warning, if the user wrote it: a base may hold keys of its own.
+func check(d *draft) {
+	c := checker{draft: d}
+	c.apis()
+	c.sections()
+	c.providers()
+	c.dependencies()
+	c.backends()
+	c.registeredResources()
+	c.references()
+}
+
+type checker struct{ *draft }
+
+// apis: an unknown name stops the server, and so does an API without a provider
+// where it cannot do without.
+func (c *checker) apis() {
+	providers := yamlnode.Get(c.root, "providers")
+	for i, item := range yamlnode.Items(yamlnode.Get(c.root, "apis")) {
+		api, known := c.rel.API(item.Value)
+		path := fmt.Sprintf("apis[%d]", i)
+		switch {
+		case !known:
+			c.failAt(path, fmt.Sprintf("the server release %s has no API %q%s", c.rel.Line, item.Value, c.gone("api", item.Value)))
+		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
+			c.failAt(path, fmt.Sprintf("%q has no provider, and the server does not start without one", item.Value))
+		}
+	}
+	for i := 0; i+1 < len(providers.Content); i += 2 {
+		name := providers.Content[i].Value
+		if api, known := c.rel.API(name); !known || !api.Providable {
+			c.failAt("providers."+name, fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, name, c.gone("api", name)))
+		}
+	}
+}
+
+// sections checks everything that is not a provider's config.
+func (c *checker) sections() {
+	problems := c.rel.TopLevel.Check(c.root)
+	for i := range problems {
+		c.problem(&problems[i], problems[i].Path)
+	}
+}
+
+// providers checks each provider's config against its type. A type that the
+// release does not know comes with the image; the server will tell.
+func (c *checker) providers() {
+	seen := make(map[[2]string]bool, len(c.index.entries))
+	at := make(map[string]int)
+	for _, e := range c.index.entries {
+		path := fmt.Sprintf("providers.%s[%d]", e.api, at[e.api])
+		at[e.api]++
+		key := [2]string{e.api, e.id}
+		if seen[key] && e.enabled {
+			c.warn(Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is there twice, and the server takes the last one", e.id)})
+		}
+		seen[key] = true
+		if e.kind == nil || !e.enabled {
+			continue
+		}
+		problems := e.kind.Config.Check(yamlnode.Get(e.node, "config"))
+		for i := range problems {
+			c.providerProblem(e, &problems[i], path+".config")
+		}
+	}
+}
+
+// providerProblem says what the user can do: a missing key has a field of its own
+// when it is the endpoint or the credential.
+func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
+	if p.Kind != schema.MissingKey || e.user == nil {
+		c.problem(p, joinPath(path, p.Path))
+		return
+	}
+	field := e.user.Path
+	switch p.Path {
+	case e.kind.EndpointKey:
+		c.failf(field.Child("endpoint"), "required: %s does not start without an endpoint", e.kind.Type)
+	case e.kind.CredentialKey:
+		c.failf(field.Child("apiKey"), "required: %s does not start without a credential", e.kind.Type)
+	default:
+		c.failf(field.Child("settings"), "%s does not start without the key %q (%s); set it here or in secretRefs", e.kind.Type, p.Path, p.Want)
+	}
+}
+
+// problem turns a finding of the release's data into an error or a warning at the
+// field that caused it.
+func (c *checker) problem(p *schema.Problem, path string) {
+	origin := originAt(c.root, c.report.origins, path)
+	switch {
+	case p.Fatal:
+		c.failAt(path, p.Message())
+	case origin.Path != nil:
+		c.warn(Finding{Path: origin.Path.String(), ConfigPath: path, Message: p.Message()})
+	}
+}
+
+// failAt is an error at a place of the configuration: at the field that wrote it,
+// else at the place itself, for the base did.
+func (c *checker) failAt(path, message string) {
+	origin := originAt(c.root, c.report.origins, path)
+	if origin.Path != nil {
+		c.fail(field.Invalid(origin.Path, field.OmitValueType{}, message))
+		return
+	}
+	c.fail(&field.Error{
+		Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
+		Detail: message + " (" + origin.Note + ")",
+	})
+}
+
+// dependencies: the server does not start when an API that a provider needs is
+// not there.
+func (c *checker) dependencies() {
+	for _, m := range c.missingAPIs() {
+		if item := c.off.apis[m.api]; item != nil {
+			c.failf(item.Path, "%s needs the API %s; disable that too, or keep %s", m.names(), apiField(m.api), apiField(m.api))
+			continue
+		}
+		e := m.by[0]
+		if e.user != nil {
+			c.failf(e.user.Path, "%s needs the API %s; add a provider to spec.providers.%s", e.providerType, apiField(m.api), apiField(m.api))
+			continue
+		}
+		c.failAt("providers."+e.api, fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s", m.names(), apiField(m.api), apiField(m.api)))
+	}
+}
+
+// backends: every reference must name a backend, and a store one of its family.
+func (c *checker) backends() {
+	storage := yamlnode.Get(c.root, "storage")
+	backends := yamlnode.Get(storage, "backends")
+	if yamlnode.IsNull(storage) {
+		return
+	}
+	stores := yamlnode.Get(storage, "stores")
+	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
+		name, store := stores.Content[i].Value, stores.Content[i+1]
+		backend := yamlnode.Text(store, "backend")
+		known, ok := c.rel.Storage.Store(name)
+		if backend == "" || !ok {
+			continue
+		}
+		family, _, _ := strings.Cut(yamlnode.Text(yamlnode.Get(backends, backend), "type"), "_")
+		if yamlnode.Get(backends, backend) != nil && family != known.Family {
+			c.failAt("storage.stores."+name, fmt.Sprintf("needs a backend of type %s_*, and %q is none", known.Family, backend))
+		}
+	}
+	c.backendsIn(c.root, "", backends)
+}
+
+func (c *checker) backendsIn(node *yaml.Node, path string, backends *yaml.Node) {
+	if node == backends {
+		return
+	}
+	if node.Kind == yaml.MappingNode {
+		if name := yamlnode.Text(node, "backend"); name != "" && !schema.HasReference(name) && yamlnode.Get(backends, name) == nil {
+			c.failAt(joinPath(path, "backend"), fmt.Sprintf("%q is not a backend in storage.backends", name))
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if len(node.Content[i+1].Content) > 0 {
+				c.backendsIn(node.Content[i+1], joinPath(path, node.Content[i].Value), backends)
+			}
+		}
+		return
+	}
+	for i, item := range node.Content {
+		if len(item.Content) > 0 {
+			c.backendsIn(item, fmt.Sprintf("%s[%d]", path, i), backends)
+		}
+	}
+}
+
+// registeredResources: a resource of an unknown provider stops the server; one
+// whose condition is not met is skipped.
+func (c *checker) registeredResources() {
+	for _, known := range c.rel.Resources() {
+		if known.API == "" || known.Dropped {
+			continue
+		}
+		for i, item := range yamlnode.Items(c.existing(known)) {
+			text := yamlnode.Text(item, "provider_id")
+			id, condition := resolveID(text)
+			if text == "" || id == disabledID || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
+				continue
+			}
+			c.failAt(resourcePath(known, i), fmt.Sprintf("%q is not a provider of the API %s", id, apiField(known.API)))
+		}
+	}
+}
+
+func resourcePath(known release.Resource, i int) string {
+	return fmt.Sprintf("%s[%d].provider_id", joinPath(known.Section, known.Kind), i)
+}
+
+// references: a setting that names a provider must name one that exists.
+func (c *checker) references() {
+	for _, reference := range c.rel.References {
+		setting := yamlnode.At(c.root, strings.Split(reference.Path, ".")...)
+		if reference.ProviderKey == "" || yamlnode.IsNull(setting) {
+			continue
+		}
+		id := named(setting, reference.ProviderKey)
+		if id != "" && !schema.HasReference(id) && c.index.find(reference.API, id) == nil {
+			c.failAt(reference.Path, fmt.Sprintf("names the %s provider %q, which does not exist", apiField(reference.API), id))
+		}
+	}
+}
+
+func anyFatal(problems []schema.Problem) bool {
+	for i := range problems {
+		if problems[i].Fatal {
+			return true
+		}
+	}
+	return false
+}

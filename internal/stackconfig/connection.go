@@ -1,0 +1,117 @@
+package stackconfig
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+var (
+	errConnection = errors.New("the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database")
+	errEscape     = errors.New("the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40")
+	errHosts      = errors.New("the connection string names several hosts, and the server takes one")
+)
+
+// parseConnection reads a URL or libpq's keyword form.
+func parseConnection(value string) (connection, error) {
+	if strings.TrimSpace(value) == "" {
+		return connection{}, errors.New("is empty")
+	}
+	if strings.TrimRight(value, "\r\n") != value {
+		return connection{}, errLineBreak
+	}
+	var c connection
+	var err error
+	if scheme, _, isURL := strings.Cut(value, "://"); isURL && !strings.ContainsAny(scheme, "= '") {
+		err = c.parseURL(scheme, value)
+	} else {
+		err = c.parseKeywords(value)
+	}
+	if err != nil {
+		return connection{}, err
+	}
+	return c, c.complete()
+}
+
+// parseURL never hands on an error of the parser: it quotes the URL.
+func (c *connection) parseURL(scheme, value string) error {
+	name, _, _ := strings.Cut(scheme, "+")
+	if name != "postgresql" && name != "postgres" {
+		return errConnection
+	}
+	if authority, _, _ := strings.Cut(value[len(scheme)+len("://"):], "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
+		return errHosts
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Fragment != "" || u.Opaque != "" {
+		return errEscape
+	}
+	c.host, c.port, c.db = u.Hostname(), u.Port(), strings.TrimPrefix(u.Path, "/")
+	if u.User != nil {
+		c.user = u.User.Username()
+		c.password, _ = u.User.Password()
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return errEscape
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if err := c.set(name, query.Get(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseKeywords reads name=value pairs; a value may stand in single quotes, where
+// a backslash escapes.
+func (c *connection) parseKeywords(value string) error {
+	rest := strings.TrimSpace(value)
+	for rest != "" {
+		name, after, found := strings.Cut(rest, "=")
+		name = strings.TrimSpace(name)
+		if !found || name == "" || strings.ContainsAny(name, " '\\") {
+			return errConnection
+		}
+		text, remaining, err := keywordValue(strings.TrimLeft(after, " "))
+		if err != nil {
+			return err
+		}
+		if err := c.set(name, text); err != nil {
+			return err
+		}
+		rest = strings.TrimLeft(remaining, " ")
+	}
+	if strings.Contains(c.host, ",") {
+		return errHosts
+	}
+	return nil
+}
+
+// keywordValue reads one value and returns what follows it.
+func keywordValue(text string) (value, rest string, err error) {
+	quoted := strings.HasPrefix(text, "'")
+	if quoted {
+		text = text[1:]
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			b.WriteByte(text[i])
+		case quoted && c == '\'':
+			return b.String(), text[i+1:], nil
+		case !quoted && c == ' ':
+			return b.String(), text[i:], nil
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if quoted {
+		return "", "", errors.New("the connection string has a quote that is not closed")
+	}
+	return b.String(), "", nil
+}

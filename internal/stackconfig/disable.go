@@ -1,0 +1,145 @@
+package stackconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// disable takes APIs and single providers away, with the resources and the
+// settings that name them. Disabled wins over configured, with a warning.
+func disable(d *draft) {
+	if len(d.in.Disabled) == 0 {
+		return
+	}
+	for i := range d.in.Disabled {
+		d.checkDisabled(&d.in.Disabled[i])
+	}
+	for i := range d.in.Providers {
+		p := &d.in.Providers[i]
+		if item := d.off.by(p.API, p.ID); item != nil {
+			d.ignored(p.Path, "is disabled by %s, so this provider is left out", item.Path)
+		}
+	}
+	d.removeProviders()
+	removed := d.removeResources()
+	d.removeReferences(removed)
+}
+
+// checkDisabled tells a slip of the pen from an API of another release.
+func (d *draft) checkDisabled(item *intent.Disabled) {
+	api := apiName(item.API)
+	known, ok := d.rel.API(api)
+	switch {
+	case !ok && release.KnownAPI(api):
+		d.warnf(item.Path, "the server release %s has no API %q, so there is nothing to disable%s", d.rel.Line, item.API, d.gone("api", api))
+	case !ok:
+		d.fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known are %s", item.API, strings.Join(d.providable(), ", "))))
+	case !known.Providable && known.Router != "":
+		d.fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is a part of %s; disable that", item.API, apiField(known.Router))))
+	case !known.Providable:
+		d.fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
+	case item.Provider != "" && !d.hasProvider(api, item.Provider):
+		d.warnf(item.Path, "there is no %s provider %q to disable", apiField(api), item.Provider)
+	}
+}
+
+func (d *draft) hasProvider(api, id string) bool {
+	return d.index.find(api, id) != nil || slices.ContainsFunc(d.in.Providers, func(p intent.Provider) bool {
+		return p.API == api && p.ID == id
+	})
+}
+
+func (d *draft) providable() []string {
+	var apis []string
+	for _, name := range d.rel.APIs() {
+		if api, _ := d.rel.API(name); api.Providable {
+			apis = append(apis, apiField(name))
+		}
+	}
+	slices.Sort(apis)
+	return apis
+}
+
+func (d *draft) removeProviders() {
+	all := yamlnode.Get(d.root, "providers")
+	gone := func(e *entry) bool { return d.off.has(e.api, e.id) }
+	for _, e := range d.index.entries {
+		if gone(e) {
+			removeItem(yamlnode.Get(all, e.api), func(item *yaml.Node) bool { return item == e.node })
+		}
+	}
+	d.index.entries = slices.DeleteFunc(d.index.entries, gone)
+	for api := range d.off.apis {
+		yamlnode.Remove(all, api)
+		removeItem(yamlnode.Get(d.root, "apis"), func(item *yaml.Node) bool { return item.Value == api })
+	}
+}
+
+func removeItem(list *yaml.Node, match func(*yaml.Node) bool) {
+	if list != nil {
+		list.Content = slices.DeleteFunc(list.Content, match)
+	}
+}
+
+// removeResources takes away what a removed provider served, and returns the ids
+// by kind.
+func (d *draft) removeResources() map[string][]string {
+	removed := make(map[string][]string)
+	for _, known := range d.rel.Resources() {
+		if known.API == "" {
+			continue
+		}
+		removeItem(d.existing(known), func(item *yaml.Node) bool {
+			provider, _ := resolveID(yamlnode.Text(item, "provider_id"))
+			if !d.off.has(known.API, provider) {
+				return false
+			}
+			id, _ := resolveID(yamlnode.Text(item, known.IDKey))
+			removed[known.Kind] = append(removed[known.Kind], id)
+			return true
+		})
+	}
+	return removed
+}
+
+// removeReferences takes away the settings that name a removed provider or
+// resource: the server would not start, or fail the requests that use them.
+func (d *draft) removeReferences(removed map[string][]string) {
+	for _, reference := range d.rel.References {
+		keys := strings.Split(reference.Path, ".")
+		parent := yamlnode.At(d.root, keys[:len(keys)-1]...)
+		setting := yamlnode.Get(parent, keys[len(keys)-1])
+		if yamlnode.IsNull(setting) {
+			continue
+		}
+		provider, resource := named(setting, reference.ProviderKey), named(setting, reference.ResourceKey)
+		if d.off.has(reference.API, provider) || slices.Contains(removed[reference.Resource], resource) {
+			yamlnode.Remove(parent, keys[len(keys)-1])
+			if len(parent.Content) == 0 && len(keys) == 2 {
+				yamlnode.Remove(d.root, keys[0])
+			}
+		}
+	}
+}
+
+// named is the id that a setting holds under a key; "." is the setting itself.
+func named(setting *yaml.Node, key string) string {
+	text := ""
+	switch {
+	case key == "":
+	case key == "." && setting.Kind == yaml.ScalarNode:
+		text = setting.Value
+	default:
+		text = yamlnode.Text(setting, key)
+	}
+	id, _ := resolveID(text)
+	return id
+}

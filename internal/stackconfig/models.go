@@ -1,0 +1,88 @@
+package stackconfig
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Keys of a model's metadata (FR-042). The server keeps them and reads none but
+// the dimension.
+const (
+	keyContextLength      = "context_length"
+	keyQuantization       = "quantization"
+	keyEmbeddingDimension = "embedding_dimension"
+)
+
+// model registers one model (FR-040 to FR-042).
+func (r *registry) model(m *intent.Model) {
+	res, ok := r.newResource(kindModels, m.Name, m.Path)
+	if !ok || !r.provider(res, m.Provider, providerPath(m.Path, m.Provider)) {
+		return
+	}
+	if m.ProviderModelID != "" {
+		r.write(under(res.entry, "provider_model_id"), yamlnode.String(m.ProviderModelID), from(m.Path.Child("providerModelId")))
+	}
+	if m.ModelType != "" {
+		r.write(under(res.entry, "model_type"), yamlnode.String(m.ModelType), from(m.Path.Child("modelType")))
+	}
+	metadata := r.metadata(m)
+	r.embedding(m)
+	if len(metadata.Content) > 0 {
+		r.write(under(res.entry, "metadata"), metadata, from(m.Path))
+	}
+	r.register(res)
+}
+
+// providerPath is the field an error about the provider belongs to.
+func providerPath(path *field.Path, named string) *field.Path {
+	if named == "" {
+		return path
+	}
+	return path.Child("provider")
+}
+
+func (r *registry) metadata(m *intent.Model) *yaml.Node {
+	metadata := yamlnode.Map()
+	if m.ContextLength != nil {
+		r.write(under(metadata, keyContextLength), yamlnode.Int(*m.ContextLength), from(m.Path.Child("contextLength")))
+	}
+	if m.Quantization != "" {
+		r.write(under(metadata, keyQuantization), yamlnode.String(m.Quantization), from(m.Path.Child("quantization")))
+	}
+	path := m.Path.Child("metadata")
+	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {
+		if yamlnode.Get(metadata, key) != nil {
+			r.failf(path.Child(key), "%q is set by a field of the model too; keep one of them", key)
+			continue
+		}
+		r.write(under(metadata, key), yamlnode.FromJSON(m.Metadata[key]), from(path.Child(key)))
+	}
+	return metadata
+}
+
+// embedding: the server does not start with an embedding model of unknown
+// dimension.
+func (r *registry) embedding(m *intent.Model) {
+	if m.ModelType != "embedding" {
+		return
+	}
+	path := m.Path.Child("metadata", keyEmbeddingDimension)
+	switch value := m.Metadata[keyEmbeddingDimension].(type) {
+	case nil:
+		r.fail(field.Required(path, "required for an embedding model: the length of its vectors"))
+	case json.Number:
+		if n, err := strconv.ParseInt(value.String(), 10, 64); err != nil || n <= 0 {
+			r.failf(path, "%s is not a whole number above 0", value)
+		}
+	default:
+		r.failf(path, "must be a whole number above 0")
+	}
+}

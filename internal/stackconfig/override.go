@@ -1,0 +1,34 @@
+package stackconfig
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// OverrideCopy is a user's whole configuration in which only server.workers is
+// set, for the number has no other way into the server (API.md 3). Everything
+// else stays, comments apart.
+func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
+	document, err := decodeYAML(data)
+	if err != nil {
+		return nil, fmt.Errorf("override config: %w", err)
+	}
+	root, err := normalize(document)
+	if err != nil {
+		return nil, fmt.Errorf("override config: %w", err)
+	}
+	section := yamlnode.Get(root, "server")
+	if yamlnode.IsNull(section) {
+		section = yamlnode.Map()
+		yamlnode.Set(root, "server", section)
+	}
+	if section.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("override config: server must be a mapping, got %s", kindOf(section))
+	}
+	yamlnode.Set(section, "workers", yamlnode.Int(int64(server.Workers)))
+	return encode(root, "")
+}

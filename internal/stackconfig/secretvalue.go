@@ -1,0 +1,43 @@
+package stackconfig
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var errLineBreak = errors.New("ends with a line break; make the Secret from a file without one, or with --from-literal")
+
+// Numbers as Python's int() and float() read them: with underscores between
+// digits, and digits of any script.
+var (
+	pythonInt   = regexp.MustCompile(`^[+-]?\p{Nd}+(?:_\p{Nd}+)*$`)
+	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(?:(?:\p{Nd}+(?:_\p{Nd}+)*\.?(?:\p{Nd}+(?:_\p{Nd}+)*)?|\.\p{Nd}+(?:_\p{Nd}+)*)(?:e[+-]?\p{Nd}+(?:_\p{Nd}+)*)?|inf(?:inity)?|nan)$`)
+)
+
+// UsableSecretValue says why a value would not reach the server as it is, nil
+// when it would. The server converts what comes from a variable (SERVER.md fact
+// 9): a token 12345 becomes a number and is refused, in every release, and no
+// spelling prevents it. The error never holds the value.
+func UsableSecretValue(value string) error {
+	trimmed := strings.TrimSpace(value)
+	switch {
+	case trimmed == "":
+		return errors.New("is empty")
+	case !utf8.ValidString(value):
+		return errors.New("is not text in UTF-8")
+	case strings.TrimRight(value, "\r\n") != value:
+		return errLineBreak
+	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }):
+		return errors.New("holds a control character")
+	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
+		return errors.New("looks like a bool, and the server would take it for one and refuse it; use another value")
+	case pythonInt.MatchString(trimmed) || pythonFloat.MatchString(trimmed):
+		return errors.New("looks like a number, and the server would take it for one and refuse it; use another value")
+	case value == "~" || strings.HasPrefix(value, "~/"):
+		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
+	}
+	return nil
+}

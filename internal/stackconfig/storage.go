@@ -1,0 +1,189 @@
+package stackconfig
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// storage replaces the backend of a family that the user configured; what is not
+// given stays as the base has it (FR-053). The backends are always called
+// kv_default and sql_default: the defaults of the server's stores point at these
+// names, and every store would have to be listed under others.
+func storage(d *draft) {
+	kv, sql := d.in.Storage.KV, d.in.Storage.SQL
+	if kv == nil && sql == nil && !d.registers {
+		return
+	}
+	s := storageWriter{draft: d}
+	s.begin()
+	if kv != nil {
+		s.replace(release.KV, kv)
+	}
+	if sql != nil {
+		s.replace(release.SQL, sql)
+	}
+	s.complete()
+	if d.registers {
+		s.separateRegistry()
+	}
+}
+
+type storageWriter struct {
+	*draft
+	backends, stores *yaml.Node
+}
+
+func (s *storageWriter) begin() {
+	section := s.section(s.root, "storage", s.releaseDefault())
+	s.backends = s.section(section, "backends", s.releaseDefault())
+	s.stores = s.section(section, "stores", s.releaseDefault())
+}
+
+func defaultName(family string) string {
+	if family == release.SQL {
+		return release.SQLDefault
+	}
+	return release.KVDefault
+}
+
+// replace writes the user's backend of a family in place of the base's, and
+// points everything at it.
+func (s *storageWriter) replace(family string, store *intent.Store) {
+	kind, ok := s.rel.Storage.Backend(family + "_" + store.Type)
+	if !ok {
+		s.failf(store.Path.Child("type"), "the server release %s has no %s of type %q; it has %s",
+			s.rel.Line, family, store.Type, strings.Join(s.types(family), ", "))
+		return
+	}
+	old := s.ofFamily(family)
+	node := s.backend(kind, store, old)
+	for _, name := range old {
+		if name != defaultName(family) {
+			yamlnode.Remove(s.backends, name)
+			s.repoint(s.root, name, defaultName(family), store.Path)
+		}
+	}
+	s.write(under(s.backends, defaultName(family)), node, from(store.Path))
+}
+
+// types are what a user may write as the type of a store.
+func (s *storageWriter) types(family string) []string {
+	var types []string
+	for _, b := range s.rel.Storage.Backends {
+		if b.Family == family {
+			types = append(types, strings.TrimPrefix(b.Type, family+"_"))
+		}
+	}
+	return types
+}
+
+// ofFamily are the names of the base's backends of a family, the one with the
+// default name first: its file is the one that is kept.
+func (s *storageWriter) ofFamily(family string) []string {
+	var found []string
+	for i := 0; i+1 < len(s.backends.Content); i += 2 {
+		name := s.backends.Content[i].Value
+		if s.familyOf(name) != family {
+			continue
+		}
+		if name == defaultName(family) {
+			found = slices.Insert(found, 0, name)
+		} else {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// familyOf is the family of a backend of the configuration.
+func (s *storageWriter) familyOf(name string) string {
+	family, _, _ := strings.Cut(yamlnode.Text(yamlnode.Get(s.backends, name), "type"), "_")
+	return family
+}
+
+// repoint changes every reference {backend: <name>}: stores, providers, quota.
+func (s *storageWriter) repoint(node *yaml.Node, name, to string, path *field.Path) {
+	if node == s.backends {
+		return
+	}
+	if node.Kind == yaml.MappingNode && yamlnode.Text(node, "backend") == name {
+		s.write(under(node, "backend"), yamlnode.String(to), derived(path, "was "+name))
+	}
+	for _, item := range node.Content {
+		s.repoint(item, name, to, path)
+	}
+}
+
+// backend is the user's backend; a sqlite file of the base stays where it is.
+func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old []string) *yaml.Node {
+	if store.Type == intent.SQLite {
+		for _, name := range old {
+			if base := yamlnode.Get(s.backends, name); yamlnode.Text(base, "type") == kind.Type {
+				return base
+			}
+		}
+		return s.sqlite(kind)
+	}
+	b := backendWriter{draft: s.draft, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
+	if kind.Family == release.SQL {
+		b.id = intent.SQLID
+	}
+	b.put("type", yamlnode.String(kind.Type), store.Path.Child("type"))
+	if store.Type == intent.Redis {
+		b.redis()
+	} else {
+		b.postgres()
+	}
+	return b.node
+}
+
+// sqlite is a file where the server's own configurations have it.
+func (s *storageWriter) sqlite(kind release.Backend) *yaml.Node {
+	file := "kvstore.db"
+	if kind.Family == release.SQL {
+		file = "sql_store.db"
+	}
+	node := yamlnode.Map()
+	s.write(under(node, "type"), yamlnode.String(kind.Type), s.releaseDefault())
+	s.write(under(node, "db_path"), yamlnode.String(s.dataFile(file)), s.releaseDefault())
+	return node
+}
+
+// dataFile is a file in the directory for the distribution's databases.
+func (d *draft) dataFile(name string) string {
+	return "${env.SQLITE_STORE_DIR:=" + d.rel.Runtime.DataDir + "/distributions/" + d.distribution + "}/" + name
+}
+
+// complete lists every store the release knows, and the backends they point at.
+func (s *storageWriter) complete() {
+	for i := range s.rel.Storage.Stores {
+		store := &s.rel.Storage.Stores[i]
+		if store.Default != nil && yamlnode.IsNull(yamlnode.Get(s.stores, store.Name)) {
+			s.write(under(s.stores, store.Name), provider.Node(store.Default), s.releaseDefault())
+		}
+	}
+	for _, family := range []string{release.KV, release.SQL} {
+		name := defaultName(family)
+		kind, ok := s.rel.Storage.Backend(family + "_" + intent.SQLite)
+		if ok && s.used(name) && yamlnode.IsNull(yamlnode.Get(s.backends, name)) {
+			s.write(under(s.backends, name), s.sqlite(kind), s.releaseDefault())
+		}
+	}
+}
+
+func (s *storageWriter) used(backend string) bool {
+	for i := 1; i < len(s.stores.Content); i += 2 {
+		if yamlnode.Text(s.stores.Content[i], "backend") == backend {
+			return true
+		}
+	}
+	return false
+}

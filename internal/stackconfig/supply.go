@@ -1,0 +1,143 @@
+package stackconfig
+
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// supply adds what the base lacks to start and nobody disabled: not every
+// shipped configuration starts (SERVER.md fact 14), and a user's provider may
+// need an API that a small base does not have. It says what it added.
+func supply(d *draft) {
+	// What is added may need something itself; no chain is longer than the APIs.
+	for range d.rel.APIs() {
+		missing := d.missingAPIs()
+		added := false
+		for _, m := range missing {
+			if d.off.apis[m.api] == nil && d.add(m) {
+				added = true
+			}
+		}
+		if !added {
+			return
+		}
+	}
+}
+
+// missing is an API that providers need and the configuration does not have.
+type missing struct {
+	api string
+	// by are the providers that need it.
+	by []*entry
+}
+
+// names of the providers that need it: responses/builtin.
+func (m *missing) names() string {
+	names := make([]string, len(m.by))
+	for i, e := range m.by {
+		names[i] = apiField(e.api) + "/" + e.id
+	}
+	return strings.Join(names, ", ")
+}
+
+// missingAPIs are the hard dependencies that are not met (SERVER.md 2), in the
+// order in which they are needed first.
+func (d *draft) missingAPIs() []missing {
+	var found []missing
+	at := make(map[string]int)
+	for _, e := range d.index.entries {
+		if e.kind == nil || !e.enabled {
+			continue
+		}
+		for _, api := range e.kind.Requires {
+			api = d.providedBy(api)
+			if api == "" || d.isThere(api) {
+				continue
+			}
+			i, known := at[api]
+			if !known {
+				i = len(found)
+				at[api] = i
+				found = append(found, missing{api: api})
+			}
+			found[i].by = append(found[i].by, e)
+		}
+	}
+	return found
+}
+
+// providedBy is the API whose providers bring an API with them: inference for
+// models. Empty when the server has it anyway.
+func (d *draft) providedBy(api string) string {
+	known, ok := d.rel.API(api)
+	switch {
+	case !ok || known.Internal:
+		return ""
+	case known.Router != "":
+		return known.Router
+	default:
+		return api
+	}
+}
+
+// isThere says whether an API has an entry below providers; an empty list is
+// enough for one that routes.
+func (d *draft) isThere(api string) bool {
+	list := yamlnode.At(d.root, "providers", api)
+	known, _ := d.rel.API(api)
+	return yamlnode.Len(list) > 0 || (list != nil && known.RoutingTable != "")
+}
+
+// add adds an API: an empty list where that is enough, else a provider that needs
+// nothing the user would have to know.
+func (d *draft) add(m missing) bool {
+	origin := Origin{Note: "needed by " + m.names()}
+	all := yamlnode.Get(d.root, "providers")
+	if known, _ := d.rel.API(m.api); known.RoutingTable != "" {
+		d.write(under(all, m.api), yamlnode.Seq(), origin)
+		d.serve(m.api, origin)
+		return true
+	}
+	kind := d.selfContained(m.api)
+	if kind == nil {
+		return false
+	}
+	node := yamlnode.Map()
+	e := &entry{api: m.api, id: kind.Short(), text: kind.Short(), enabled: true, providerType: kind.Type, node: node, kind: kind}
+	d.write(under(node, "provider_id"), yamlnode.String(e.id), origin)
+	d.write(under(node, "provider_type"), yamlnode.String(kind.Type), origin)
+	config := yamlnode.Map()
+	for _, needed := range kind.Defaults(e.id, d.distribution) {
+		d.write(under(config, needed.Key), provider.Node(needed.Value), d.releaseDefault())
+	}
+	if len(config.Content) > 0 {
+		d.write(under(node, "config"), config, origin)
+	}
+	d.write(endOf(d.list(all, m.api, origin)), node, origin)
+	d.index.entries = append(d.index.entries, e)
+	d.serve(m.api, origin)
+	d.warn(Finding{ConfigPath: "providers." + m.api, Message: "the distribution's configuration has no provider of the API " +
+		apiField(m.api) + ", which " + m.names() + " needs to start; added " + kind.Type})
+	return true
+}
+
+// selfContained is the first inline type of an API all of whose required keys
+// have a working value.
+func (d *draft) selfContained(api string) *provider.Type {
+	for _, name := range d.rel.ProviderTypes(api) {
+		kind, _ := d.rel.Provider(api, name)
+		if kind.IsRemote() || kind.Deprecated != "" {
+			continue
+		}
+		config := yamlnode.Map()
+		for _, needed := range kind.Defaults(kind.Short(), d.distribution) {
+			yamlnode.Set(config, needed.Key, provider.Node(needed.Value))
+		}
+		if !anyFatal(kind.Config.Check(config)) {
+			return kind
+		}
+	}
+	return nil
+}
