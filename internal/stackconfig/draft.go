@@ -86,6 +86,9 @@ func (d *draft) write(at place, value *yaml.Node, origin Origin) {
 	default:
 		at.parent.Content = append(at.parent.Content, value)
 	}
+	// An empty list of the base is often written as []: what gets an item becomes
+	// a block like everything else.
+	at.parent.Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
 
