@@ -54,7 +54,9 @@ class Catalogue:
 
     def _describe(self, cls: type[BaseModel]) -> Row:
         extra = (cls.model_config or {}).get("extra") or "ignore"
-        return {"extra": extra, "keys": [self._key(cls, name, field) for name, field in cls.model_fields.items()]}
+        rows = [self._key(cls, name, field) for name, field in cls.model_fields.items()]
+        # Two fields may read one key: an inherited one by its alias, the class's own by its name, which says more.
+        return {"extra": extra, "keys": list({row["name"]: row for row in rows}.values())}
 
     def _key(self, cls: type[BaseModel], name: str, field: FieldInfo) -> Row:
         names = _names(cls, name, field)

@@ -58,6 +58,15 @@ class CatalogueTest(unittest.TestCase):
                 self.assertEqual(keys[name], {"name": name, **row})
         self.assertEqual(self.catalogue.rows["Inner"]["extra"], "forbid")
 
+    def test_two_fields_of_one_key(self) -> None:
+        class Both(BaseModel):
+            credential: SecretStr | None = Field(default=None, alias="api_key")
+            api_key: str = "x"
+
+        self.catalogue.name(Both)
+        want = [{"name": "api_key", "type": "str", "default": "x", "secret": True}]
+        self.assertEqual(self.catalogue.rows["Both"]["keys"], want)
+
     def test_classes_of_one_name(self) -> None:
         first = type("Config", (BaseModel,), {"__module__": "a.chroma.config", "__annotations__": {"url": str}})
         second = type("Config", (BaseModel,), {"__module__": "b.chroma.config", "__annotations__": {"path": str}})

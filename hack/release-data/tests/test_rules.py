@@ -150,6 +150,10 @@ class SecretTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertTrue(secrets.is_secret(name, "str | null"))
 
+    def test_lists(self) -> None:
+        self.assertTrue(secrets.is_secret("api_keys", "list[str]"))
+        self.assertFalse(secrets.is_secret("allowed_models", "list[str] | null"))
+
     def test_not(self) -> None:
         for name in ("max_tokens", "token_uri", "client_id", "tokenizer", "key", "base_url", "send_secret_in_body"):
             with self.subTest(name):
