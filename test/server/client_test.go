@@ -29,18 +29,21 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 	return list.Data, err
 }
 
-func (s *llamaStack) models(ctx context.Context) ([]string, error) {
+// list returns the ids of what a path lists; key is the entries' id.
+func (s *llamaStack) list(ctx context.Context, path, key string) ([]string, error) {
 	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
+		Data []map[string]any `json:"data"`
 	}
-	if err := s.get(ctx, "/v1/models", &list); err != nil {
+	if err := s.get(ctx, path, &list); err != nil {
 		return nil, err
 	}
 	ids := make([]string, 0, len(list.Data))
-	for _, model := range list.Data {
-		ids = append(ids, model.ID)
+	for _, entry := range list.Data {
+		id, ok := entry[key].(string)
+		if !ok {
+			return nil, fmt.Errorf("list %s: an entry has no %q", path, key)
+		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }

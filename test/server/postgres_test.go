@@ -149,17 +149,21 @@ func createDatabase(t *testing.T, installation string, db database, p *process) 
 	}
 }
 
-// tables lists the tables of the database's public schema.
-func (d database) tables(ctx context.Context) ([]string, error) {
+// count returns how many rows a table holds.
+func (d database) count(ctx context.Context, table string) (int, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(installed.postgres, "bin", "psql"), "--host="+d.host,
 		"--port="+strconv.Itoa(d.port), "--username="+postgresUser, "--no-password", "--dbname="+d.name,
-		"--tuples-only", "--no-align", "--command=SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+		"--tuples-only", "--no-align", "--command=SELECT count(*) FROM "+table)
 	cmd.Env = append(os.Environ(), "PGPASSWORD="+postgresPassword)
-	output, err := cmd.Output()
+	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("list tables: %w", err)
+		return 0, fmt.Errorf("count rows of %q: %w: %s", table, err, output)
 	}
-	return strings.Fields(string(output)), nil
+	rows, err := strconv.Atoi(strings.TrimSpace(string(output)))
+	if err != nil {
+		return 0, fmt.Errorf("count rows of %q: %w", table, err)
+	}
+	return rows, nil
 }
 
 func writeFile(t *testing.T, path, content string) {

@@ -1,0 +1,168 @@
+//go:build server
+
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// pod is the server's container as the operator's Deployment describes it, on
+// this machine: every volume is a directory below root.
+type pod struct {
+	root   string
+	mounts map[string]string // path in the container → directory here
+	env    []string          // NAME=value
+	config string            // path of the configuration here
+}
+
+// newPod builds the pod from the objects that the operator would apply.
+func newPod(t *testing.T, objects []render.Object, values secrets) pod {
+	t.Helper()
+	deployment, configMaps := workload(t, objects)
+	template := deployment.Spec.Template.Spec
+	container := template.Containers[0]
+	p := pod{root: t.TempDir(), mounts: map[string]string{}}
+	for _, mount := range container.VolumeMounts {
+		p.mounts[mount.MountPath] = filepath.Join(p.root, "volumes", mount.Name, mount.SubPath)
+	}
+	for _, volume := range template.Volumes {
+		p.fill(t, volume, configMaps, values)
+	}
+	for _, variable := range container.Env {
+		p.env = append(p.env, variable.Name+"="+p.value(t, variable, values))
+	}
+	p.config = p.lookup(t, "RUN_CONFIG_PATH")
+	return p
+}
+
+// workload picks the Deployment and the ConfigMaps out of the objects.
+func workload(t *testing.T, objects []render.Object) (deployment appsv1.Deployment, configMaps map[string]corev1.ConfigMap) {
+	t.Helper()
+	configMaps = map[string]corev1.ConfigMap{}
+	for _, object := range objects {
+		content, err := render.Unstructured(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		convert := func(into any) {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content.Object, into); err != nil {
+				t.Fatalf("read %s %q: %v", object.GVK.Kind, object.Name, err)
+			}
+		}
+		switch object.GVK.Kind {
+		case "Deployment":
+			convert(&deployment)
+		case "ConfigMap":
+			var configMap corev1.ConfigMap
+			convert(&configMap)
+			configMaps[configMap.Name] = configMap
+		}
+	}
+	if len(deployment.Spec.Template.Spec.Containers) == 0 {
+		t.Fatal("the operator renders no Deployment with a container")
+	}
+	return deployment, configMaps
+}
+
+// fill makes a volume's directory with the files that a pod would find there.
+func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]corev1.ConfigMap, values secrets) {
+	t.Helper()
+	files := map[string]string{}
+	switch {
+	case volume.ConfigMap != nil:
+		files = configMaps[volume.ConfigMap.Name].Data
+	case volume.Secret != nil:
+		files = values[volume.Secret.SecretName]
+	}
+	dir := filepath.Join(p.root, "volumes", volume.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		writeFile(t, filepath.Join(dir, name), p.localTLS(content))
+	}
+}
+
+// tlsPath is a line of the configuration that names a file of a mounted Secret.
+var tlsPath = regexp.MustCompile(`(?m)^(\s*tls_(?:certfile|keyfile|cafile): )(\S+)$`)
+
+// localTLS moves the certificate's paths in a configuration to this machine.
+func (p *pod) localTLS(config string) string {
+	return tlsPath.ReplaceAllStringFunc(config, func(line string) string {
+		parts := tlsPath.FindStringSubmatch(line)
+		return parts[1] + p.local(parts[2])
+	})
+}
+
+// local is a path in the container, on this machine.
+func (p *pod) local(path string) string {
+	best := ""
+	for mount := range p.mounts {
+		below := path == mount || strings.HasPrefix(path, strings.TrimSuffix(mount, "/")+"/")
+		if below && len(mount) > len(best) {
+			best = mount
+		}
+	}
+	if best == "" {
+		return path
+	}
+	return filepath.Join(p.mounts[best], strings.TrimPrefix(path, best))
+}
+
+// value is what a variable holds in the running container.
+func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string {
+	t.Helper()
+	if variable.ValueFrom == nil {
+		return p.local(variable.Value)
+	}
+	ref := variable.ValueFrom.SecretKeyRef
+	if ref == nil {
+		t.Fatalf("variable %s comes from something else than a Secret", variable.Name)
+	}
+	value, ok := values[ref.Name][ref.Key]
+	if !ok {
+		t.Fatalf("variable %s: Secret %q has no key %q", variable.Name, ref.Name, ref.Key)
+	}
+	return value
+}
+
+// lookup returns a variable of the pod.
+func (p *pod) lookup(t *testing.T, name string) string {
+	t.Helper()
+	for _, variable := range p.env {
+		if value, ok := strings.CutPrefix(variable, name+"="); ok {
+			return value
+		}
+	}
+	t.Fatalf("the pod has no variable %s", name)
+	return ""
+}
+
+func (p *pod) home(t *testing.T) string {
+	t.Helper()
+	home := filepath.Join(p.root, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// speaksTLS says whether the configuration lets the server speak HTTPS.
+func (p *pod) speaksTLS() (bool, error) {
+	config, err := os.ReadFile(p.config)
+	if err != nil {
+		return false, fmt.Errorf("read configuration: %w", err)
+	}
+	return tlsPath.Match(config), nil
+}
