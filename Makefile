@@ -48,7 +48,7 @@ ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=value]" } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the operator and the CLI into bin/
@@ -85,6 +85,10 @@ test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with g
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Boot generated configs on the real server (needs Python 3.12 or newer)
 	@hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
+
+.PHONY: test-release-data
+test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
+	@hack/release-data/extract --test 0.7.3
 
 .PHONY: bench
 bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BENCH=. BENCHCOUNT=6]
