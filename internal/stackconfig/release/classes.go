@@ -44,10 +44,22 @@ func buildKeys(rows []keyRow, parser *schema.Parser) ([]schema.Key, error) {
 			Internal: row.Internal, Limits: row.Limits,
 		}
 		if row.Default != nil {
-			if err := json.Unmarshal(row.Default, &keys[i].Default); err != nil {
+			if err := decodeDefault(row.Default, &keys[i].Default); err != nil {
 				return nil, fmt.Errorf("key %q: default: %w", row.Name, err)
 			}
 		}
 	}
 	return keys, nil
+}
+
+// decodeDefault decodes the default of a key; nearly all are one of three words.
+func decodeDefault(data json.RawMessage, into *any) error {
+	switch string(data) {
+	case "null":
+		return nil
+	case "true", "false":
+		*into = string(data) == "true"
+		return nil
+	}
+	return json.Unmarshal(data, into)
 }

@@ -115,10 +115,11 @@ type keyRow struct {
 	Limits           *schema.Limits  `json:"limits"`
 }
 
-// decode reads a data file. A field that it does not know is an error: the extraction tool and this code go together.
+// decode reads a data file. That it has no field that is not read here is held by a test, because looking for one takes
+// half of the time again.
 func decode(data []byte) (*document, error) {
 	var doc document
-	if err := decodeStrict(data, &doc); err != nil {
+	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("decode release data: %w", err)
 	}
 	if doc.Line == "" || doc.Version == "" {
