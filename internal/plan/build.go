@@ -56,7 +56,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 		Intent: wishes, Base: base, Release: in.Distribution.Release,
 	})
 	if result == nil {
-		return refused(in, report.Errors)
+		return refused(in, report)
 	}
 	p.Report = report
 	p.Warnings = append(releaseWarnings(in), report.Warnings...)

@@ -19,6 +19,8 @@ type ConfigError struct {
 	Errors field.ErrorList
 	// Err is the cause when no field is at fault.
 	Err error
+	// Warnings were found beside the errors.
+	Warnings []stackconfig.Finding
 }
 
 // Error is the message of each field, one a line, or that of the cause.
@@ -59,15 +61,17 @@ func badBase(err error) error {
 
 // refused is the answer to errors of the engine. The same spec that is served by one release may not fit the next: that
 // has a reason of its own, because the remedy is another one.
-func refused(in Input, errs field.ErrorList) error {
+func refused(in Input, report *stackconfig.Report) error {
 	reason := v1alpha2.ReasonConfigGenerationFailed
 	switch {
 	case in.RunningRelease != "" && in.RunningRelease != in.Distribution.Release.Line:
 		reason = v1alpha2.ReasonUpgradeConfigFailure
-	case onlyMissingProviders(errs):
+	case onlyMissingProviders(report.Errors):
 		reason = v1alpha2.ReasonMissingProviderForResource
 	}
-	return &ConfigError{Condition: v1alpha2.ConditionConfigGenerated, Reason: reason, Errors: errs}
+	return &ConfigError{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: reason, Errors: report.Errors, Warnings: report.Warnings,
+	}
 }
 
 func onlyMissingProviders(errs field.ErrorList) bool {

@@ -1,0 +1,24 @@
+// Command kubectl-llamastack is the operator's offline companion and a kubectl
+// plugin.
+package main
+
+import (
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+)
+
+// version is set by the release build.
+var version string
+
+func main() {
+	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: colour()}
+	os.Exit(cli.Run(streams, version, os.Args[1:]))
+}
+
+// colour follows https://no-color.org.
+func colour() bool {
+	return os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(os.Stderr.Fd()))
+}

@@ -1,0 +1,316 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+)
+
+const samples = "../../config/samples"
+
+// result is what a command line did.
+type result struct {
+	code     int
+	out, err string
+}
+
+func run(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	return runStreams(t, cli.Streams{}, stdin, args...)
+}
+
+func runStreams(t *testing.T, streams cli.Streams, stdin string, args ...string) result {
+	t.Helper()
+	var out, err bytes.Buffer
+	streams.In, streams.Out, streams.Err = strings.NewReader(stdin), &out, &err
+	code := cli.Run(streams, "test", args)
+	return result{code: code, out: out.String(), err: err.String()}
+}
+
+// write puts files into a folder of their own.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func stack(spec string) string {
+	return "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: demo}\nspec: " + spec + "\n"
+}
+
+const simple = `{distribution: {name: starter}, resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`
+
+func TestValidateSamples(t *testing.T) {
+	got := run(t, "", "validate", "-f", samples)
+	if got.code != 0 {
+		t.Fatalf("exit code %d, want 0\n%s", got.code, got.err)
+	}
+	entries, err := filepath.Glob(samples + "/v1alpha2-*.yaml")
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	for _, entry := range entries {
+		if !strings.Contains(got.err, "ok: "+entry) {
+			t.Errorf("no word of %s in\n%s", entry, got.err)
+		}
+	}
+}
+
+// The complete example of the requirements has three slips; each is answered in
+// the same run.
+func TestValidateExampleAsItStands(t *testing.T) {
+	got := run(t, "", "validate", "-f", "testdata/spec-example-as-it-stands.yaml")
+	if got.code != 1 {
+		t.Errorf("exit code %d, want 1", got.code)
+	}
+	for _, want := range []string{
+		`apiVersion: "llamastack.ai/v1alpha2" is not a group of this operator, its group is llamastack.io; write llamastack.io/v1alpha2`,
+		`spec.resources.models[1].provider: "vllm-primary" is not a configured inference provider; available: vllm`,
+		`spec.disabled[0]`,
+	} {
+		if !strings.Contains(got.err, want) {
+			t.Errorf("no sentence %q in\n%s", want, got.err)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for name, tc := range map[string]struct {
+		manifest string
+		want     string
+	}{
+		"unknown field": {
+			stack(`{distribution: {name: starter}, networkin: {port: 8321}}`),
+			`spec.networkin: unknown field, did you mean "networking"?`,
+		},
+		"unknown field in a list": {
+			stack(`{distribution: {name: starter}, workload: {overrides: {volumeMounts: [{name: a, mountPth: /a}]}}}`),
+			`spec.workload.overrides.volumeMounts[0].mountPth: unknown field, did you mean "mountPath"?`,
+		},
+		"unknown field in a map": {
+			stack(`{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, imag: b, image: c}]}}`),
+			`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
+		},
+		"unknown field like no other": {
+			stack(`{distribution: {name: starter}, zzzzzzzzz: 1}`),
+			"spec.zzzzzzzzz: unknown field\n",
+		},
+		"unknown key of a provider": {
+			stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://vllm:8000"}}}`),
+			`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
+		},
+		"key given twice": {
+			"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: other}\n",
+			`key "distribution" already set in map`,
+		},
+		"type of a field": {
+			stack(`{distribution: {name: starter}, networking: {port: eighty}}`),
+			"spec.networking.port",
+		},
+		"version": {
+			strings.Replace(stack(simple), "v1alpha2", "v1alpha1", 1),
+			`apiVersion: "llamastack.io/v1alpha1" is not a version this command reads; write llamastack.io/v1alpha2`,
+		},
+		"group of an older document": {
+			strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
+			`apiVersion: "llama.meta.com/v1alpha2" is not a group of this operator`,
+		},
+		"no group": {
+			strings.Replace(stack(simple), "llamastack.io/", "", 1),
+			`apiVersion: "v1alpha2" has no group; write llamastack.io/v1alpha2`,
+		},
+		"unknown distribution": {
+			stack(`{distribution: {name: startr}}`),
+			`startr`,
+		},
+		"base in no file": {
+			stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
+			`spec.baseConfig.configMapName: ConfigMap "base" of namespace "default" is in none of the files; add it with another --filename`,
+		},
+		"image without a base": {
+			stack(`{distribution: {image: "example.com/stack:0.7.1"}, resources: {models: [m]}}`),
+			`spec.distribution.image: "example.com/stack:0.7.1": the base configuration of an image is not known here`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, verb := range []string{"validate", "render"} {
+				got := run(t, tc.manifest, verb, "-f", "-")
+				if got.code != 1 {
+					t.Errorf("%s: exit code %d, want 1", verb, got.code)
+				}
+				if !strings.Contains(got.err, tc.want) {
+					t.Errorf("%s: no %q in\n%s", verb, tc.want, got.err)
+				}
+				if got.out != "" {
+					t.Errorf("%s printed to standard output:\n%s", verb, got.out)
+				}
+			}
+		})
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	folder := write(t, map[string]string{"configmap.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":         {[]string{"render"}, `required flag(s) "filename" not set`},
+		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
+		"no stack":        {[]string{"validate", "-f", folder}, "no LlamaStackDistribution in " + folder},
+		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is none of objects, config, env`},
+		"unknown command": {[]string{"rendr"}, "rendr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, "", tc.args...)
+			if got.code != 2 || !strings.Contains(got.err, tc.want) {
+				t.Errorf("exit code %d, want 2, with %q in\n%s", got.code, tc.want, got.err)
+			}
+		})
+	}
+}
+
+func TestRenderObjects(t *testing.T) {
+	got := run(t, "", "render", "-f", samples+"/v1alpha2-simple.yaml")
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	var kinds []string
+	for _, text := range strings.Split(got.out, "---\n")[1:] {
+		var object struct {
+			Kind     string `json:"kind"`
+			Metadata struct{ Namespace string }
+		}
+		if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, object.Kind)
+		if object.Metadata.Namespace != "default" {
+			t.Errorf("%s in namespace %q", object.Kind, object.Metadata.Namespace)
+		}
+	}
+	want := []string{"ConfigMap", "ConfigMap", "ServiceAccount", "Deployment", "Service"}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderConfig(t *testing.T) {
+	for name, tc := range map[string]struct{ spec, want string }{
+		"generated":     {simple, "base_url: http://vllm:8000/v1"},
+		"image default": {`{distribution: {name: starter}}`, "# demo: the image's own configuration runs unchanged; nothing is generated."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, stack(tc.spec), "render", "-f", "-", "-o", "config")
+			if got.code != 0 || !strings.Contains(got.out, tc.want) {
+				t.Errorf("exit code %d, no %q in\n%s%s", got.code, tc.want, got.out, got.err)
+			}
+		})
+	}
+}
+
+func TestRenderEnv(t *testing.T) {
+	got := run(t, "", "render", "-f", samples+"/v1alpha2-simple.yaml", "-o", "env")
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	var variables []corev1.EnvVar
+	if err := yaml.UnmarshalStrict([]byte(got.out), &variables); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range variables {
+		if variable.Name != "LLSD_VLLM_API_KEY" {
+			continue
+		}
+		want := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "vllm-creds"}, Key: "token"}
+		if diff := cmp.Diff(want, variable.ValueFrom.SecretKeyRef); diff != "" {
+			t.Errorf("LLSD_VLLM_API_KEY (-want +got):\n%s", diff)
+		}
+		return
+	}
+	t.Errorf("no LLSD_VLLM_API_KEY in\n%s", got.out)
+}
+
+// A ConfigMap in the files serves as base, whatever file it is in.
+func TestRenderBaseFromFile(t *testing.T) {
+	base := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\ndata:\n  config.yaml: |\n" +
+		"    version: 2\n    distro_name: mine\n    apis: [inference]\n    providers:\n      inference: []\n    my_section: {kept: true}\n"
+	object := stack(`{distribution: {image: "example.com/stack:0.7.1"}, baseConfig: {configMapName: base}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`)
+	folder := write(t, map[string]string{"1-stack.yaml": object, "2-base.yaml": base})
+	got := run(t, "", "render", "-f", folder, "-o", "config")
+	if got.code != 0 || !strings.Contains(got.out, "my_section") {
+		t.Errorf("exit code %d, no section of the base in\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// Half an answer on standard output would be applied by a pipe.
+func TestRenderAllOrNothing(t *testing.T) {
+	got := run(t, stack(simple)+"---\n"+stack(`{distribution: {name: nowhere}}`), "render", "-f", "-")
+	if got.code != 1 || got.out != "" {
+		t.Errorf("exit code %d, standard output %q; want 1 and nothing", got.code, got.out)
+	}
+}
+
+func TestSecretsStayOut(t *testing.T) {
+	const canary = "canary-3f9a"
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: " + canary + "}\n---\n"
+	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}}}`)
+	for _, args := range [][]string{
+		{"render", "-f", "-"}, {"render", "-f", "-", "-o", "config"}, {"render", "-f", "-", "-o", "env"}, {"validate", "-f", "-"},
+	} {
+		got := run(t, secret+object, args...)
+		if got.code != 0 {
+			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
+		}
+		if strings.Contains(got.out+got.err, canary) {
+			t.Errorf("%v printed a secret", args)
+		}
+	}
+	broken := strings.Replace(secret, "stringData: {", "stringData: {x: [", 1)
+	broken = strings.Replace(broken, canary+"}", canary+"]}", 1)
+	if got := run(t, broken+object, "validate", "-f", "-"); strings.Contains(got.out+got.err, canary) {
+		t.Errorf("an undecodable Secret was printed:\n%s", got.err)
+	}
+}
+
+func TestColour(t *testing.T) {
+	const escape = "\x1b["
+	wrong := stack(`{distribution: {name: nowhere}}`)
+	if got := run(t, wrong, "validate", "-f", "-"); strings.Contains(got.err, escape) {
+		t.Errorf("colour without a terminal:\n%q", got.err)
+	}
+	if got := runStreams(t, cli.Streams{Colour: true}, wrong, "validate", "-f", "-"); !strings.Contains(got.err, escape) {
+		t.Errorf("no colour:\n%q", got.err)
+	}
+}
+
+func TestStrict(t *testing.T) {
+	object := stack(`{distribution: {name: starter}, disabled: [postTraining]}`)
+	if got := run(t, object, "validate", "-f", "-"); got.code != 0 || !strings.Contains(got.err, "warning:") {
+		t.Errorf("exit code %d, want 0 with a warning:\n%s", got.code, got.err)
+	}
+	if got := run(t, object, "validate", "--strict", "-f", "-"); got.code != 1 {
+		t.Errorf("--strict: exit code %d, want 1:\n%s", got.code, got.err)
+	}
+}
+
+func TestHelpShowsExamples(t *testing.T) {
+	for _, verb := range []string{"render", "validate"} {
+		if got := run(t, "", verb, "--help"); got.code != 0 || !strings.Contains(got.out, "kubectl llamastack "+verb+" ") {
+			t.Errorf("%s --help: exit code %d, no example in\n%s", verb, got.code, got.out)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+// Package cli holds the verbs of kubectl-llamastack, one file each. They read
+// manifests from files, run the pipeline the controller runs (package plan) and
+// print what comes out; no cluster is asked for anything.
+package cli

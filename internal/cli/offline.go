@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// outcome is what the pipeline says of one stack: a plan, or errors.
+type outcome struct {
+	plan     *plan.Plan
+	warnings []string
+	errs     []string
+}
+
+// offline runs the pipeline of the controller on files. What only a cluster
+// can tell is left out: whether Secrets exist, and what an image's labels say.
+func (m *manifests) offline(s stack) outcome {
+	found := outcome{errs: s.errs}
+	if !s.decoded {
+		return found
+	}
+	warnings, invalid := validate.Spec(s.object)
+	found.warnings = warnings
+	for _, path := range validate.Unsupported(s.object) {
+		found.warnings = append(found.warnings, path+": accepted, but this release of the operator does nothing with it yet")
+	}
+	if len(invalid) > 0 {
+		for _, err := range invalid {
+			found.errs = append(found.errs, intent.Message(err))
+		}
+		return found
+	}
+	built, err := m.build(s.object)
+	if err != nil {
+		found.refuse(err)
+		return found
+	}
+	found.plan = built
+	found.warn(built.Warnings)
+	return found
+}
+
+// refuse notes what is wrong: of a plan that failed, each finding.
+func (o *outcome) refuse(err error) {
+	var failed *plan.ConfigError
+	if !errors.As(err, &failed) || len(failed.Errors) == 0 {
+		o.errs = append(o.errs, err.Error())
+		return
+	}
+	for _, finding := range failed.Errors {
+		o.errs = append(o.errs, intent.Message(finding))
+	}
+	o.warn(failed.Warnings)
+}
+
+func (o *outcome) warn(findings []stackconfig.Finding) {
+	for _, finding := range findings {
+		o.warnings = append(o.warnings, finding.String())
+	}
+}
+
+func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, error) {
+	spec := &object.Spec
+	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
+		distribution.Overrides{})
+	if err != nil {
+		return nil, err
+	}
+	input := plan.Input{Object: object, Distribution: resolved}
+	if plan.NeedsBase(spec) {
+		if input.Base, err = m.base(object, resolved); err != nil {
+			return nil, err
+		}
+	}
+	if source := spec.OverrideConfig; source != nil {
+		if input.Override, err = m.override(object.Namespace, source); err != nil {
+			return nil, err
+		}
+	}
+	return plan.Build(input)
+}
+
+// base finds the base configuration: the ConfigMap that the spec names, among
+// the files, or the operator's own copy.
+func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
+	if source := object.Spec.BaseConfig; source != nil {
+		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
+		if err != nil {
+			return nil, err
+		}
+		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
+	}
+	if resolved.Base == nil {
+		return nil, fmt.Errorf("spec.distribution.image: %q: the base configuration of an image is not known here; "+
+			"give one with spec.baseConfig and its ConfigMap in a file, or use overrideConfig; see docs/configuration.md",
+			resolved.Image)
+	}
+	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
+}
+
+func (m *manifests) override(namespace string, source *v1alpha2.OverrideConfigSource) (*plan.Override, error) {
+	data, err := m.configMapKey(namespace, "spec.overrideConfig", source.ConfigMapName, source.Key)
+	if err != nil {
+		return nil, err
+	}
+	key := source.Key
+	if key == "" {
+		key = v1alpha2.DefaultConfigKey
+	}
+	return &plan.Override{ConfigMapName: source.ConfigMapName, Key: key, Data: data}, nil
+}
+
+func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
+	if key == "" {
+		key = v1alpha2.DefaultConfigKey
+	}
+	configMap, ok := m.configMaps[objectKey{namespace, name}]
+	if !ok {
+		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q is in none of the files; add it with another --filename",
+			path, name, namespace)
+	}
+	if data, ok := configMapData(configMap, key); ok {
+		return data, nil
+	}
+	return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, name, key)
+}
+
+func configMapData(configMap *corev1.ConfigMap, key string) ([]byte, bool) {
+	if text, ok := configMap.Data[key]; ok {
+		return []byte(text), true
+	}
+	data, ok := configMap.BinaryData[key]
+	return data, ok
+}

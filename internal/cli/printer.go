@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// rejection is the answer to a manifest that is wrong: what was found is
+// printed already or carried here, and the exit code is 1.
+type rejection struct {
+	// problems are printed line by line.
+	problems []string
+	// summary is the last line.
+	summary string
+}
+
+func (r *rejection) Error() string { return r.summary }
+
+func asRejection(err error) (*rejection, bool) {
+	var rejected *rejection
+	return rejected, errors.As(err, &rejected)
+}
+
+// printer writes messages for people.
+type printer struct {
+	w      io.Writer
+	colour bool
+}
+
+func newPrinter(streams Streams) printer {
+	return printer{w: streams.Err, colour: streams.Colour}
+}
+
+const (
+	red    = "31"
+	yellow = "33"
+	green  = "32"
+)
+
+func (p printer) paint(code, text string) string {
+	if !p.colour {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p printer) line(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+func (p printer) rejection(r *rejection) {
+	for _, problem := range r.problems {
+		p.problem(problem)
+	}
+	p.line("%s", r.summary)
+}
+
+func (p printer) problem(message string) { p.line("%s %s", p.paint(red, "error:"), message) }
+
+func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warning:"), message) }
+
+func (p printer) ok(message string) { p.line("%s %s", p.paint(green, "ok:"), message) }
+
+func (p printer) failure(err error) { p.problem(err.Error()) }

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// outputs are the forms of `render -o`.
+var outputs = map[string]func(io.Writer, stack, *plan.Plan) error{
+	"objects": writeObjects,
+	"config":  writeConfig,
+	"env":     writeEnv,
+}
+
+type renderOptions struct {
+	files     []string
+	output    string
+	namespace string
+}
+
+func newRenderCommand(streams Streams) *cobra.Command {
+	options := renderOptions{}
+	command := &cobra.Command{
+		Use:   "render -f FILE",
+		Short: "Print every object the operator would apply, or just the server's config.yaml",
+		Long: `Print what the operator would apply for each LlamaStackDistribution in the
+files: every object, the server's config.yaml, or its environment. ConfigMaps in
+the files are used where a stack refers to them; Secrets are never needed, and
+never printed.`,
+		Example: `  # every object, as YAML
+  kubectl llamastack render -f stack.yaml
+
+  # just the configuration the server starts with
+  kubectl llamastack render -f stack.yaml -o config
+
+  # a stack whose base configuration is in a ConfigMap
+  kubectl llamastack render -f stack.yaml -f base-configmap.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runRender(command.InOrStdin(), streams, options)
+		},
+	}
+	addFileFlags(command, &options.files, &options.namespace)
+	command.Flags().StringVarP(&options.output, "output", "o", "objects", "what to print: objects, config or env")
+	return command
+}
+
+func addFileFlags(command *cobra.Command, files *[]string, namespace *string) {
+	command.Flags().StringArrayVarP(files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
+	command.Flags().StringVarP(namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err) // the flag stands two lines above
+	}
+}
+
+func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
+	write, ok := outputs[options.output]
+	if !ok {
+		return fmt.Errorf("--output: %q is none of objects, config, env", options.output)
+	}
+	found, err := readManifests(options.files, options.namespace, stdin)
+	if err != nil {
+		return err
+	}
+	outcomes, err := found.offlineAll(newPrinter(streams))
+	if err != nil {
+		return err
+	}
+	for i, s := range found.stacks {
+		if err := write(streams.Out, s, outcomes[i].plan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offlineAll plans every stack before anything is printed: half an answer on
+// standard output would be applied by a pipe.
+func (m *manifests) offlineAll(p printer) ([]outcome, error) {
+	outcomes := make([]outcome, 0, len(m.stacks))
+	var problems []string
+	for _, s := range m.stacks {
+		found := m.offline(s)
+		for _, warning := range found.warnings {
+			p.warning(s.title() + ": " + warning)
+		}
+		for _, problem := range found.errs {
+			problems = append(problems, s.title()+": "+problem)
+		}
+		outcomes = append(outcomes, found)
+	}
+	if len(problems) > 0 {
+		return nil, &rejection{problems: problems, summary: "nothing rendered"}
+	}
+	return outcomes, nil
+}
+
+func (s stack) title() string { return s.file + ": " + s.object.Name }
+
+func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
+	for _, object := range built.Objects {
+		content, err := render.Unstructured(object)
+		if err != nil {
+			return err
+		}
+		data, err := yaml.Marshal(content.Object)
+		if err != nil {
+			return fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
+		}
+		if _, err := fmt.Fprintf(w, "---\n%s", data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeConfig(w io.Writer, s stack, built *plan.Plan) error {
+	if len(built.Config) == 0 {
+		_, err := fmt.Fprintf(w, "# %s: the image's own configuration runs unchanged; nothing is generated.\n", s.object.Name)
+		return err
+	}
+	_, err := w.Write(built.Config)
+	return err
+}
+
+// writeEnv prints the environment of the server's container, in its order.
+func writeEnv(w io.Writer, _ stack, built *plan.Plan) error {
+	data, err := yaml.Marshal(environment(built))
+	if err != nil {
+		return fmt.Errorf("print environment: %w", err)
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func environment(built *plan.Plan) []corev1ac.EnvVarApplyConfiguration {
+	for _, object := range built.Objects {
+		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
+		if !ok {
+			continue
+		}
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			if *container.Name == names.Container {
+				return container.Env
+			}
+		}
+	}
+	return nil
+}

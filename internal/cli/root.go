@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Colour lets messages be coloured; set it for a terminal only.
+	Colour bool
+}
+
+// NewCommand is kubectl-llamastack with all its verbs. Version is printed by
+// --version; empty means the one Go recorded at build time.
+func NewCommand(streams Streams, version string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-llamastack",
+		Short: "Look at what the Llama Stack operator makes of a manifest, without a cluster",
+		Long: `Look at what the Llama Stack operator makes of a LlamaStackDistribution
+without a cluster: the same code that runs in the operator reads your files.
+
+Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack.yaml`,
+		Version:       versionOr(version),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams))
+	return root
+}
+
+// Run executes the command line and gives the exit code: 0 for success, 1 when
+// a manifest is wrong, 2 when the command line is.
+func Run(streams Streams, version string, args []string) int {
+	root := NewCommand(streams, version)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	printer := newPrinter(streams)
+	if rejected, ok := asRejection(err); ok {
+		printer.rejection(rejected)
+		return 1
+	}
+	printer.failure(err)
+	return 2
+}
+
+func versionOr(version string) string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "development"
+}

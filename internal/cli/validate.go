@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+type validateOptions struct {
+	files     []string
+	namespace string
+	strict    bool
+}
+
+func newValidateCommand(streams Streams) *cobra.Command {
+	options := validateOptions{}
+	command := &cobra.Command{
+		Use:   "validate -f FILE",
+		Short: "Check manifests as the operator would, with field paths",
+		Long: `Check every LlamaStackDistribution in the files as admission and the operator
+would: its fields, its references among each other, and the configuration it
+gives against the server release that reads it. Errors name the field, the value
+and the remedy. The exit code is 1 when there is an error.`,
+		Example: `  kubectl llamastack validate -f stack.yaml
+
+  # every manifest of a folder, warnings being errors
+  kubectl llamastack validate --strict -f deploy/`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runValidate(command.InOrStdin(), streams, options)
+		},
+	}
+	addFileFlags(command, &options.files, &options.namespace)
+	command.Flags().BoolVar(&options.strict, "strict", false, "take warnings for errors")
+	return command
+}
+
+func runValidate(stdin io.Reader, streams Streams, options validateOptions) error {
+	found, err := readManifests(options.files, options.namespace, stdin)
+	if err != nil {
+		return err
+	}
+	p := newPrinter(streams)
+	wrong := 0
+	for _, s := range found.stacks {
+		if !report(p, s, found.offline(s), options.strict) {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		return &rejection{summary: fmt.Sprintf("%d of %d invalid", wrong, len(found.stacks))}
+	}
+	return nil
+}
+
+// report prints what was found of one stack and says whether it is valid.
+func report(p printer, s stack, found outcome, strict bool) bool {
+	for _, problem := range found.errs {
+		p.problem(s.title() + ": " + problem)
+	}
+	for _, warning := range found.warnings {
+		p.warning(s.title() + ": " + warning)
+	}
+	valid := len(found.errs) == 0 && (!strict || len(found.warnings) == 0)
+	if valid {
+		p.ok(s.title())
+	}
+	return valid
+}
