@@ -25,10 +25,17 @@ def describe(package: Package) -> list[Row]:
     routed = {
         info.router_api.value: info.routing_table_api.value for info in distribution.builtin_automatically_routed_apis()
     }
-    return rows([api.value for api in _enum(package)], providable, internal, routed)
+    return rows([api.value for api in _enum(package)], providable, internal, routed, skips_missing(package))
 
 
-def rows(names: list[str], providable: set[str], internal: set[str], routed: dict[str, str]) -> list[Row]:
+def skips_missing(package: Package) -> bool:
+    """Whether the server serves the rest when an API is listed that nothing implements; older ones do not start."""
+    return "Skipping API with no implementation" in package.source("core/server/server.py")
+
+
+def rows(
+    names: list[str], providable: set[str], internal: set[str], routed: dict[str, str], skips: bool = False
+) -> list[Row]:
     """The rows for the given names; `routed` maps a router API to its routing table."""
     routers = {table: router for router, table in routed.items()}
     out = []
@@ -37,7 +44,7 @@ def rows(names: list[str], providable: set[str], internal: set[str], routed: dic
         if name in providable:
             row["providable"] = True
             # The server makes a router without any provider, but cannot make another API out of nothing.
-            if name not in routed:
+            if name not in routed and not skips:
                 row["needs_provider"] = True
         if name in internal:
             row["internal"] = True

@@ -1,7 +1,7 @@
 """Working values for required keys that a user cannot be expected to know.
 
 A reference to a store gets a place of its own, told apart by the provider's id; also one that may be null, because
-providers open the store without looking. A path gets the value that the server writes into its own example configs. A
+providers open the store without looking. Up to 0.2 the store itself stands there: it gets a file of its own. A path gets the value that the server writes into its own example configs. A
 required key that may be null gets null, unless it is the endpoint. Anything else (a bucket's name, a project) is for
 the user to say.
 
@@ -30,7 +30,8 @@ def required_defaults(
     out = []
     endpoint = endpoints.endpoint_key(keys)
     for key in keys:
-        if key["name"] == endpoint or not (key.get("required") or key["name"] in _ONLY_STORE):
+        opened = key["name"] in _OPENED or _inline(api, key, classes, data_dir)
+        if key["name"] == endpoint or not (key.get("required") or opened):
             continue
         found, value = _value(api, key, classes, example.get(key["name"]), data_dir)
         if found:
@@ -40,11 +41,15 @@ def required_defaults(
 
 def _value(api: str, key: Row, classes: Mapping[str, Row], example: Any, data_dir: str) -> tuple[bool, Any]:
     kind = key["type"].removesuffix(" | null")
+    if store := _inline(api, key, classes, data_dir):
+        return True, store
     if kind in classes:
         return _mapping(api, key["name"], classes[kind]["keys"], classes)
     if kind in ("str", "Path") and isinstance(example, str) and DIRECTORY in example:
         if not _BARE_REFERENCE.search(example):
-            return True, example.replace(DIRECTORY, f"{data_dir}/distributions/{{distribution}}")
+            # Some examples put the data directory before a directory that is whole.
+            place = example.replace(f"{data_dir}/{DIRECTORY}", DIRECTORY)
+            return True, place.replace(DIRECTORY, f"{data_dir}/distributions/{{distribution}}")
     if key["type"].endswith("| null"):
         return True, None  # the key has to be there, and says nothing
     return False, None
@@ -68,6 +73,20 @@ def _mapping(api: str, name: str, keys: list[Row], classes: Mapping[str, Row]) -
 
 # Keys that name the one store a provider has; others are part of the place, so that two stores of one provider differ.
 _ONLY_STORE = {"persistence", "kvstore", "sqlstore", "metadata_store"}
+
+# References to stores that are opened even where they may be null.
+_OPENED = {"persistence", "kvstore"}
+
+
+def _inline(api: str, key: Row, classes: Mapping[str, Row], data_dir: str) -> Row | None:
+    """A sqlite store of its own for a key that takes a whole backend, or None when the key takes none."""
+    for choice in key["type"].split(" | "):
+        keys = {row["name"]: row for row in classes.get(choice, {"keys": []})["keys"]}
+        if keys.get("type", {}).get("default") == "sqlite" and "db_path" in keys:
+            file = f"{api}_{{table}}" if key["name"] in _ONLY_STORE else f"{api}_{{table}}_{key['name']}"
+            directory = f"${{env.SQLITE_STORE_DIR:={data_dir}/distributions/{{distribution}}}}"
+            return {"type": "sqlite", "db_path": f"{directory}/{file}.db"}
+    return None
 
 
 def _reference(api: str, name: str, keys: set[str]) -> Row | None:

@@ -1,11 +1,17 @@
-"""The configs that a release ships, whole, with the environment variables they read."""
+"""The configs that a release ships, whole, with the environment variables they read.
+
+    python -m releasedata.distributions remote-vllm
+
+prints the data of one distribution that the newest release of a line no longer ships.
+"""
 
 import pathlib
+import sys
 from typing import Any
 
 import yaml
 
-from . import environment
+from . import environment, layout, package
 from .package import Package
 
 type Row = dict[str, Any]
@@ -37,3 +43,17 @@ def config_file(package: Package) -> str:
         if any((package.root / directory / "starter" / candidate).exists() for directory in _DIRECTORIES):
             return candidate
     raise FileNotFoundError("the release ships no starter distribution")
+
+
+def main() -> None:
+    """Prints the configs of the named distribution and of its variants; SystemExit when the release ships none."""
+    wanted, installed = sys.argv[1], package.find()
+    shipped = {found: row for found, row in describe(installed).items() if found.partition("/")[0] == wanted}
+    if not shipped:
+        raise SystemExit(f"{installed.distribution} {installed.version} ships no distribution {wanted}")
+    document = {"line": installed.line, "version": installed.version, "distributions": shipped}
+    sys.stdout.write(layout.dumps(document))
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ def describe(package: Package) -> Row:
     config = package.load("core.datatypes", "StackConfig", "StackRunConfig")
     server = package.load("core.datatypes", "ServerConfig")
     api_rows = apis.describe(package)
-    started = runtime.describe(package, config, server)
+    started = runtime.describe(package, config, server, api_rows)
     document: Row = {
         "line": package.line,
         "version": package.version,
@@ -25,7 +25,7 @@ def describe(package: Package) -> Row:
         "apis": api_rows,
         "top_level": catalogue.name(config),
         "server": catalogue.name(server),
-        "storage": storage.describe(package, catalogue),
+        "storage": storage.describe(package, catalogue, config),
         "resources": resources.describe(package, catalogue, config, api_rows),
         "providers": providers.describe(package, catalogue, started["data_dir"]),
         "distributions": distributions.describe(package),

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import importlib.util
 import pathlib
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,10 @@ class Package:
     @property
     def root(self) -> pathlib.Path:
         """The directory of the server's source."""
-        return pathlib.Path(importlib.import_module(self.module).__file__ or "").parent
+        spec = importlib.util.find_spec(self.module)  # importing it would need what it imports
+        if spec is None or not spec.submodule_search_locations:
+            raise ImportError(f"{self.module} is not a package")
+        return pathlib.Path(spec.submodule_search_locations[0])
 
     @property
     def line(self) -> str:

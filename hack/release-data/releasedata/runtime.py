@@ -13,25 +13,28 @@ type Row = dict[str, Any]
 _RUN = "cli/stack/run.py"
 
 
-def describe(package: Package, config: type, server: type) -> Row:
+def describe(package: Package, config: type, server: type, apis: list[Row]) -> Row:
     """The facts that can be read off the package; the overlay adds what only its image shows."""
     source = package.source(_RUN)
     port = config_variable(source, "PORT")
     prefix = port.removesuffix("_PORT")
     keys = config.model_fields  # type: ignore[attr-defined]
-    return {
+    facts = {
         "config_file": distributions.config_file(package),
         "command": command(package),
         "factory_variable": f"{prefix}_CONFIG",
         "port_variable": port,
         "logging_variable": f"{prefix}_LOGGING",
-        "telemetry_variables": "telemetry" not in keys,
+        "telemetry_variables": "telemetry" not in keys and "telemetry" not in {api["name"] for api in apis},
+        "telemetry_switch": "telemetry.enabled" if "telemetry" in keys else "",
         "data_dir": data_dir(package),
         "default_port": plain(server.model_fields["port"].default),  # type: ignore[attr-defined]
         "distribution_key": "distro_name" if "distro_name" in keys else "image_name",
         "server_port_ignored": server_port_ignored(source),
         "plain_http_refused": "TLS required" in source,
+        "writes_temp": "mkstemp(" in source,
     }
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def config_variable(source: str, suffix: str) -> str:

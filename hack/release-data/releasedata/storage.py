@@ -1,4 +1,8 @@
-"""The storage section: kinds of backend and the stores of the server."""
+"""The storage section: kinds of backend and the stores of the server.
+
+Up to 0.2 there is no such section: every store holds a backend of its own, whole, and the two of the server are keys of
+the top level.
+"""
 
 from typing import Any
 
@@ -12,21 +16,58 @@ type Row = dict[str, Any]
 
 _MODULE = "core.storage.datatypes"
 
+# Where the backends of each family are described up to 0.2.
+_INLINE = (
+    ("kv", "providers.utils.kvstore.config", "KVStoreConfig"),
+    ("sql", "providers.utils.sqlstore.sqlstore", "SqlStoreConfig"),
+)
 
-def describe(package: Package, catalogue: Catalogue) -> Row:
+
+def describe(package: Package, catalogue: Catalogue, config: type[BaseModel]) -> Row:
     """Backends by type and stores in declared order."""
+    if "storage" not in config.model_fields:
+        return {
+            "inline": True,
+            "backends": _inline_backends(package, catalogue),
+            "stores": inline_stores(catalogue.rows[catalogue.name(config)]["keys"]),
+        }
     return {"backends": _backends(package, catalogue), "stores": _stores(package, catalogue)}
 
 
 def _backends(package: Package, catalogue: Catalogue) -> Row:
     out = {}
     for cls in typetext.classes(package.load(_MODULE, "StorageBackendConfig"), BaseModel):
-        kind = plain(cls.model_fields["type"].default)  # type: ignore[attr-defined]
-        name = catalogue.name(cls)
-        row: Row = {"class": name, "family": kind.partition("_")[0]}
-        row |= _connection(catalogue.rows[name]["keys"])
-        out[kind] = row
+        kind = _type(cls)
+        out[kind] = _backend(cls, kind.partition("_")[0], catalogue)
     return dict(sorted(out.items()))
+
+
+def _inline_backends(package: Package, catalogue: Catalogue) -> Row:
+    """The backends under the names that they have from 0.3 on, each with what its `type` says."""
+    out = {}
+    for family, module, union in _INLINE:
+        for cls in typetext.classes(package.load(module, union), BaseModel):
+            out[f"{family}_{_type(cls)}"] = _backend(cls, family, catalogue) | {"type": _type(cls)}
+    return dict(sorted(out.items()))
+
+
+def _type(cls: type) -> str:
+    return str(plain(cls.model_fields["type"].default))  # type: ignore[attr-defined]
+
+
+def _backend(cls: type, family: str, catalogue: Catalogue) -> Row:
+    name = catalogue.name(cls)
+    return {"class": name, "family": family} | _connection(catalogue.rows[name]["keys"])
+
+
+def inline_stores(keys: list[Row]) -> list[Row]:
+    """The stores of the server that are keys of the top level: `metadata_store` is the store metadata."""
+    out = []
+    for key in keys:
+        if key["name"].endswith("_store"):
+            family = "kv" if "KVStoreConfig" in key["type"] else "sql"
+            out.append({"name": key["name"].removesuffix("_store"), "key": key["name"], "family": family})
+    return out
 
 
 def _connection(keys: list[Row]) -> Row:

@@ -3,7 +3,7 @@
 import unittest
 from typing import Any
 
-from releasedata import apis, defaults, endpoints, resources, secrets
+from releasedata import apis, defaults, endpoints, resources, secrets, storage
 
 REFERENCE = {
     "KVStoreReference": {
@@ -24,6 +24,10 @@ REFERENCE = {
             {"name": "responses", "type": "SqlStoreReference", "required": True},
             {"name": "cache", "type": "str", "default": "x"},
         ]
+    },
+    "RedisConfig": {"keys": [{"name": "type", "type": "literal[redis]", "default": "redis"}]},
+    "SqliteConfig": {
+        "keys": [{"name": "type", "type": "literal[sqlite]", "default": "sqlite"}, {"name": "db_path", "type": "str"}]
     },
     "Account": {"keys": [{"name": "user", "type": "str", "required": True}]},
 }
@@ -99,6 +103,19 @@ class DefaultsTest(unittest.TestCase):
         want = {"persistence": {"namespace": "vector_io::{id}", "backend": "kv_default"}}
         self.assertEqual(self.make("vector_io", key), want)
 
+    def test_a_store_of_metadata_only_when_it_is_required(self) -> None:
+        key = {"name": "metadata_store", "type": "SqlStoreReference | null", "default": None}
+        self.assertEqual(self.make("vector_io", key), {})
+        want = {"metadata_store": {"table_name": "files_{table}_metadata", "backend": "sql_default"}}
+        self.assertEqual(self.make("files", {"name": "metadata_store", "type": "SqlStoreReference", "required": True}), want)
+
+    def test_a_whole_backend_gets_a_file_of_its_own(self) -> None:
+        for name, file in (("kvstore", "agents_{table}.db"), ("responses_store", "agents_{table}_responses_store.db")):
+            with self.subTest(name):
+                key = {"name": name, "type": "RedisConfig | SqliteConfig | null", "default": "sqlite"}
+                path = f"${{env.SQLITE_STORE_DIR:=~/.llama/distributions/{{distribution}}}}/{file}"
+                self.assertEqual(self.make("agents", key), {name: {"type": "sqlite", "db_path": path}})
+
     def test_stores_of_one_provider_differ(self) -> None:
         key = {"name": "persistence", "type": "Persistence", "required": True}
         want = {
@@ -114,6 +131,12 @@ class DefaultsTest(unittest.TestCase):
         key = {"name": "db_path", "type": "str", "required": True}
         example = {"db_path": f"${{env.SQLITE_STORE_DIR:={defaults.DIRECTORY}}}/x.db"}
         want = {"db_path": "${env.SQLITE_STORE_DIR:=~/.llama/distributions/{distribution}}/x.db"}
+        self.assertEqual(self.make("vector_io", key, example=example), want)
+
+    def test_path_with_the_data_directory_twice(self) -> None:
+        key = {"name": "path", "type": "str", "required": True}
+        example = {"path": f"${{env.QDRANT_PATH:=~/.llama/{defaults.DIRECTORY}}}/qdrant.db"}
+        want = {"path": "${env.QDRANT_PATH:=~/.llama/distributions/{distribution}}/qdrant.db"}
         self.assertEqual(self.make("vector_io", key, example=example), want)
 
     def test_no_default(self) -> None:
@@ -173,6 +196,22 @@ class RowsTest(unittest.TestCase):
             {"name": "prompts", "internal": True},
         ]
         self.assertEqual(got, want)
+
+    def test_an_api_without_provider_that_is_skipped(self) -> None:
+        got = apis.rows(["files"], {"files"}, set(), {}, skips=True)
+        self.assertEqual(got, [{"name": "files", "providable": True}])
+
+    def test_inline_stores(self) -> None:
+        keys = [
+            {"name": "models", "type": "list[ModelInput]"},
+            {"name": "metadata_store", "type": "RedisKVStoreConfig | SqliteKVStoreConfig | null"},
+            {"name": "inference_store", "type": "InferenceStoreConfig | SqliteSqlStoreConfig | null"},
+        ]
+        want = [
+            {"name": "metadata", "key": "metadata_store", "family": "kv"},
+            {"name": "inference", "key": "inference_store", "family": "sql"},
+        ]
+        self.assertEqual(storage.inline_stores(keys), want)
 
     def test_id_key(self) -> None:
         for kind, key in (("models", "model_id"), ("tool_groups", "toolgroup_id"), ("scoring_fns", "scoring_fn_id")):
