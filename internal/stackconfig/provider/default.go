@@ -5,12 +5,16 @@ import "strings"
 // Defaults returns RequiredDefaults for a provider with the given id in a distribution of the given name: the
 // placeholders {id}, {table} (the id as a table name) and {distribution} are filled. The values are the caller's.
 func (t *Type) Defaults(id, distribution string) []Default {
-	fill := strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution)
 	out := make([]Default, len(t.RequiredDefaults))
 	for i, d := range t.RequiredDefaults {
-		out[i] = Default{Key: d.Key, Value: expand(fill, d.Value)}
+		out[i] = Default{Key: d.Key, Value: Fill(d.Value, id, distribution)}
 	}
 	return out
+}
+
+// Fill returns a copy of a value of release data with the placeholders in its strings filled: {id}, {table}, {distribution}.
+func Fill(value any, id, distribution string) any {
+	return expand(strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution), value)
 }
 
 // Default returns the working value of one key, with the placeholders filled.

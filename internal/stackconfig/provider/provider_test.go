@@ -258,3 +258,16 @@ func flatNode(node *yaml.Node) []string {
 	}
 	return out
 }
+
+func TestFill(t *testing.T) {
+	value := provider.Fields{
+		{Key: "path", Value: "~/{distribution}/{table}.db"}, {Key: "ids", Value: []any{"{id}", nil, true}},
+	}
+	want := provider.Fields{{Key: "path", Value: "~/starter/my_id.db"}, {Key: "ids", Value: []any{"My-ID", nil, true}}}
+	if diff := cmp.Diff(want, provider.Fill(value, "My-ID", "starter")); diff != "" {
+		t.Errorf("filled (-want +got):\n%s", diff)
+	}
+	if value[0].Value != "~/{distribution}/{table}.db" {
+		t.Error("the data itself was changed")
+	}
+}

@@ -20,11 +20,16 @@ type Type struct {
 	Type string
 	// Config is the class of its `config` mapping: keys, types, defaults, and what happens to unknown keys.
 	Config *schema.Class
+	// Broken says why no config with the type starts in this release, as a sentence that continues "…; ". Empty for
+	// nearly all types.
+	Broken string
 	// EndpointKey is the key that takes the user's endpoint: `base_url`, `url`, `host`. Empty when the type has none,
 	// and an endpoint given by the user is an error.
 	EndpointKey string
 	// EndpointPath is appended to an endpoint URL that has no path: `/v1`. Empty when the URL is taken as it is.
 	EndpointPath string
+	// EndpointIgnored says that the server reads EndpointKey and does not use it: it calls the public service.
+	EndpointIgnored bool
 	// EndpointParts are the keys that take the parts of an endpoint when EndpointKey takes a host name only
 	// (pgvector): the port goes to Port, and a scheme or path is an error. Zero when the endpoint is a URL.
 	EndpointParts EndpointParts

@@ -1,8 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,12 +21,10 @@ func build(doc *document) (*Release, error) {
 	b := &builder{doc: doc, classes: classes}
 	r := &Release{
 		Line: doc.Line, Version: doc.Version, Covers: doc.Covers, Package: doc.Package, Module: doc.Module,
-		Runtime:    doc.Runtime,
-		TopLevel:   b.class(doc.TopLevel, "top_level"),
-		Server:     b.class(doc.Server, "server"),
-		References: doc.References,
-		Removed:    sortedRemovals(doc.Removed),
-		apis:       make(map[string]API, len(doc.APIs)),
+		Runtime:  doc.Runtime,
+		TopLevel: b.class(doc.TopLevel, "top_level"),
+		Server:   b.class(doc.Server, "server"),
+		apis:     make(map[string]API, len(doc.APIs)),
 	}
 	if len(r.Covers) == 0 {
 		r.Covers = []string{doc.Version}
@@ -33,6 +33,7 @@ func build(doc *document) (*Release, error) {
 		r.apis[api.Name] = api
 		r.apiNames = append(r.apiNames, api.Name)
 	}
+	r.References = b.references(r.TopLevel)
 	r.Storage = b.storage()
 	r.resources = b.resources()
 	r.providers = b.providers()
@@ -72,11 +73,12 @@ func (b *builder) value(data json.RawMessage, user string) any {
 }
 
 func (b *builder) storage() Storage {
-	var s Storage
+	s := Storage{Inline: b.doc.Storage.Inline, Required: b.doc.Storage.Required}
 	for _, name := range sortedKeys(b.doc.Storage.Backends) {
 		row := b.doc.Storage.Backends[name]
 		s.Backends = append(s.Backends, Backend{
-			Type: name, Family: row.Family, Class: b.class(row.Class, "backend "+name),
+			Type: name, TypeValue: cmp.Or(row.Type, name), Family: row.Family,
+			Class: b.class(row.Class, "backend "+name), NeedsDirectory: row.NeedsDirectory,
 			CredentialKey: row.CredentialKey, CredentialInHost: row.CredentialInHost,
 			ConnectionStringKey: row.ConnectionStringKey, EncodePassword: row.EncodePassword,
 		})
@@ -84,7 +86,10 @@ func (b *builder) storage() Storage {
 	for i := range b.doc.Storage.Stores {
 		row := &b.doc.Storage.Stores[i]
 		store := Store{
-			Name: row.Name, Family: row.Family, Class: b.class(row.Class, "store "+row.Name), Required: row.Required,
+			Name: row.Name, Path: cmp.Or(row.Key, "storage.stores."+row.Name), Family: row.Family, Required: row.Required,
+		}
+		if !s.Inline {
+			store.Class = b.class(row.Class, "store "+row.Name)
 		}
 		if row.Default != nil {
 			store.Default, _ = b.value(row.Default, "store "+row.Name).(provider.Fields)
@@ -101,7 +106,8 @@ func (b *builder) resources() []Resource {
 		out = append(out, Resource{
 			Kind: row.Kind, Section: row.Section, IDKey: row.IDKey, ProviderIDKey: row.ProviderIDKey,
 			NeedsProvider: row.NeedsProvider, Class: b.class(row.Class, "resource "+row.Kind), API: row.API,
-			PublicID: row.PublicID, Dropped: row.Dropped, Instead: row.Instead,
+			PublicID: row.PublicID, PublicAlias: cmp.Or(row.PublicAlias, row.PublicID), AnyProvider: row.AnyProvider,
+			Dropped: row.Dropped, Instead: row.Instead,
 		})
 	}
 	return out
@@ -126,7 +132,8 @@ func (b *builder) providers() map[string]map[string]*provider.Type {
 func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 	t := &provider.Type{
 		API: api, Type: kind, Config: b.class(row.Config, "provider "+kind),
-		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath,
+		Broken:      row.Broken,
+		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
 		CredentialKey: row.CredentialKey, RegionKey: row.RegionKey,
 		Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
@@ -143,7 +150,10 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 func (b *builder) tools() Tools {
 	row := b.doc.Tools
 	tools := Tools{MCP: row.MCP, MCPURLKey: row.MCPURLKey, MCPProvider: row.MCPProvider}
-	groups := map[string][]string{}
+	groups := maps.Clone(row.Providers)
+	if groups == nil {
+		groups = map[string][]string{}
+	}
 	for name, p := range b.doc.Providers {
 		if p.ToolGroup != "" {
 			_, kind, _ := strings.Cut(name, "/")
@@ -171,8 +181,9 @@ func (b *builder) distributions() map[string]*Distribution {
 	return out
 }
 
-func sortedRemovals(rows []Removal) []Removal {
-	return slices.SortedFunc(slices.Values(rows), func(a, b Removal) int {
-		return strings.Compare(a.Kind+" "+a.Name, b.Kind+" "+b.Name)
+// references returns the settings of the shared list that the line's top level has.
+func (b *builder) references(top *schema.Class) []Reference {
+	return slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {
+		return top == nil || !top.HasPath(ref.Path)
 	})
 }

@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,39 +9,53 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// TestRequiredDefaultsLoad builds, for every provider type, a config of nothing but its defaults. All that may be wrong
-// with it is that a key is missing which only the user can know; those are listed.
+// onlyUser are the required keys without default, which only the user can know.
+var onlyUser = map[string][]string{
+	"file_processors/remote::unstructured-api": {"api_key"},
+	"files/remote::openai":                     {"api_key"},
+	"files/remote::s3":                         {"bucket_name"},
+	"inference/remote::azure":                  {"api_key", "api_base"}, // up to 0.3, the key up to 0.2
+	"inference/remote::hf::endpoint":           {"endpoint_name"},
+	"inference/remote::hf::serverless":         {"huggingface_repo"},
+	"inference/remote::oci":                    {"oci_compartment_id"},
+	"inference/remote::tgi":                    {"url"}, // up to 0.3
+	"inference/remote::vertexai":               {"project"},
+	"inference/remote::vllm":                   {"url", "base_url"}, // the first up to 0.3, the second later
+	"safety/remote::passthrough":               {"base_url"},
+	"vector_io/remote::chromadb":               {"url"},
+	"vector_io/remote::milvus":                 {"uri"},
+	"vector_io/remote::oci":                    {"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc", "ewallet_password"},
+}
+
+// TestRequiredDefaultsLoad builds, for every provider type of every line, a config of nothing but its defaults. All that
+// may be wrong with it is that a key is missing which only the user can know.
 func TestRequiredDefaultsLoad(t *testing.T) {
-	want := map[string][]string{
-		"files/remote::openai":       {"api_key"},
-		"files/remote::s3":           {"bucket_name"},
-		"inference/remote::vertexai": {"project"},
-		"inference/remote::vllm":     {"base_url"},
-		"safety/remote::passthrough": {"base_url"},
-		"vector_io/remote::chromadb": {"url"},
-		"vector_io/remote::milvus":   {"uri"},
-		"vector_io/remote::oci":      {"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc", "ewallet_password"},
-	}
-	got := map[string][]string{}
-	eachProvider(line07(t), func(p *provider.Type) {
-		var config provider.Fields
-		for _, d := range p.Defaults("my-id", "starter") {
-			config = append(config, provider.Field(d))
-		}
-		name := p.API + "/" + p.Type
-		for _, problem := range p.Config.Check(provider.Node(config)) {
-			if problem.Kind != schema.MissingKey {
-				t.Errorf("%s: %s: %s", name, problem.Path, problem.Message())
-				continue
+	used := map[string]bool{}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			var config provider.Fields
+			for _, d := range p.Defaults("my-id", "starter") {
+				config = append(config, provider.Field(d))
 			}
-			got[name] = append(got[name], problem.Path)
-		}
+			name := p.API + "/" + p.Type
+			for _, problem := range p.Config.Check(provider.Node(config)) {
+				if problem.Kind != schema.MissingKey || !slices.Contains(onlyUser[name], problem.Path) {
+					t.Errorf("%s: %s: %s", name, problem.Path, problem.Message())
+				}
+				used[name+" "+problem.Path] = true
+			}
+		})
 	})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("keys that only the user can know (-want +got):\n%s", diff)
+	for name, keys := range onlyUser {
+		for _, key := range keys {
+			if !used[name+" "+key] {
+				t.Errorf("%s does not require %s in any line", name, key)
+			}
+		}
 	}
 }
 
@@ -70,8 +85,8 @@ persistence:
 		{"vector_io", "inline::qdrant", `
 path: ${env.QDRANT_PATH:=~/.llama/distributions/starter}/qdrant.db
 persistence:
-  backend: kv_default
   namespace: vector_io::my-id
+  backend: kv_default
 `},
 		{"vector_io", "remote::milvus", `
 token: null
@@ -109,6 +124,39 @@ kvstore:
 	}
 }
 
+// TestDefaultsByLine holds the defaults that differ from those of 0.7.
+func TestDefaultsByLine(t *testing.T) {
+	for _, tt := range []struct{ first, last, api, kind, key, want string }{
+		{"", "0.5", "inference", "remote::vllm", "api_token", "${env.VLLM_API_TOKEN:=fake}"},
+		{"0.6", "", "inference", "remote::vllm", "api_token", ""},
+		{"0.3", "0.6", "agents", "inline::meta-reference", "persistence", "{agent_state: {namespace: agents::my-id::agent_state, backend: kv_default}, responses: {table_name: agents_my_id, backend: sql_default}}"},
+		{"0.7", "0.8", "responses", "inline::builtin", "persistence", "{agent_state: {namespace: responses::my-id::agent_state, backend: kv_default}, responses: {table_name: responses_my_id, backend: sql_default}}"},
+		{"1.0", "", "responses", "inline::builtin", "persistence", "{responses: {table_name: responses_my_id, backend: sql_default}}"},
+		{"0.3", "0.8", "batches", "inline::reference", "kvstore", "{namespace: batches::my-id, backend: kv_default}"},
+		{"1.0", "", "batches", "inline::reference", "sqlstore", "{table_name: batches_my_id, backend: sql_default}"},
+		{"0.8", "1.0", "messages", "inline::builtin", "kvstore", ""},
+		{"1.1", "", "messages", "inline::builtin", "kvstore", "{namespace: messages::my-id, backend: kv_default}"},
+		{"", "0.7", "vector_io", "inline::sqlite-vec", "db_path", "${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/sqlite_vec.db"},
+		{"0.8", "", "vector_io", "inline::sqlite-vec", "db_path", "${env.SQLITE_STORE_DIR:=~/.ogx/distributions/starter}/sqlite_vec.db"},
+		{"", "", "vector_io", "inline::faiss", "metadata_store", ""},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			p, ok := lineOf(t, line).Provider(tt.api, tt.kind)
+			if !ok {
+				t.Errorf("%s has no %s/%s", line, tt.api, tt.kind)
+				continue
+			}
+			got := ""
+			if value, ok := p.Default(tt.key, "my-id", "starter"); ok {
+				got = inline(value)
+			}
+			if got != tt.want {
+				t.Errorf("%s: %s of %s/%s is %s, want %s", line, tt.key, tt.api, tt.kind, got, tt.want)
+			}
+		}
+	}
+}
+
 func toYAML(t testing.TB, node *yaml.Node) string {
 	t.Helper()
 	var out strings.Builder
@@ -118,18 +166,4 @@ func toYAML(t testing.TB, node *yaml.Node) string {
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// hasPath follows keys through classes.
-func hasPath(class *schema.Class, path []string) bool {
-	key, ok := class.Key(path[0])
-	if !ok || len(path) == 1 {
-		return ok
-	}
-	for _, e := range append([]*schema.Expr{key.Type}, key.Type.Args...) {
-		if e.Class != nil && hasPath(e.Class, path[1:]) {
-			return true
-		}
-	}
-	return false
 }

@@ -15,6 +15,8 @@ import (
 type Distribution struct {
 	// Name is its name: `starter`, or `starter/run-with-postgres-store` for a variant.
 	Name string
+	// Last is the last release of the line that ships it (remote-vllm: `0.2.14`); empty when the line's newest does.
+	Last string
 	// Variables are the environment variables that the config reads, sorted by name.
 	Variables []Variable
 	// PathVariables are those whose default lies under the server's data directory, sorted by name.

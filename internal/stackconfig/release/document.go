@@ -23,13 +23,14 @@ type document struct {
 	Resources     []resourceRow               `json:"resources"`
 	References    []Reference                 `json:"references"`
 	Tools         toolsRow                    `json:"tools"`
-	Removed       []Removal                   `json:"removed"`
 	Providers     map[string]*providerRow     `json:"providers"`
 	Distributions map[string]*distributionRow `json:"distributions"`
 	Classes       map[string]*classRow        `json:"classes"`
 }
 
 type storageRow struct {
+	Inline   bool                   `json:"inline"`
+	Required bool                   `json:"required"`
 	Backends map[string]*backendRow `json:"backends"`
 	Stores   []storeRow             `json:"stores"`
 }
@@ -37,6 +38,8 @@ type storageRow struct {
 type backendRow struct {
 	Class               string `json:"class"`
 	Family              string `json:"family"`
+	Type                string `json:"type"`
+	NeedsDirectory      bool   `json:"needs_directory"`
 	CredentialKey       string `json:"credential_key"`
 	CredentialInHost    bool   `json:"credential_in_host"`
 	ConnectionStringKey string `json:"connection_string_key"`
@@ -45,6 +48,7 @@ type backendRow struct {
 
 type storeRow struct {
 	Name     string          `json:"name"`
+	Key      string          `json:"key"`
 	Class    string          `json:"class"`
 	Family   string          `json:"family"`
 	Default  json.RawMessage `json:"default"`
@@ -60,21 +64,26 @@ type resourceRow struct {
 	NeedsProvider bool   `json:"needs_provider"`
 	API           string `json:"api"`
 	PublicID      string `json:"public_id"`
+	PublicAlias   string `json:"public_alias"`
+	AnyProvider   string `json:"any_provider"`
 	Dropped       bool   `json:"dropped"`
 	Instead       string `json:"instead"`
 }
 
 type toolsRow struct {
-	MCP         string            `json:"mcp"`
-	MCPURLKey   string            `json:"mcp_url_key"`
-	MCPProvider string            `json:"mcp_provider"`
-	Names       map[string]string `json:"names"`
-	Automatic   bool              `json:"automatic"`
+	MCP         string              `json:"mcp"`
+	MCPURLKey   string              `json:"mcp_url_key"`
+	MCPProvider string              `json:"mcp_provider"`
+	Names       map[string]string   `json:"names"`
+	Providers   map[string][]string `json:"providers"`
+	Automatic   bool                `json:"automatic"`
 }
 
 type providerRow struct {
 	Config           string       `json:"config"`
+	Broken           string       `json:"broken"`
 	EndpointKey      string       `json:"endpoint_key"`
+	EndpointIgnored  bool         `json:"endpoint_ignored"`
 	EndpointPath     string       `json:"endpoint_path"`
 	PortKey          string       `json:"port_key"`
 	CredentialKey    string       `json:"credential_key"`
@@ -90,6 +99,13 @@ type providerRow struct {
 type defaultRow struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"`
+}
+
+// earlierDocument is a data file with a distribution that only earlier releases of a line ship.
+type earlierDocument struct {
+	Line          string                      `json:"line"`
+	Version       string                      `json:"version"`
+	Distributions map[string]*distributionRow `json:"distributions"`
 }
 
 type distributionRow struct {

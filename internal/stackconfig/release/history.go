@@ -9,6 +9,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// retired is something that releases had and later ones have not.
+type retired struct {
+	Removal `json:",inline"`
+	// Since is the first line that Instead is the advice for; empty means the one after Last. Of several rows for one
+	// thing the newest counts.
+	Since string `json:"since,omitempty"`
+}
+
 // chronicle is data/history.yaml: what no single release can tell.
 type chronicle struct {
 	// DefaultLine is the line that runs when nothing else is said.
@@ -19,6 +27,8 @@ type chronicle struct {
 		First string `json:"first"`
 		Last  string `json:"last,omitempty"`
 	} `json:"apis"`
+	// Removed is what releases had and later ones have not.
+	Removed []retired `json:"removed"`
 }
 
 var history = sync.OnceValue(func() chronicle {
@@ -32,6 +42,28 @@ var history = sync.OnceValue(func() chronicle {
 	}
 	return c
 })
+
+// Compare orders releases and lines by number: 0.9 before 0.10, 0.10 before 0.10.1. The result is that of [cmp.Compare].
+func Compare(a, b string) int { return compareLines(a, b) }
+
+// removedBefore returns what lines before the given one had and it has not, sorted by kind and name.
+func removedBefore(line string) []Removal {
+	newest := map[string]retired{}
+	for _, row := range history().Removed {
+		if compareLines(row.Last, line) >= 0 || !covers(row.Since, "", line) {
+			continue
+		}
+		thing := row.Kind + " " + row.Name
+		if known, ok := newest[thing]; !ok || compareLines(known.Since, row.Since) <= 0 {
+			newest[thing] = row
+		}
+	}
+	out := make([]Removal, 0, len(newest))
+	for _, thing := range sortedKeys(newest) {
+		out = append(out, newest[thing].Removal)
+	}
+	return out
+}
 
 // KnownAPI says whether any release has an API of that name, which may be written as in the config (`vector_io`) or as
 // in a Kubernetes object (`vectorIo`). It tells an API that this release lacks from a slip of the pen.

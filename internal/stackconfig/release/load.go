@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
-	"path"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,10 @@ type directory struct {
 	load  map[string]func() (*Release, error)
 }
 
+// lineFile is the name of a line's data file. Another <line>.<name>.json holds a distribution that only earlier releases
+// of the line ship.
+var lineFile = regexp.MustCompile(`^([0-9]+\.[0-9]+)\.json$`)
+
 // files finds the embedded lines: every <line>.json has one.
 var files = sync.OnceValue(func() directory {
 	dir := directory{load: map[string]func() (*Release, error){}}
@@ -28,10 +33,11 @@ var files = sync.OnceValue(func() directory {
 		panic(fmt.Sprintf("release: the data is not embedded: %v", err)) // cannot happen in a program that was built
 	}
 	for _, entry := range entries {
-		line, ok := strings.CutSuffix(entry.Name(), ".json")
-		if !ok {
+		match := lineFile.FindStringSubmatch(entry.Name())
+		if match == nil {
 			continue
 		}
+		line := match[1]
 		dir.lines = append(dir.lines, line)
 		dir.load[line] = sync.OnceValues(func() (*Release, error) { return load(line) })
 	}
@@ -41,29 +47,60 @@ var files = sync.OnceValue(func() directory {
 
 // load reads, corrects and builds the data of a line.
 func load(line string) (*Release, error) {
-	data, err := embedded.ReadFile(path.Join("data", line+".json"))
+	data, err := embedded.ReadFile("data/" + line + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("read release data: %w", err)
 	}
-	corrections, err := embedded.ReadFile(path.Join("data", line+".overlay.yaml"))
+	shared, err := sharedOverlay()
 	if err != nil {
-		return nil, fmt.Errorf("read overlay: %w", err)
+		return nil, err
 	}
-	return parse(data, corrections)
+	own, err := readOverlay(line)
+	if err != nil {
+		return nil, err
+	}
+	r, err := parse(data, shared, own)
+	if err != nil {
+		return nil, err
+	}
+	r.Removed = removedBefore(line)
+	return r, addEarlier(r)
 }
 
-// parse makes a Release of a data file and its overlay.
-func parse(data, corrections []byte) (*Release, error) {
+// addEarlier adds the distributions that only earlier releases of the line ship.
+func addEarlier(r *Release) error {
+	names, err := fs.Glob(embedded, "data/"+r.Line+".*.json")
+	if err != nil {
+		return fmt.Errorf("find earlier distributions: %w", err)
+	}
+	for _, name := range names {
+		data, err := embedded.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read earlier distribution: %w", err)
+		}
+		var doc earlierDocument
+		if err := decodeStrict(data, &doc); err != nil {
+			return fmt.Errorf("decode earlier distribution %q: %w", name, err)
+		}
+		for distribution, row := range doc.Distributions {
+			d := newDistribution(distribution, row.Variables, r.Runtime.DataDir, row.Config)
+			d.Last = doc.Version
+			r.distributions[distribution] = d
+		}
+	}
+	return nil
+}
+
+// parse makes a Release of a data file and its overlays.
+func parse(data []byte, overlays ...*overlay) (*Release, error) {
 	doc, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	o, err := decodeOverlay(corrections)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.apply(doc); err != nil {
-		return nil, fmt.Errorf("apply overlay: %w", err)
+	for _, o := range overlays {
+		if err := o.apply(doc); err != nil {
+			return nil, fmt.Errorf("apply overlay: %w", err)
+		}
 	}
 	r, err := build(doc)
 	if err != nil {

@@ -52,7 +52,10 @@ func Lookup(asked string) (Match, error) {
 func IsVersion(text string) bool { return version.MatchString(text) }
 
 // Default returns the data of the release line that runs when nothing else is said.
-func Default() *Release { return mustLoad(history().DefaultLine) }
+func Default() *Release { return mustLoad(DefaultLine()) }
+
+// DefaultLine returns the name of that line, without loading it.
+func DefaultLine() string { return history().DefaultLine }
 
 // Lines returns the release lines that there is data for, ascending.
 func Lines() []string { return slices.Clone(files().lines) }

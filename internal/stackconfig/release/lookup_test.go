@@ -3,6 +3,7 @@ package release_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,27 @@ func TestLookup(t *testing.T) {
 		{"v0.7.1", "0.7.1", true},
 		{"0.7.0", "0.7.0", true},
 		{"0.7.9", "0.7.9", false},
+		{"0.2.24", "0.2.24", true},
+		{"0.2.22", "0.2.22", false},
+		{"0.2.14", "0.2.14", false},
+		{"0.3.1", "0.3.1", false},
+		{"0.3.2", "0.3.2", true},
+		{"0.4.3", "0.4.3", true},
+		{"0.5.0", "0.5.0", false},
+		{"0.5.1", "0.5.1", true},
+		{"0.6.0", "0.6.0", true},
+		{"1.0.2", "1.0.2", false},
+		{"1.0.3", "1.0.3", true},
+		{"1.1.0", "1.1.0", true},
+		{"1.4.0", "1.4.0", false},
+		{"0.3", "0.3", true},
+		{"0.3.5", "0.3.5", true},
+		{"0.3.9", "0.3.9", false},
+		{"0.5.4", "0.5.4", true},
+		{"0.8.1", "0.8.1", false},
+		{"v1.0.4", "1.0.4", true},
+		{"1.5.0", "1.5.0", true},
+		{"1.5", "1.5", true},
 		{"0.7.3-2", "0.7.3-2", false},
 		{"0.7.3rc1", "0.7.3rc1", false},
 	}
@@ -29,7 +51,7 @@ func TestLookup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if match.Asked != tt.version || match.Exact != tt.exact || match.Release.Line != "0.7" {
+			if match.Asked != tt.version || match.Exact != tt.exact || !strings.HasPrefix(tt.version, match.Release.Line) {
 				t.Errorf("got %q, exact %v, of line %s", match.Asked, match.Exact, match.Release.Line)
 			}
 		})
@@ -47,7 +69,8 @@ func TestLookupUnknown(t *testing.T) {
 		})
 	}
 	_, err := release.Lookup("0.1")
-	if want := `unknown server release "0.1"; known release lines: 0.7`; err == nil || err.Error() != want {
+	want := `unknown server release "0.1"; known release lines: 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5`
+	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -76,6 +99,11 @@ func TestEveryLineLoads(t *testing.T) {
 		}
 		if again, _ := release.Lookup(r.Version); again.Release != r {
 			t.Errorf("line %s is loaded twice", line)
+		}
+		for _, version := range r.Covers {
+			if again, _ := release.Lookup(version); again.Release != r || !again.Exact {
+				t.Errorf("line %s covers %s, which is not found as its own", line, version)
+			}
 		}
 		for _, api := range r.APIs() {
 			if !release.KnownAPI(api) {

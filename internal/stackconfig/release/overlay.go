@@ -1,37 +1,111 @@
 package release
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
-// overlay is the hand-written file of a line.
+// overlay is a hand-written file: <line>.overlay.yaml of a line, or shared.overlay.yaml, whose corrections say which lines
+// they are for.
 type overlay struct {
 	// Corrections are applied in order.
-	Corrections []correction `json:"corrections"`
+	Corrections []correction `yaml:"corrections"`
 }
 
 // correction changes one part of the extracted data, or adds what the package cannot tell.
 type correction struct {
-	// Of names the part: `release`, `runtime`, `tools`, `provider inference/remote::vllm`, `backend kv_redis`,
+	// Of names the part: `release`, `runtime`, `storage`, `tools`, `provider inference/remote::vllm`, `backend kv_redis`,
 	// `store metadata`, `resource models`, `key VLLMInferenceAdapterConfig.base_url`.
-	Of string `json:"of"`
+	Of string `yaml:"of"`
+	// Since and Until are the first and the last line that the correction is for; empty means all before or after.
+	Since string `yaml:"since"`
+	Until string `yaml:"until"`
 	// Set holds the fields to set, as the data file has them; the others stay.
-	Set json.RawMessage `json:"set"`
+	Set ordered `yaml:"set"`
 	// Reason says why the extracted data is not enough, and where the fact comes from.
-	Reason string `json:"reason"`
+	Reason string `yaml:"reason"`
 	// Test names the test that shows it.
-	Test string `json:"test"`
+	Test string `yaml:"test"`
+}
+
+// ordered is a YAML value as JSON, with the order that its mappings are written in.
+type ordered json.RawMessage
+
+// UnmarshalYAML is called by the YAML decoder.
+func (o *ordered) UnmarshalYAML(node *yaml.Node) error {
+	text, err := appendJSON(nil, node)
+	*o = text
+	return err
+}
+
+// appendJSON appends the JSON of a YAML node; a key is taken as the text it is.
+func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
+	switch node.Kind {
+	case yaml.AliasNode:
+		return nil, fmt.Errorf("line %d: an alias within set is not read", node.Line) // it might contain itself
+	case yaml.MappingNode, yaml.SequenceNode:
+		return appendItems(out, node)
+	default:
+		var value any
+		if err := node.Decode(&value); err != nil {
+			return nil, err
+		}
+		return appendValue(out, value)
+	}
+}
+
+func appendItems(out []byte, node *yaml.Node) (_ []byte, err error) {
+	left, right, step := byte('['), byte(']'), 1
+	if node.Kind == yaml.MappingNode {
+		left, right, step = '{', '}', 2
+	}
+	out = append(out, left)
+	for i := 0; i < len(node.Content); i += step {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if step == 2 {
+			if out, err = appendValue(out, node.Content[i].Value); err != nil {
+				return nil, err
+			}
+			out = append(out, ':')
+		}
+		if out, err = appendJSON(out, node.Content[i+step-1]); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, right), nil
+}
+
+func appendValue(out []byte, value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	return append(out, text...), err
+}
+
+// sharedOverlay holds what is true of several lines.
+var sharedOverlay = sync.OnceValues(func() (*overlay, error) { return readOverlay("shared") })
+
+// readOverlay reads the embedded overlay of the given name.
+func readOverlay(name string) (*overlay, error) {
+	data, err := embedded.ReadFile("data/" + name + ".overlay.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read overlay: %w", err)
+	}
+	return decodeOverlay(data)
 }
 
 // decodeOverlay reads an overlay, strictly, and refuses a correction without reason or test.
 func decodeOverlay(data []byte) (*overlay, error) {
 	var o overlay
-	if err := yaml.UnmarshalStrict(data, &o); err != nil {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&o); err != nil {
 		return nil, fmt.Errorf("decode overlay: %w", err)
 	}
 	for i, c := range o.Corrections {
@@ -42,9 +116,17 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	return &o, nil
 }
 
+// covers says whether a line lies between two others, both included; an empty one is no bound.
+func covers(since, until, line string) bool {
+	return (since == "" || compareLines(since, line) <= 0) && (until == "" || compareLines(line, until) <= 0)
+}
+
 // apply changes the document as the overlay says.
 func (o *overlay) apply(doc *document) error {
 	for _, c := range o.Corrections {
+		if !covers(c.Since, c.Until, doc.Line) {
+			continue
+		}
 		target, err := doc.part(c.Of)
 		if err == nil {
 			err = decodeStrict(c.Set, target)
@@ -66,6 +148,8 @@ func (d *document) part(of string) (any, error) {
 		return d, nil
 	case "runtime":
 		return &d.Runtime, nil
+	case "storage":
+		return &d.Storage, nil
 	case "tools":
 		return &d.Tools, nil
 	case "provider":

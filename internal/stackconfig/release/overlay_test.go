@@ -11,18 +11,17 @@ import (
 // TestCorrectionsAreShown holds that every correction of every line has a test in this package.
 func TestCorrectionsAreShown(t *testing.T) {
 	tests := testNames(t)
-	for _, line := range Lines() {
-		data, err := embedded.ReadFile("data/" + line + ".overlay.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := decodeOverlay(data)
+	for _, name := range append(Lines(), "shared") {
+		o, err := readOverlay(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range o.Corrections {
 			if !tests[c.Test] {
-				t.Errorf("line %s: the correction of %q names the test %q, which does not exist", line, c.Of, c.Test)
+				t.Errorf("%s: the correction of %q names the test %q, which does not exist", name, c.Of, c.Test)
+			}
+			if name != "shared" && (c.Since != "" || c.Until != "") {
+				t.Errorf("%s: the correction of %q is for other lines too", name, c.Of)
 			}
 		}
 	}
@@ -78,8 +77,17 @@ const minimal = `{
   }
 }`
 
+// parseText parses a data file with one overlay.
+func parseText(data, corrections string) (*Release, error) {
+	o, err := decodeOverlay([]byte(corrections))
+	if err != nil {
+		return nil, err
+	}
+	return parse([]byte(data), o)
+}
+
 func TestOverlay(t *testing.T) {
-	r, err := parse([]byte(minimal), []byte(`
+	r, err := parseText(minimal, `
 corrections:
 - {of: release, set: {covers: ["9.9.0", "9.9.1"]}, reason: r, test: t}
 - {of: runtime, set: {host: "::"}, reason: r, test: t}
@@ -90,7 +98,10 @@ corrections:
 - {of: store metadata, set: {required: true}, reason: r, test: t}
 - {of: resource models, set: {public_id: x}, reason: r, test: t}
 - {of: key Server.port, set: {required: true, secret: true}, reason: r, test: t}
-`))
+- {of: storage, since: "9.9", until: "9.9", set: {required: true}, reason: r, test: t}
+- {of: runtime, since: "9.10", set: {host: "after"}, reason: r, test: t}
+- {of: runtime, until: "9.8", set: {host: "before"}, reason: r, test: t}
+`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +111,7 @@ corrections:
 	m, _ := r.Resource("models")
 	port, _ := r.Server.Key("port")
 	for what, ok := range map[string]bool{
+		"storage":                  r.Storage.Required,
 		"release":                  len(r.Covers) == 2,
 		"runtime":                  r.Runtime.Host == "::",
 		"tools":                    r.Tools.MCP == "models",
@@ -128,7 +140,7 @@ func TestBadData(t *testing.T) {
 		"not JSON":            {"x", none, "decode release data: invalid character"},
 		"no version":          {`{"line": "1.0"}`, none, `line "1.0" or version "" is empty`},
 		"overlay not YAML":    {minimal, "\t", "decode overlay"},
-		"overlay, unknown":    {minimal, "fixes: []", `unknown field "fixes"`},
+		"overlay, unknown":    {minimal, "fixes: []", "field fixes not found"},
 		"no reason":           {minimal, "corrections: [{of: runtime, set: {host: x}, test: t}]", `correction 0 (of "runtime") lacks`},
 		"no test":             {minimal, "corrections: [{of: runtime, set: {host: x}, reason: r}]", "lacks of, set, reason or test"},
 		"no such part":        {minimal, of("weather", "{a: 1}"), `correct "weather": no such part`},
@@ -140,6 +152,7 @@ func TestBadData(t *testing.T) {
 		"no such key":         {minimal, of("key Server.x", "{a: 1}"), "no such part"},
 		"key without class":   {minimal, of("key port", "{a: 1}"), "no such part"},
 		"unknown field set":   {minimal, of("runtime", "{a: 1}"), `unknown field "a"`},
+		"alias in set":        {minimal, of("runtime", "&a {host: *a}"), "an alias within set is not read"},
 		"unknown class":       {replaced(`"top_level": "Config"`, `"top_level": "C"`), none, `top_level names the class "C", which is not described`},
 		"bad type expression": {replaced(`"int"`, `"list["`), none, `class "Server": key "port": parse type expression`},
 		"bad extra":           {replaced(`"forbid"`, `"maybe"`), none, `unknown extra "maybe"`},
@@ -148,7 +161,7 @@ func TestBadData(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := parse([]byte(tt.data), []byte(tt.overlay))
+			_, err := parseText(tt.data, tt.overlay)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
@@ -171,7 +184,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(minimal, "corrections: []")
 	f.Add(`{"line":"1","version":"1","classes":{"A":{"extra":"ignore","keys":[{"name":"a","type":"A"}]}}}`, "{}")
 	f.Fuzz(func(t *testing.T, data, corrections string) {
-		r, err := parse([]byte(data), []byte(corrections))
+		r, err := parseText(data, corrections)
 		if (r == nil) != (err != nil) {
 			t.Errorf("release %v with error %v", r, err)
 		}

@@ -33,7 +33,7 @@ type Release struct {
 	References []Reference
 	// Tools says how tools are declared.
 	Tools Tools
-	// Removed lists what earlier releases had and this one has not, sorted by kind and name.
+	// Removed lists, from history.yaml, what earlier releases had and this one has not, sorted by kind and name.
 	Removed []Removal
 
 	apis          map[string]API
@@ -51,7 +51,8 @@ type Runtime struct {
 	Entrypoint string `json:"entrypoint"`
 	// Command starts the server with a config file as its last argument: [llama stack run].
 	Command []string `json:"command"`
-	// ConfigVariable names the file that Entrypoint hands to the server: `RUN_CONFIG_PATH`.
+	// ConfigVariable names the file that Entrypoint hands to the server: `RUN_CONFIG_PATH`. Empty when the image reads
+	// no such variable (0.2), so that Command has to be started instead.
 	ConfigVariable string `json:"config_variable"`
 	// FactoryVariable names the config for the server's uvicorn factory: `LLAMA_STACK_CONFIG`.
 	FactoryVariable string `json:"factory_variable"`
@@ -62,6 +63,9 @@ type Runtime struct {
 	LoggingVariable string `json:"logging_variable"`
 	// TelemetryVariables says that telemetry is configured by OTEL_* environment variables and not in the config.
 	TelemetryVariables bool `json:"telemetry_variables"`
+	// TelemetrySwitch is the path of the setting that switches telemetry on (`telemetry.enabled`, 0.3 only); the OTEL_*
+	// variables count too. With neither of the two, telemetry is an API with providers (0.2).
+	TelemetrySwitch string `json:"telemetry_switch"`
 	// DataDir is where the server keeps its data unless told otherwise: `~/.llama`.
 	DataDir string `json:"data_dir"`
 	// DefaultPort is the port without any setting: 8321.
@@ -74,6 +78,8 @@ type Runtime struct {
 	PlainHTTPRefused bool `json:"plain_http_refused"`
 	// WritesTemp says that the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
+	// EmptyAPIsServeNone says that `apis: []` serves nothing; before 1.5 it serves all, as no list does.
+	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
 	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
 	DistributionKey string `json:"distribution_key"`
 	// RegistryKeepsNamespace says that a sqlite key-value backend honours `namespace`, so that a changed namespace

@@ -11,42 +11,123 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// line07 returns the data of the line 0.7, which the tests of facts are about.
-func line07(t testing.TB) *release.Release {
+// line07 returns the data of the line 0.7, which the tests of details are about.
+func line07(t testing.TB) *release.Release { return lineOf(t, "0.7") }
+
+// between returns the lines from the first to the last; empty means no bound.
+func between(t testing.TB, first, last string) []string {
 	t.Helper()
-	match, err := release.Lookup("0.7")
-	if err != nil {
-		t.Fatal(err)
+	var lines []string
+	for _, line := range release.Lines() {
+		if (first == "" || release.Compare(first, line) <= 0) && (last == "" || release.Compare(line, last) <= 0) {
+			lines = append(lines, line)
+		}
 	}
-	return match.Release
+	if len(lines) == 0 {
+		t.Fatalf("no line from %q to %q", first, last)
+	}
+	return lines
 }
 
+// TestRuntime holds how the server of each line starts. Each row says what changes with its line.
 func TestRuntime(t *testing.T) {
 	want := release.Runtime{
-		ConfigFile:         "config.yaml",
-		Entrypoint:         "/usr/local/bin/llama-stack-entrypoint.sh",
-		Command:            []string{"llama", "stack", "run"},
-		ConfigVariable:     "RUN_CONFIG_PATH",
-		FactoryVariable:    "LLAMA_STACK_CONFIG",
-		PortVariable:       "LLAMA_STACK_PORT",
-		LoggingVariable:    "LLAMA_STACK_LOGGING",
-		TelemetryVariables: true,
-		DataDir:            "~/.llama",
-		DefaultPort:        8321,
-		Host:               "0.0.0.0",
-		ServerPortIgnored:  true,
-		DistributionKey:    "distro_name",
+		ConfigFile:        "run.yaml",
+		Command:           []string{"llama", "stack", "run"},
+		FactoryVariable:   "LLAMA_STACK_CONFIG",
+		PortVariable:      "LLAMA_STACK_PORT",
+		LoggingVariable:   "LLAMA_STACK_LOGGING",
+		DataDir:           "~/.llama",
+		DefaultPort:       8321,
+		Host:              "0.0.0.0",
+		ServerPortIgnored: true,
+		DistributionKey:   "image_name",
 	}
-	r := line07(t)
-	if diff := cmp.Diff(want, r.Runtime); diff != "" {
-		t.Errorf("runtime (-want +got):\n%s", diff)
+	changes := map[string]func(r *release.Runtime){
+		"0.3": func(r *release.Runtime) {
+			r.Entrypoint, r.ConfigVariable = "/usr/local/bin/llama-stack-entrypoint.sh", "RUN_CONFIG_PATH"
+			r.TelemetrySwitch = "telemetry.enabled"
+		},
+		"0.4": func(r *release.Runtime) {
+			r.ConfigFile = "config.yaml"
+			r.TelemetrySwitch, r.TelemetryVariables = "", true
+		},
+		"0.5": func(r *release.Runtime) { r.DistributionKey = "distro_name" },
+		"0.8": func(r *release.Runtime) {
+			r.Entrypoint, r.Command = "/usr/local/bin/ogx-entrypoint.sh", []string{"ogx", "stack", "run"}
+			r.FactoryVariable, r.PortVariable, r.LoggingVariable = "OGX_CONFIG", "OGX_PORT", "OGX_LOGGING"
+			r.DataDir = "~/.ogx"
+		},
+		"1.0": func(r *release.Runtime) { r.Command, r.RegistryKeepsNamespace = []string{"ogx", "run"}, true },
+		"1.1": func(r *release.Runtime) { r.ServerPortIgnored = false },
+		"1.2": func(r *release.Runtime) { r.PlainHTTPRefused, r.WritesTemp = true, true },
+		"1.5": func(r *release.Runtime) { r.EmptyAPIsServeNone = true },
 	}
-	if r.Package != "llama-stack" || r.Module != "llama_stack" {
-		t.Errorf("package %q with module %q", r.Package, r.Module)
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		if change, ok := changes[r.Line]; ok {
+			change(&want)
+		}
+		if diff := cmp.Diff(want, r.Runtime); diff != "" {
+			t.Errorf("runtime (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestPackage holds the names of the package, which was renamed at 0.8.
+func TestPackage(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		want := [2]string{"llama-stack", "llama_stack"}
+		if release.Compare(r.Line, "0.8") >= 0 {
+			want = [2]string{"ogx", "ogx"}
+		}
+		if got := [2]string{r.Package, r.Module}; got != want {
+			t.Errorf("package and module %q, want %q", got, want)
+		}
+	})
+}
+
+// TestTopLevelKeys holds from which line to which a key of the config exists.
+func TestTopLevelKeys(t *testing.T) {
+	for _, tt := range []struct{ path, first, last string }{
+		{"apis", "", ""},
+		{"image_name", "", ""},
+		{"distro_name", "0.5", ""},
+		{"storage.stores.metadata", "0.3", ""},
+		{"metadata_store", "", "0.2"},
+		{"inference_store", "", "0.2"},
+		{"models", "", "0.2"},
+		{"vector_dbs", "", "0.2"},
+		{"registered_resources.models", "0.3", ""},
+		{"registered_resources.shields", "0.3", "0.8"},
+		{"registered_resources.connectors", "0.4", "0.4"},
+		{"registered_resources.tool_groups", "0.3", ""},
+		{"registered_resources.benchmarks", "0.3", "0.7"},
+		{"connectors", "0.5", ""},
+		{"telemetry.enabled", "0.3", "0.3"},
+		{"vector_stores", "0.3", ""},
+		{"safety.default_shield_id", "0.4", "0.8"},
+		{"server.workers", "0.3", ""},
+		{"server.host", "", ""},
+		{"server.tls_certfile", "", ""},
+		{"server.cors", "", "0.8"},
+		{"server.quota", "", "0.8"},
+		{"server.insecure", "1.2", ""},
+		{"server.tls_config", "1.2", ""},
+		{"server.port.nothing", "9", "9"},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			eachLine(t, func(t *testing.T, r *release.Release) {
+				want := (tt.first == "" || release.Compare(tt.first, r.Line) <= 0) &&
+					(tt.last == "" || release.Compare(r.Line, tt.last) <= 0)
+				if got := r.TopLevel.HasPath(tt.path); got != want {
+					t.Errorf("has %s: %v, want %v", tt.path, got, want)
+				}
+			})
+		})
 	}
-	for key, known := range map[string]bool{"workers": true, "host": true, "tls_certfile": true, "insecure": false} {
-		if _, ok := r.Server.Key(key); ok != known {
-			t.Errorf("server.%s is known: %v, want %v", key, ok, known)
+	for _, line := range between(t, "", "0.4") {
+		if key, _ := lineOf(t, line).TopLevel.Key("image_name"); !key.Required {
+			t.Errorf("%s: image_name is not required", line)
 		}
 	}
 }
@@ -83,72 +164,124 @@ func TestAPIs(t *testing.T) {
 	}
 }
 
-// TestProviderFacts holds the table of SERVER.md 3.2 for the line: which key takes the endpoint, what is appended to a
-// URL without path, which key takes the credential.
+// TestProviderFacts holds the table of SERVER.md 3.2: which key takes the endpoint, what is appended to a URL without path,
+// which key takes the credential, and from which line to which.
 func TestProviderFacts(t *testing.T) {
-	tests := []struct{ api, kind, endpoint, path, credential, region string }{
-		{"inference", "remote::vllm", "base_url", "/v1", "api_token", ""},
-		{"inference", "remote::ollama", "base_url", "/v1", "", ""},
-		{"inference", "remote::openai", "base_url", "/v1", "api_key", ""},
-		{"inference", "remote::azure", "base_url", "/openai/v1", "api_key", ""},
-		{"inference", "remote::bedrock", "", "", "api_key", "region_name"},
-		{"inference", "remote::watsonx", "base_url", "", "api_key", ""},
-		{"inference", "remote::together", "base_url", "/v1", "api_key", ""},
-		{"inference", "remote::fireworks", "base_url", "/inference/v1", "api_key", ""},
-		{"inference", "remote::groq", "base_url", "/openai/v1", "api_key", ""},
-		{"inference", "remote::nvidia", "base_url", "/v1", "api_key", ""},
-		{"inference", "remote::cerebras", "base_url", "/v1", "api_key", ""},
-		{"inference", "remote::sambanova", "base_url", "/v1", "api_key", ""},
-		{"inference", "remote::anthropic", "", "", "api_key", ""},
-		{"inference", "remote::gemini", "", "", "api_key", ""},
-		{"inference", "remote::databricks", "base_url", "/serving-endpoints", "api_token", ""},
-		{"inference", "remote::runpod", "base_url", "", "api_token", ""},
-		{"inference", "remote::llama-openai-compat", "base_url", "/compat/v1", "api_key", ""},
-		{"inference", "remote::vertexai", "", "", "access_token", ""},
-		{"inference", "remote::passthrough", "base_url", "", "api_key", ""},
-		{"inference", "remote::oci", "", "", "", "oci_region"},
-		{"inference", "remote::llama-cpp-server", "base_url", "/v1", "api_key", ""},
-		{"inference", "inline::sentence-transformers", "", "", "", ""},
-		{"vector_io", "remote::pgvector", "host", "", "password", ""},
-		{"vector_io", "remote::chromadb", "url", "", "", ""},
-		{"vector_io", "remote::milvus", "uri", "", "token", ""},
-		{"vector_io", "remote::qdrant", "url", "", "api_key", ""},
-		{"vector_io", "remote::weaviate", "weaviate_cluster_url", "", "weaviate_api_key", ""},
-		{"vector_io", "remote::elasticsearch", "elasticsearch_url", "", "elasticsearch_api_key", ""},
-		{"vector_io", "remote::infinispan", "url", "", "password", ""},
-		{"vector_io", "inline::faiss", "", "", "", ""},
-		{"safety", "inline::llama-guard", "", "", "", ""},
-		{"safety", "remote::bedrock", "", "", "", "region_name"},
-		{"safety", "remote::nvidia", "guardrails_service_url", "", "", ""},
-		{"safety", "remote::sambanova", "url", "", "api_key", ""},
-		{"safety", "remote::passthrough", "base_url", "/v1", "api_key", ""},
-		{"tool_runtime", "remote::brave-search", "", "", "api_key", ""},
-		{"tool_runtime", "remote::tavily-search", "", "", "api_key", ""},
-		{"tool_runtime", "remote::model-context-protocol", "", "", "", ""},
-		{"files", "remote::s3", "endpoint_url", "", "", "region"},
-		{"files", "remote::openai", "", "", "api_key", ""},
+	tests := []struct{ first, last, api, kind, endpoint, path, credential, region string }{
+		{"", "0.3", "inference", "remote::vllm", "url", "/v1", "api_token", ""},
+		{"0.4", "", "inference", "remote::vllm", "base_url", "/v1", "api_token", ""},
+		{"", "0.3", "inference", "remote::ollama", "url", "", "", ""},
+		{"0.4", "", "inference", "remote::ollama", "base_url", "/v1", "", ""},
+		{"", "", "inference", "remote::openai", "base_url", "/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::azure", "api_base", "", "api_key", ""},
+		{"0.4", "", "inference", "remote::azure", "base_url", "/openai/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::bedrock", "", "", "", "region_name"},
+		{"0.4", "1.0", "inference", "remote::bedrock", "", "", "api_key", "region_name"},
+		{"1.1", "", "inference", "remote::bedrock", "", "", "aws_bedrock_bearer_token", "region_name"},
+		{"", "0.3", "inference", "remote::watsonx", "url", "", "api_key", ""},
+		{"0.4", "", "inference", "remote::watsonx", "base_url", "", "api_key", ""},
+		{"", "0.3", "inference", "remote::together", "url", "/v1", "api_key", ""},
+		{"0.4", "", "inference", "remote::together", "base_url", "/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::fireworks", "url", "/inference/v1", "api_key", ""},
+		{"0.4", "", "inference", "remote::fireworks", "base_url", "/inference/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::groq", "url", "", "api_key", ""},
+		{"0.4", "", "inference", "remote::groq", "base_url", "/openai/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::nvidia", "url", "", "api_key", ""},
+		{"0.4", "", "inference", "remote::nvidia", "base_url", "/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::cerebras", "base_url", "", "api_key", ""},
+		{"0.4", "", "inference", "remote::cerebras", "base_url", "/v1", "api_key", ""},
+		{"", "0.3", "inference", "remote::sambanova", "url", "/v1", "api_key", ""},
+		{"0.4", "", "inference", "remote::sambanova", "base_url", "/v1", "api_key", ""},
+		{"", "", "inference", "remote::anthropic", "", "", "api_key", ""},
+		{"", "", "inference", "remote::gemini", "", "", "api_key", ""},
+		{"", "0.3", "inference", "remote::databricks", "url", "", "api_token", ""},
+		{"0.4", "", "inference", "remote::databricks", "base_url", "/serving-endpoints", "api_token", ""},
+		{"", "0.3", "inference", "remote::runpod", "url", "", "api_token", ""},
+		{"0.4", "", "inference", "remote::runpod", "base_url", "", "api_token", ""},
+		{"", "0.3", "inference", "remote::llama-openai-compat", "openai_compat_api_base", "/compat/v1", "api_key", ""},
+		{"0.4", "", "inference", "remote::llama-openai-compat", "base_url", "/compat/v1", "api_key", ""},
+		{"", "0.5", "inference", "remote::vertexai", "", "", "", ""},
+		{"0.6", "", "inference", "remote::vertexai", "", "", "access_token", ""},
+		{"", "0.3", "inference", "remote::passthrough", "url", "", "api_key", ""},
+		{"0.4", "", "inference", "remote::passthrough", "base_url", "", "api_key", ""},
+		{"", "0.3", "inference", "remote::tgi", "url", "", "", ""},
+		{"", "0.6", "inference", "remote::hf::endpoint", "", "", "api_token", ""},
+		{"0.4", "", "inference", "remote::oci", "", "", "", "oci_region"},
+		{"0.6", "", "inference", "remote::llama-cpp-server", "base_url", "/v1", "api_key", ""},
+		{"1.3", "", "inference", "remote::meta", "base_url", "/v1", "api_key", ""},
+		{"1.3", "", "inference", "remote::deepseek", "base_url", "/v1", "api_key", ""},
+		{"1.3", "", "inference", "remote::mistral", "base_url", "/v1", "api_key", ""},
+		{"1.5", "", "inference", "remote::text-embeddings-inference", "base_url", "/v1", "api_key", ""},
+		{"", "", "inference", "inline::sentence-transformers", "", "", "", ""},
+		{"", "", "vector_io", "remote::pgvector", "host", "", "password", ""},
+		{"", "", "vector_io", "remote::chromadb", "url", "", "", ""},
+		{"", "", "vector_io", "remote::milvus", "uri", "", "token", ""},
+		{"", "", "vector_io", "remote::qdrant", "url", "", "api_key", ""},
+		{"", "", "vector_io", "remote::weaviate", "weaviate_cluster_url", "", "weaviate_api_key", ""},
+		{"0.5", "", "vector_io", "remote::elasticsearch", "elasticsearch_url", "", "elasticsearch_api_key", ""},
+		{"0.7", "", "vector_io", "remote::infinispan", "url", "", "password", ""},
+		{"1.3", "", "vector_io", "remote::neo4j", "uri", "", "password", ""},
+		{"", "", "vector_io", "inline::faiss", "", "", "", ""},
+		{"", "0.8", "safety", "inline::llama-guard", "", "", "", ""},
+		{"", "0.8", "safety", "remote::bedrock", "", "", "", "region_name"},
+		{"", "0.8", "safety", "remote::nvidia", "guardrails_service_url", "", "", ""},
+		{"", "0.8", "safety", "remote::sambanova", "url", "", "api_key", ""},
+		{"0.6", "0.8", "safety", "remote::passthrough", "base_url", "/v1", "api_key", ""},
+		{"", "", "tool_runtime", "remote::brave-search", "", "", "api_key", ""},
+		{"", "", "tool_runtime", "remote::tavily-search", "", "", "api_key", ""},
+		{"", "", "tool_runtime", "remote::model-context-protocol", "", "", "", ""},
+		{"1.5", "", "tool_runtime", "remote::exa-search", "", "", "api_key", ""},
+		{"0.8", "", "file_processors", "remote::docling-serve", "base_url", "", "api_key", ""},
+		{"", "", "files", "remote::s3", "endpoint_url", "", "", "region"},
+		{"0.4", "", "files", "remote::openai", "", "", "api_key", ""},
 	}
-	r := line07(t)
 	for _, tt := range tests {
-		t.Run(tt.api+"/"+tt.kind, func(t *testing.T) {
-			p, ok := r.Provider(tt.api, tt.kind)
+		for _, line := range between(t, tt.first, tt.last) {
+			p, ok := lineOf(t, line).Provider(tt.api, tt.kind)
 			if !ok {
-				t.Fatal("no such type")
+				t.Errorf("%s has no %s/%s", line, tt.api, tt.kind)
+				continue
 			}
 			got := []string{p.EndpointKey, p.EndpointPath, p.CredentialKey, p.RegionKey}
 			if diff := cmp.Diff([]string{tt.endpoint, tt.path, tt.credential, tt.region}, got); diff != "" {
-				t.Errorf("endpoint, path, credential, region (-want +got):\n%s", diff)
+				t.Errorf("%s: %s/%s: endpoint, path, credential, region (-want +got):\n%s", line, tt.api, tt.kind, diff)
 			}
-		})
+		}
 	}
-	vllm, _ := r.Provider("inference", "remote::vllm")
-	if url, _ := vllm.Config.Key("base_url"); !url.Required {
-		t.Error("vllm's base_url is not required")
-	}
-	pgvector, _ := r.Provider("vector_io", "remote::pgvector")
-	if pgvector.EndpointParts != (provider.EndpointParts{Port: "port"}) {
-		t.Errorf("pgvector's endpoint has the parts %+v", pgvector.EndpointParts)
-	}
+}
+
+// TestProviderDetails holds what TestProviderFacts has no column for.
+func TestProviderDetails(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		vllm, _ := r.Provider("inference", "remote::vllm")
+		if url, _ := vllm.Config.Key(vllm.EndpointKey); !url.Required {
+			t.Errorf("vllm's %s is not required", vllm.EndpointKey)
+		}
+		if oci, ok := r.Provider("inference", "remote::oci"); ok {
+			if key, _ := oci.Config.Key("oci_compartment_id"); !key.Required {
+				t.Error("the compartment of oci is not required")
+			}
+		}
+		if bedrock, _ := r.Provider("inference", "remote::bedrock"); release.Compare(r.Line, "0.4") >= 0 {
+			if key, ok := bedrock.Config.Key("api_key"); !ok || key.Name != bedrock.CredentialKey {
+				t.Errorf("api_key of bedrock is read as %q", key.Name)
+			}
+		}
+		pgvector, _ := r.Provider("vector_io", "remote::pgvector")
+		if pgvector.EndpointParts != (provider.EndpointParts{Port: "port"}) {
+			t.Errorf("pgvector's endpoint has the parts %+v", pgvector.EndpointParts)
+		}
+		for _, kind := range []string{"remote::together", "remote::fireworks"} {
+			p, _ := r.Provider("inference", kind)
+			if want := release.Compare(r.Line, "0.3") <= 0; p.EndpointIgnored != want {
+				t.Errorf("%s: the endpoint is ignored: %v, want %v", kind, p.EndpointIgnored, want)
+			}
+		}
+		files, _ := r.API("files")
+		if want := r.Line != "1.5"; files.NeedsProvider != want {
+			t.Errorf("files needs a provider: %v, want %v", files.NeedsProvider, want)
+		}
+	})
 }
 
 // TestEveryProviderIsWhole holds what has to be true of each provider type of each line.
@@ -232,79 +365,146 @@ func TestNearestType(t *testing.T) {
 	}
 }
 
+// TestStorageCredentials holds, for each line, how a backend takes its password and what it expects to find.
 func TestStorageCredentials(t *testing.T) {
-	r := line07(t)
-	tests := map[string]release.Backend{
-		"kv_sqlite":    {Family: release.KV},
-		"kv_redis":     {Family: release.KV, CredentialInHost: true},
-		"kv_postgres":  {Family: release.KV, CredentialKey: "password"},
-		"kv_mongodb":   {Family: release.KV, CredentialKey: "password"},
-		"sql_sqlite":   {Family: release.SQL},
-		"sql_postgres": {Family: release.SQL, CredentialKey: "password", EncodePassword: true},
-	}
-	for name, want := range tests {
-		got, ok := r.Storage.Backend(name)
-		want.Type, want.Class = name, got.Class
-		if !ok || got != want || got.Class == nil {
-			t.Errorf("backend %s: %+v, want %+v", name, got, want)
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		want := map[string]release.Backend{
+			"kv_sqlite":    {Family: release.KV},
+			"kv_redis":     {Family: release.KV, CredentialInHost: true},
+			"kv_postgres":  {Family: release.KV, CredentialKey: "password"},
+			"kv_mongodb":   {Family: release.KV, CredentialKey: "password"},
+			"sql_sqlite":   {Family: release.SQL, NeedsDirectory: true},
+			"sql_postgres": {Family: release.SQL, CredentialKey: "password"},
 		}
-	}
-	if len(r.Storage.Backends) != len(tests) {
-		t.Errorf("%d backends, want %d", len(r.Storage.Backends), len(tests))
-	}
-	if _, ok := r.Storage.Backend("redis"); ok {
-		t.Error("a backend without family is found")
-	}
+		if len(r.Storage.Backends) != len(want) {
+			t.Errorf("%d backends, want %d", len(r.Storage.Backends), len(want))
+		}
+		for name, backend := range want {
+			got, ok := r.Storage.Backend(name)
+			backend.Type, backend.TypeValue, backend.Class = name, name, got.Class
+			if r.Line == "0.2" {
+				_, backend.TypeValue, _ = strings.Cut(name, "_")
+			}
+			backend.EncodePassword = name == "sql_postgres" && release.Compare(r.Line, "0.8") <= 0
+			if strings.HasSuffix(name, "_postgres") && release.Compare(r.Line, "1.4") >= 0 {
+				backend.ConnectionStringKey = "connection_string"
+			}
+			if !ok || got != backend || got.Class == nil {
+				t.Errorf("backend %s: %+v, want %+v", name, got, backend)
+			}
+			if kind, _ := got.Class.Key("type"); kind.Default != backend.TypeValue {
+				t.Errorf("backend %s: the type is %v, want %s", name, kind.Default, backend.TypeValue)
+			}
+		}
+		if _, ok := r.Storage.Backend("redis"); ok {
+			t.Error("a backend without family is found")
+		}
+	})
 }
 
+// TestStores holds the stores of each line with the default that belongs in a config.
 func TestStores(t *testing.T) {
-	r := line07(t)
-	type row struct{ Name, Family, Backend, Place string }
-	var got []row
-	for _, store := range r.Storage.Stores {
-		backend, _ := store.Default.Get("backend")
-		place, ok := store.Default.Get("namespace")
-		if !ok {
-			place, _ = store.Default.Get("table_name")
+	const (
+		metadata      = "storage.stores.metadata kv {namespace: registry, backend: kv_default}"
+		inference     = "storage.stores.inference sql {table_name: inference_store, backend: sql_default, max_write_queue_size: 10000, num_writers: 4}"
+		conversations = "storage.stores.conversations sql {table_name: openai_conversations, backend: sql_default}"
+		responses     = "storage.stores.responses sql {}"
+		prompts       = "storage.stores.prompts kv {namespace: prompts, backend: kv_default}"
+		connectors    = "storage.stores.connectors kv {namespace: connectors, backend: kv_default}"
+	)
+	sqlStores := []string{
+		metadata, inference, conversations, responses,
+		"storage.stores.prompts sql {table_name: prompts, backend: sql_default}",
+		"storage.stores.connectors sql {table_name: connectors, backend: sql_default}",
+		"storage.stores.vector_stores sql {}",
+	}
+	enabled := slices.Clone(sqlStores)
+	enabled[1] = strings.Replace(inference, "}", ", enabled: true}", 1)
+	for _, tt := range []struct {
+		first, last string
+		want        []string
+	}{
+		{"0.2", "0.2", []string{
+			"metadata_store kv {type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/registry.db}",
+			"inference_store sql {type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/inference_store.db}",
+		}},
+		{"0.3", "0.3", []string{
+			metadata + " required",
+			"storage.stores.inference sql {table_name: inference_store, backend: sql_default}",
+			conversations + " required", responses,
+		}},
+		{"0.4", "0.4", []string{metadata, inference, conversations, responses, prompts}},
+		{"0.5", "0.8", []string{metadata, inference, conversations, responses, prompts, connectors}},
+		{"1.0", "1.3", sqlStores},
+		{"1.4", "", enabled},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			r := lineOf(t, line)
+			var got []string
+			for _, store := range r.Storage.Stores {
+				text := store.Path + " " + store.Family + " " + inline(store.For("starter"))
+				if store.Required {
+					text += " required"
+				}
+				got = append(got, text)
+				if (store.Class == nil) != r.Storage.Inline {
+					t.Errorf("%s: store %s has class %v", line, store.Name, store.Class)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s: stores (-want +got):\n%s", line, diff)
+			}
 		}
-		name, _ := backend.(string)
-		where, _ := place.(string)
-		got = append(got, row{store.Name, store.Family, name, where})
 	}
-	want := []row{
-		{"metadata", release.KV, release.KVDefault, "registry"},
-		{"inference", release.SQL, release.SQLDefault, "inference_store"},
-		{"conversations", release.SQL, release.SQLDefault, "openai_conversations"},
-		{"responses", release.SQL, "", ""},
-		{"prompts", release.KV, release.KVDefault, "prompts"},
-		{"connectors", release.KV, release.KVDefault, "connectors"},
+	for line, want := range map[string][2]bool{"0.2": {true, false}, "0.3": {false, true}, "0.4": {false, true}, "0.5": {}} {
+		if s := lineOf(t, line).Storage; [2]bool{s.Inline, s.Required} != want {
+			t.Errorf("%s: inline %v, required %v, want %v", line, s.Inline, s.Required, want)
+		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("stores (-want +got):\n%s", diff)
-	}
-	if _, ok := r.Storage.Store("metadata"); !ok {
+	storage := line07(t).Storage
+	if _, ok := storage.Store("metadata"); !ok {
 		t.Error("the metadata store is not found")
 	}
-	if _, ok := r.Storage.Store("telemetry"); ok {
+	if _, ok := storage.Store("telemetry"); ok {
 		t.Error("a store that does not exist is found")
 	}
 }
 
+// TestInlineStores holds that up to 0.2 every store of a provider is a whole backend with a file of its own.
+func TestInlineStores(t *testing.T) {
+	r := lineOf(t, "0.2")
+	for _, tt := range []struct{ api, kind, key, want string }{
+		{"agents", "inline::meta-reference", "persistence_store", "agents_my_id_persistence_store.db"},
+		{"agents", "inline::meta-reference", "responses_store", "agents_my_id_responses_store.db"},
+		{"vector_io", "inline::faiss", "kvstore", "vector_io_my_id.db"},
+		{"files", "inline::localfs", "metadata_store", "files_my_id.db"},
+	} {
+		p, _ := r.Provider(tt.api, tt.kind)
+		value, _ := p.Default(tt.key, "my-id", "starter")
+		want := "{type: sqlite, db_path: ${env.SQLITE_STORE_DIR:=~/.llama/distributions/starter}/" + tt.want + "}"
+		if got := inline(value); got != want {
+			t.Errorf("%s of %s/%s: %s, want %s", tt.key, tt.api, tt.kind, got, want)
+		}
+	}
+}
+
+// TestResources holds the details of 0.7 and what is dropped, and that every kind of every line is whole.
 func TestResources(t *testing.T) {
+	const notNeeded = "built-in tools need no entry, and MCP servers are declared under connectors"
 	r := line07(t)
 	tests := map[string]release.Resource{
 		"models": {
-			Section: release.RegisteredResources, IDKey: "model_id", ProviderIDKey: "provider_model_id",
-			NeedsProvider: true, API: "inference", PublicID: "{provider_id}/{provider_model_id}",
+			Section: release.RegisteredResources, IDKey: "model_id", ProviderIDKey: "provider_model_id", NeedsProvider: true,
+			API: "inference", PublicID: "{provider_id}/{provider_model_id}", PublicAlias: "{provider_id}/{provider_model_id}",
 		},
 		"shields": {
 			Section: release.RegisteredResources, IDKey: "shield_id", ProviderIDKey: "provider_shield_id",
-			NeedsProvider: true, API: "safety", PublicID: "{shield_id}",
+			NeedsProvider: true, API: "safety", PublicID: "{shield_id}", PublicAlias: "{shield_id}",
 		},
 		"connectors": {Section: release.TopLevel, IDKey: "connector_id"},
 		"tool_groups": {
 			Section: release.RegisteredResources, IDKey: "toolgroup_id", NeedsProvider: true, API: "tool_runtime",
-			Dropped: true, Instead: "built-in tools need no entry, and MCP servers are declared under connectors",
+			Dropped: true, Instead: notNeeded,
 		},
 	}
 	for kind, want := range tests {
@@ -317,14 +517,71 @@ func TestResources(t *testing.T) {
 	if _, ok := r.Resource("vector_dbs"); ok {
 		t.Error("0.7 has vector_dbs")
 	}
-	for _, resource := range r.Resources() {
-		if _, ok := resource.Class.Key(resource.IDKey); !ok {
-			t.Errorf("%s: the id key %q is not a key", resource.Kind, resource.IDKey)
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		var dropped []string
+		for _, resource := range r.Resources() {
+			if resource.Dropped {
+				dropped = append(dropped, resource.Kind+": "+resource.Instead)
+			}
+			if _, ok := resource.Class.Key(resource.IDKey); !ok {
+				t.Errorf("%s: the id key %q is not a key", resource.Kind, resource.IDKey)
+			}
+			if _, ok := r.API(resource.API); resource.API != "" && !ok {
+				t.Errorf("%s: unknown API %q", resource.Kind, resource.API)
+			}
+			if path := strings.Trim(resource.Section+"."+resource.Kind, "."); !r.TopLevel.HasPath(path) {
+				t.Errorf("%s: there is no key %s", resource.Kind, path)
+			}
 		}
-		if _, ok := r.API(resource.API); resource.API != "" && !ok {
-			t.Errorf("%s: unknown API %q", resource.Kind, resource.API)
+		want := map[string][]string{
+			"0.2": nil, "0.3": {"vector_stores: create vector stores at run time"},
+			"0.4": {"connectors: declare MCP servers under tool_groups"}, "0.5": nil, "0.6": nil,
+		}
+		if expected, old := want[r.Line]; !old {
+			want[r.Line] = []string{"tool_groups: " + notNeeded}
+		} else {
+			want[r.Line] = expected
+		}
+		if diff := cmp.Diff(want[r.Line], dropped); diff != "" {
+			t.Errorf("dropped (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestPublicIDs holds under which id clients find what a config registers.
+func TestPublicIDs(t *testing.T) {
+	for _, tt := range []struct{ first, last, kind, id, alias, any string }{
+		{"0.2", "0.2", "models", "{provider_id}/{provider_model_id}", "{model_id}", ""},
+		{"0.3", "0.7", "models", "{provider_id}/{provider_model_id}", "{provider_id}/{provider_model_id}", ""},
+		{"0.8", "", "models", "{provider_id}/{model_id}", "{provider_id}/{model_id}", "all"},
+		{"0.2", "0.8", "shields", "{shield_id}", "{shield_id}", ""},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			got, ok := lineOf(t, line).Resource(tt.kind)
+			if !ok || got.PublicID != tt.id || got.PublicAlias != tt.alias || got.AnyProvider != tt.any {
+				t.Errorf("%s: %s are %q, alias %q, any %q", line, tt.kind, got.PublicID, got.PublicAlias, got.AnyProvider)
+			}
 		}
 	}
+}
+
+// TestBroken holds the types that exist and do not work.
+func TestBroken(t *testing.T) {
+	tgi := "inference/remote::tgi"
+	want := map[string][]string{
+		"0.3": {"inference/remote::passthrough", tgi, "safety/remote::bedrock"}, "0.4": {tgi}, "0.5": {tgi}, "0.6": {tgi},
+	}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		var got []string
+		eachProvider(r, func(p *provider.Type) {
+			if p.Broken != "" {
+				got = append(got, p.API+"/"+p.Type)
+			}
+		})
+		if diff := cmp.Diff(want[r.Line], got); diff != "" {
+			t.Errorf("broken types (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestTools(t *testing.T) {
@@ -343,81 +600,170 @@ func TestTools(t *testing.T) {
 			t.Errorf("BuiltInTool(%q) (-want +got):\n%s", name, diff)
 		}
 	}
+	for _, line := range between(t, "", "0.6") {
+		old := lineOf(t, line)
+		for name, want := range map[string]release.BuiltInTool{
+			"websearch":    {Name: "websearch", Group: "builtin::websearch", Providers: search},
+			"builtin::rag": {Name: "rag", Group: "builtin::rag", Providers: []string{"inline::rag-runtime"}},
+		} {
+			got, ok := old.Tools.BuiltInTool(name)
+			if diff := cmp.Diff(want, got); !ok || diff != "" {
+				t.Errorf("%s: BuiltInTool(%q) (-want +got):\n%s", line, name, diff)
+			}
+		}
+	}
 	if _, ok := r.Tools.BuiltInTool("mcp::github"); ok {
 		t.Error("an MCP server is a built-in tool")
 	}
-	resource, ok := r.Resource(r.Tools.MCP)
-	if !ok || r.Tools.MCP != "connectors" {
-		t.Fatalf("MCP servers are declared as %q", r.Tools.MCP)
-	}
-	if _, ok := resource.Class.Key(r.Tools.MCPURLKey); !ok {
-		t.Errorf("%s have no key %q", r.Tools.MCP, r.Tools.MCPURLKey)
-	}
-	if _, ok := r.Provider("tool_runtime", r.Tools.MCPProvider); !ok {
-		t.Errorf("no provider type %q", r.Tools.MCPProvider)
-	}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		want := release.Tools{MCP: "connectors", MCPURLKey: "url"}
+		if release.Compare(r.Line, "0.6") <= 0 {
+			want = release.Tools{MCP: "tool_groups", MCPURLKey: "mcp_endpoint.uri"}
+		}
+		resource, ok := r.Resource(r.Tools.MCP)
+		if !ok || resource.Dropped || r.Tools.MCP != want.MCP || r.Tools.MCPURLKey != want.MCPURLKey {
+			t.Fatalf("MCP servers are declared as %q with %q", r.Tools.MCP, r.Tools.MCPURLKey)
+		}
+		if !resource.Class.HasPath(r.Tools.MCPURLKey) {
+			t.Errorf("%s have no key %q", r.Tools.MCP, r.Tools.MCPURLKey)
+		}
+		if _, ok := r.Provider("tool_runtime", r.Tools.MCPProvider); !ok {
+			t.Errorf("no provider type %q", r.Tools.MCPProvider)
+		}
+		for _, tool := range r.Tools.BuiltIn {
+			for _, kind := range tool.Providers {
+				if _, ok := r.Provider("tool_runtime", kind); !ok {
+					t.Errorf("%s is served by %q, which does not exist", tool.Name, kind)
+				}
+			}
+		}
+	})
 }
 
-// TestReferencesLeadToKeys follows the path of each setting that names a provider or resource through the classes.
+// TestReferencesLeadToKeys holds which settings of each line name a provider or resource, and that they lead to keys.
 func TestReferencesLeadToKeys(t *testing.T) {
-	r := line07(t)
-	for _, ref := range r.References {
-		t.Run(ref.Path, func(t *testing.T) {
+	since := map[string]string{
+		"vector_stores.default_provider_id": "0.3", "vector_stores.default_embedding_model": "0.3",
+		"vector_stores.rewrite_query_params.model": "0.4", "vector_stores.contextual_retrieval_params.model": "0.6",
+		"vector_stores.default_reranker_model": "0.7", "safety.default_shield_id": "0.4",
+	}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		got := map[string]bool{}
+		for _, ref := range r.References {
+			got[ref.Path] = true
 			if _, ok := r.API(ref.API); !ok {
-				t.Errorf("unknown API %q", ref.API)
+				t.Errorf("%s: unknown API %q", ref.Path, ref.API)
 			}
 			for _, below := range []string{ref.ProviderKey, ref.ResourceKey} {
 				path := ref.Path
 				if below != "" && below != "." {
 					path += "." + below
 				}
-				if !hasPath(r.TopLevel, strings.Split(path, ".")) {
+				if !r.TopLevel.HasPath(path) {
 					t.Errorf("there is no key %s", path)
 				}
 			}
 			if _, ok := r.Resource(ref.Resource); ref.Resource != "" && !ok {
-				t.Errorf("unknown kind of resource %q", ref.Resource)
+				t.Errorf("%s: unknown kind of resource %q", ref.Path, ref.Resource)
 			}
-		})
-	}
-	if len(r.References) == 0 {
-		t.Error("no references")
-	}
+		}
+		for path, first := range since {
+			gone := path == "safety.default_shield_id" && release.Compare(r.Line, "1.0") >= 0
+			if want := release.Compare(first, r.Line) <= 0 && !gone; got[path] != want {
+				t.Errorf("%s is listed: %v, want %v", path, got[path], want)
+			}
+			delete(got, path)
+		}
+		if len(got) > 0 {
+			t.Errorf("further references: %v", got)
+		}
+	})
 }
 
+// TestRemovedIsGone holds, for each line, that what is listed as removed is not there, and that what is to be used instead
+// is.
 func TestRemovedIsGone(t *testing.T) {
-	r := line07(t)
-	for _, gone := range r.Removed {
-		switch gone.Kind {
-		case "api":
-			if _, ok := r.API(gone.Name); ok {
-				t.Errorf("the API %s is still there", gone.Name)
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		for _, gone := range r.Removed {
+			if has(r, gone.Kind, gone.Name) {
+				t.Errorf("the %s %s is still there", gone.Kind, gone.Name)
 			}
-			if !release.KnownAPI(gone.Name) {
+			if gone.Kind == "api" && !release.KnownAPI(gone.Name) {
 				t.Errorf("the API %s is not in history.yaml", gone.Name)
 			}
-		case "provider":
-			api, kind, _ := strings.Cut(gone.Name, "/")
-			if _, ok := r.Provider(api, kind); ok {
-				t.Errorf("the provider type %s is still there", gone.Name)
-			}
-			if use, ok := strings.CutPrefix(gone.Instead, "use "); ok {
-				api, kind, _ := strings.Cut(strings.Fields(use)[0], "/")
-				if _, ok := r.Provider(api, kind); !ok {
+			for _, prefix := range []string{"use ", "serve the model with vLLM and use "} {
+				use, ok := strings.CutPrefix(gone.Instead, prefix)
+				if ok && !has(r, "provider", strings.Fields(use)[0]) {
 					t.Errorf("%s is to be replaced by %s, which does not exist", gone.Name, use)
 				}
 			}
-		case "resource", "section":
-			if _, ok := r.TopLevel.Key(gone.Name); ok {
-				t.Errorf("the section %s is still there", gone.Name)
+		}
+	})
+	for line, want := range map[string]string{
+		"0.2": "", "0.3": "set telemetry.enabled in spec.settings and OTEL_* variables in spec.workload.overrides.env",
+		"0.7": "set OTEL_* variables in spec.workload.overrides.env", "1.5": "set OTEL_* variables in spec.workload.overrides.env",
+	} {
+		if got, ok := lineOf(t, line).Removal("api", "telemetry"); got.Instead != want || ok != (want != "") {
+			t.Errorf("%s: Removal(telemetry) = %+v, %v", line, got, ok)
+		}
+	}
+	if _, ok := line07(t).Removal("api", "inference"); ok {
+		t.Error("inference is removed")
+	}
+}
+
+// TestRemovedIsComplete holds that whatever a line had and a later one has not is listed there.
+func TestRemovedIsComplete(t *testing.T) {
+	lines := release.Lines()
+	for i, line := range lines[1:] {
+		later := lineOf(t, line)
+		for _, earlier := range lines[:i+1] {
+			for _, thing := range things(lineOf(t, earlier)) {
+				kind, name, _ := strings.Cut(thing, " ")
+				if _, listed := later.Removal(kind, name); !listed && !has(later, kind, name) {
+					t.Errorf("%s has the %s %s and %s does not say what to use instead", earlier, kind, name, line)
+				}
 			}
 		}
 	}
-	got, ok := r.Removal("api", "telemetry")
-	if !ok || got.Instead != "set OTEL_* variables in spec.workload.overrides.env" {
-		t.Errorf("Removal(telemetry) = %+v, %v", got, ok)
+}
+
+// has says whether a line has a thing of a kind that Removal knows.
+func has(r *release.Release, kind, name string) bool {
+	switch kind {
+	case "api":
+		api, ok := r.API(name)
+		return ok && (api.Providable || name != "telemetry")
+	case "provider":
+		api, providerType, _ := strings.Cut(name, "/")
+		_, ok := r.Provider(api, providerType)
+		return ok
+	case "resource":
+		_, ok := r.Resource(name)
+		return ok
+	case "tool":
+		resource, ok := r.Resource(name)
+		return ok && !resource.Dropped
+	default:
+		return r.TopLevel.HasPath(name)
 	}
-	if _, ok := r.Removal("api", "inference"); ok {
-		t.Error("inference is removed")
+}
+
+// things lists what a line has: "api inference", "provider inference/remote::vllm", "resource models", "section server".
+func things(r *release.Release) []string {
+	var out []string
+	for _, name := range r.APIs() {
+		out = append(out, "api "+name)
 	}
+	eachProvider(r, func(p *provider.Type) { out = append(out, "provider "+p.API+"/"+p.Type) })
+	for _, resource := range r.Resources() {
+		out = append(out, "resource "+resource.Kind)
+	}
+	for _, name := range r.TopLevel.Names() {
+		out = append(out, "section "+name)
+	}
+	for _, name := range r.Server.Names() {
+		out = append(out, "section server."+name)
+	}
+	return out
 }

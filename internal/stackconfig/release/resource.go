@@ -27,8 +27,14 @@ type Resource struct {
 	// stop the start. Empty when none is needed.
 	API string
 	// PublicID is the form of the id that clients use, with the entry's keys in braces:
-	// `{provider_id}/{provider_model_id}`.
+	// `{provider_id}/{provider_model_id}`. A ProviderIDKey that the entry does not have is the same as its IDKey.
 	PublicID string
+	// PublicAlias is that form for an entry whose ProviderIDKey differs from its IDKey. It is PublicID in all lines but
+	// 0.2, where such an id stays as it is written.
+	PublicAlias string
+	// AnyProvider is the value of `provider_id` that means whichever provider is there (`all`); empty when the release
+	// has none.
+	AnyProvider string
 	// Dropped says that the server accepts the list and empties it; Instead says what to use.
 	Dropped bool
 	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".

@@ -19,6 +19,12 @@ const (
 
 // Storage describes the section `storage` of a release.
 type Storage struct {
+	// Inline says that there is no section `storage` (up to 0.2): the server's stores are keys of the top level, and
+	// each of them, as each store of a provider, is a whole backend of its own and no reference.
+	Inline bool
+	// Required says that a config has to have the section: without it the server does not start, or puts its data in
+	// a place that nobody means.
+	Required bool
 	// Backends are the kinds of backend by `type`, sorted.
 	Backends []Backend
 	// Stores are the stores the server has, in the order of its source.
@@ -27,12 +33,16 @@ type Storage struct {
 
 // Backend is one kind of storage backend.
 type Backend struct {
-	// Type is the value of `type`: `kv_redis`, `sql_postgres`.
+	// Type names the kind: `kv_redis`, `sql_postgres`.
 	Type string
+	// TypeValue is what stands under `type` in a config: Type, or up to 0.2 the part behind the family, `redis`.
+	TypeValue string
 	// Family is KV or SQL.
 	Family string
 	// Class has the backend's keys.
 	Class *schema.Class
+	// NeedsDirectory says that the directory of `db_path` has to exist: the server does not make it.
+	NeedsDirectory bool
 	// CredentialKey is the key of the password, empty when the backend has none.
 	CredentialKey string
 	// CredentialInHost says that the password can only be given inside `host`, as `:<password>@<host>`, URL-encoded
@@ -47,17 +57,30 @@ type Backend struct {
 
 // Store is one store of the server: a reference to a backend.
 type Store struct {
-	// Name is the key under `storage.stores`: `metadata`.
+	// Name is the store's name: `metadata`.
 	Name string
+	// Path leads to it from the top level: `storage.stores.metadata`, or where Storage.Inline is set `metadata_store`.
+	Path string
 	// Family is KV or SQL: the family of the backend that is needed.
 	Family string
-	// Class has the keys of the reference: `namespace` and `backend`, or `table_name` and `backend`.
+	// Class has the keys of the reference: `namespace` and `backend`, or `table_name` and `backend`. It is nil where
+	// Storage.Inline is set: there the keys are those of the backend.
 	Class *schema.Class
 	// Default is the reference that belongs in a config, with the names KVDefault and SQLDefault for the backend; nil
-	// when the store is optional and off by default.
+	// when the store is optional and off by default. Where Storage.Inline is set it is a whole backend. Its strings may
+	// hold the placeholder {distribution}; For fills it.
 	Default provider.Fields
 	// Required says that the server does not start without the store when `storage` is given.
 	Required bool
+}
+
+// For returns the default for a distribution of the given name, nil when there is none.
+func (s *Store) For(distribution string) provider.Fields {
+	if s.Default == nil {
+		return nil
+	}
+	fields, _ := provider.Fill(s.Default, s.Name, distribution).(provider.Fields)
+	return fields
 }
 
 // Backend returns a kind of backend by its `type`.

@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // Extra says what a class does with a key it does not know.
 type Extra string
 
@@ -86,6 +88,22 @@ func (c *Class) Key(name string) (Key, bool) {
 		return Key{}, false
 	}
 	return c.Keys[i], true
+}
+
+// HasPath says whether the dotted path leads from the class through nested classes to a key:
+// `vector_stores.default_embedding_model`.
+func (c *Class) HasPath(path string) bool {
+	name, rest, nested := strings.Cut(path, ".")
+	key, ok := c.Key(name)
+	if !ok || !nested {
+		return ok
+	}
+	for _, e := range append([]*Expr{key.Type}, key.Type.Args...) {
+		if e.Class != nil && e.Class.HasPath(rest) {
+			return true
+		}
+	}
+	return false
 }
 
 // Names returns the names of all keys, without aliases, in declared order.

@@ -50,3 +50,20 @@ func TestIsPlainString(t *testing.T) {
 		}
 	}
 }
+
+func TestHasPath(t *testing.T) {
+	inner := schema.NewClass("Inner", schema.ExtraIgnore, []schema.Key{{Name: "verify", Type: &schema.Expr{Kind: schema.KindBool}}})
+	nested := &schema.Expr{Kind: schema.KindClass, Class: inner}
+	optional := &schema.Expr{Kind: schema.KindUnion, Args: []*schema.Expr{nested, {Kind: schema.KindNull}}}
+	outer := schema.NewClass("Outer", schema.ExtraIgnore, []schema.Key{
+		{Name: "tls", Type: nested}, {Name: "network", Aliases: []string{"net"}, Type: optional},
+	})
+	for path, want := range map[string]bool{
+		"tls": true, "tls.verify": true, "network.verify": true, "net.verify": true,
+		"": false, "tls.": false, "tls.x": false, "verify": false, "tls.verify.x": false,
+	} {
+		if got := outer.HasPath(path); got != want {
+			t.Errorf("HasPath(%q) = %v", path, got)
+		}
+	}
+}
