@@ -3,31 +3,128 @@ package distribution
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// entry is one distribution of the catalogue in one release.
+// entry is one distribution of the catalogue.
 type entry struct {
 	name string
-	// version is what spec.distribution.version may say: a release.
-	version string
-	// image has a pinned tag.
-	image string
-	// isDefault marks the entry used for the name without a version.
-	isDefault bool
+	// last is the last release that has it; empty means that the newest has it too.
+	last string
+	// only are the releases that may be asked for; empty means those whose data there is.
+	only []string
 }
 
-// catalogue lists the known distributions. An image's tag is one that was seen in public use, which need not be the
-// newest release of its line.
+// pinned are the releases that a line means, by line: their image tags were seen in public use or, where that of no covered
+// release was, are those of the newest release of the time when such images were built.
+var pinned = map[string]string{
+	"0.2": "0.2.22",
+	"0.3": "0.3.5",
+	"0.4": "0.4.5",
+	"0.5": "0.5.2",
+	"0.6": "0.6.1",
+	"0.7": "0.7.1",
+	"0.8": "0.8.0",
+	"1.0": "1.0.3",
+	"1.1": "1.1.3",
+	"1.2": "1.2.5",
+	"1.3": "1.3.1",
+	"1.4": "1.4.1",
+	"1.5": "1.5.0",
+}
+
+// catalogue lists the known distributions by name.
 var catalogue = []entry{
-	{name: "starter", version: "0.7.1", image: "docker.io/ogxai/distribution-starter:0.7.1", isDefault: true},
+	{name: "meta-reference-gpu", last: "0.4.7"},
+	{name: "postgres-demo"},
+	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.12", "0.2.14"}},
+	{name: "starter"},
+}
+
+// image returns the image of a release: always with a tag.
+func (e *entry) image(version string) string {
+	return "docker.io/ogxai/distribution-" + e.name + ":" + version
+}
+
+// pin returns the release that a line means, empty when no release of the line has the distribution.
+func (e *entry) pin(line string) string {
+	version, ok := pinned[line]
+	if i := slices.IndexFunc(e.only, func(v string) bool { return strings.HasPrefix(v, line+".") }); i >= 0 {
+		version, ok = e.only[i], true
+	}
+	if !ok || !e.has(version) {
+		return ""
+	}
+	return version
+}
+
+// has says whether a release has the distribution.
+func (e *entry) has(version string) bool {
+	return (e.last == "" || release.Compare(version, e.last) <= 0) && (e.only == nil || slices.Contains(e.only, version))
+}
+
+// versions returns the releases of a line that may be asked for, ascending: those that the line's data covers, and the
+// pinned one.
+func (e *entry) versions(line string) []string {
+	match, err := release.Lookup(line)
+	if err != nil {
+		return nil
+	}
+	all := append(slices.Clone(match.Release.Covers), e.only...)
+	if pin := e.pin(line); pin != "" {
+		all = append(all, pin)
+	}
+	all = slices.DeleteFunc(all, func(v string) bool { return !e.has(v) || !strings.HasPrefix(v, line+".") })
+	slices.SortFunc(all, release.Compare)
+	return slices.Compact(all)
+}
+
+// defaultVersion returns the release for the name alone: that of the default line, or else of the newest line that has the
+// distribution.
+func (e *entry) defaultVersion() string {
+	lines := append(release.Lines(), release.DefaultLine())
+	for _, line := range slices.Backward(lines) {
+		if version := e.pin(line); version != "" {
+			return version
+		}
+	}
+	return ""
+}
+
+// known returns what may be asked for, one text for each row of releases: "0.7.0 to 0.7.3".
+func (e *entry) known() []string {
+	var out []string
+	versions := Versions(e.name)
+	for i := 0; i < len(versions); {
+		last := i
+		for last+1 < len(versions) && follows(versions[last], versions[last+1]) {
+			last++
+		}
+		if last == i {
+			out = append(out, versions[i])
+		} else {
+			out = append(out, versions[i]+" to "+versions[last])
+		}
+		i = last + 1
+	}
+	return out
+}
+
+// follows says whether a release is the next patch after another one.
+func follows(version, next string) bool {
+	dot := strings.LastIndexByte(version, '.')
+	patch, err := strconv.Atoi(version[dot+1:])
+	return err == nil && next == version[:dot+1]+strconv.Itoa(patch+1)
 }
 
 // Known returns the names of the catalogue, sorted, with those that the overrides add.
 func Known(overrides Overrides) []string {
 	var names []string
-	for _, e := range catalogue {
-		names = append(names, e.name)
+	for i := range catalogue {
+		names = append(names, catalogue[i].name)
 	}
 	for key := range overrides {
 		name, _, _ := strings.Cut(key, "@")
@@ -37,11 +134,24 @@ func Known(overrides Overrides) []string {
 	return slices.Compact(names)
 }
 
+// Versions returns the releases that a distribution of the catalogue may be asked for, ascending; none for another name.
+func Versions(name string) []string {
+	e := byName(name)
+	if e == nil {
+		return nil
+	}
+	var out []string
+	for _, line := range release.Lines() {
+		out = append(out, e.versions(line)...)
+	}
+	return out
+}
+
 // UnknownError says that a name, or a name with a version, is not in the catalogue.
 type UnknownError struct {
 	// Name and Version are what was asked for; Version is empty when the name alone is unknown.
 	Name, Version string
-	// Known are the names there are, or the versions of the name.
+	// Known are the names there are, or the versions of the name, as ranges: "0.7.0 to 0.7.3".
 	Known []string
 }
 
@@ -53,27 +163,30 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("distribution %q has no version %q; known versions: %s", e.Name, e.Version, known)
 }
 
-// find returns the entry for a name and a version: a release, or a line, which means its newest entry. Without a version
-// it is the name's default. The overrides only add to the names that an error lists.
-func find(name, version string, overrides Overrides) (entry, error) {
-	var versions []string
-	var found *entry
+func byName(name string) *entry {
 	for i := range catalogue {
-		e := &catalogue[i]
-		if e.name != name {
-			continue
-		}
-		versions = append(versions, e.version)
-		if version == "" && e.isDefault || version == e.version || strings.HasPrefix(e.version, version+".") {
-			found = e
+		if catalogue[i].name == name {
+			return &catalogue[i]
 		}
 	}
-	switch {
-	case found != nil:
-		return *found, nil
-	case len(versions) == 0:
-		return entry{}, &UnknownError{Name: name, Known: Known(overrides)}
-	default:
-		return entry{}, &UnknownError{Name: name, Version: version, Known: versions}
+	return nil
+}
+
+// find returns the entry for a name and the release that a version means: a release as it is, a line the one that it pins,
+// none the default. The overrides only add to the names that an error lists.
+func find(name, version string, overrides Overrides) (*entry, string, error) {
+	e := byName(name)
+	if e == nil {
+		return nil, "", &UnknownError{Name: name, Known: Known(overrides)}
 	}
+	if version == "" {
+		return e, e.defaultVersion(), nil
+	}
+	if pin := e.pin(version); pin != "" {
+		return e, pin, nil
+	}
+	if dot := strings.LastIndexByte(version, '.'); dot > 0 && slices.Contains(e.versions(version[:dot]), version) {
+		return e, version, nil
+	}
+	return nil, "", &UnknownError{Name: name, Version: version, Known: e.known()}
 }

@@ -62,16 +62,16 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 	if override, ok := overrides.image(name, version); ok {
 		return overridden(name, version, override)
 	}
-	e, err := find(name, version, overrides)
+	e, found, err := find(name, version, overrides)
 	if err != nil {
 		return Resolved{}, err
 	}
-	return named(e)
+	return named(e, found)
 }
 
-// named resolves an entry of the catalogue.
-func named(e entry) (Resolved, error) {
-	match, err := release.Lookup(e.version)
+// named resolves an entry of the catalogue in one of its releases.
+func named(e *entry, version string) (Resolved, error) {
+	match, err := release.Lookup(version)
 	if err != nil {
 		return Resolved{}, fmt.Errorf("distribution %q: %w", e.name, err)
 	}
@@ -80,7 +80,7 @@ func named(e entry) (Resolved, error) {
 		return Resolved{}, err
 	}
 	return Resolved{
-		Name: e.name, Version: e.version, Image: e.image, Release: match.Release, Exact: match.Exact,
+		Name: e.name, Version: version, Image: e.image(version), Release: match.Release, Exact: match.Exact,
 		DetectedBy: ByCatalogue, Base: base,
 	}, nil
 }
@@ -93,8 +93,8 @@ func overridden(name, version, image string) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
-	if e, err := find(name, version, nil); err == nil && r.DetectedBy == Unknown {
-		if r, err = named(e); err != nil {
+	if e, found, err := find(name, version, nil); err == nil && r.DetectedBy == Unknown {
+		if r, err = named(e, found); err != nil {
 			return Resolved{}, err
 		}
 	}

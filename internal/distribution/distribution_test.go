@@ -3,8 +3,10 @@ package distribution_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +17,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-const starterImage = "docker.io/ogxai/distribution-starter:0.7.1"
+const (
+	repository   = "docker.io/ogxai/distribution-"
+	starterImage = repository + "starter:0.7.1"
+)
 
 // summary is a Resolved without its data: what the tests compare.
 type summary struct {
@@ -51,6 +56,42 @@ func TestResolve(t *testing.T) {
 		"a name and a line": {
 			name: "starter", version: "0.7",
 			want: summary{"starter", "0.7.1", starterImage, "0.7", true, distribution.ByCatalogue, true},
+		},
+		"a name and a newer patch than the pinned one": {
+			name: "starter", version: "0.7.3",
+			want: summary{"starter", "0.7.3", repository + "starter:0.7.3", "0.7", true, distribution.ByCatalogue, true},
+		},
+		"an older line": {
+			name: "starter", version: "0.3",
+			want: summary{"starter", "0.3.5", repository + "starter:0.3.5", "0.3", true, distribution.ByCatalogue, true},
+		},
+		"the newest line": {
+			name: "starter", version: "1.5",
+			want: summary{"starter", "1.5.0", repository + "starter:1.5.0", "1.5", true, distribution.ByCatalogue, true},
+		},
+		"a release whose data is that of the nearest": {
+			name: "starter", version: "0.2",
+			want: summary{"starter", "0.2.22", repository + "starter:0.2.22", "0.2", false, distribution.ByCatalogue, true},
+		},
+		"another name of the default line": {
+			name: "postgres-demo",
+			want: summary{"postgres-demo", "0.7.1", repository + "postgres-demo:0.7.1", "0.7", true, distribution.ByCatalogue, true},
+		},
+		"a name that only older lines have": {
+			name: "meta-reference-gpu",
+			want: summary{"meta-reference-gpu", "0.4.5", repository + "meta-reference-gpu:0.4.5", "0.4", true, distribution.ByCatalogue, true},
+		},
+		"a name that only older patches have": {
+			name: "remote-vllm",
+			want: summary{"remote-vllm", "0.2.12", repository + "remote-vllm:0.2.12", "0.2", false, distribution.ByCatalogue, true},
+		},
+		"the last patch that has a name": {
+			name: "remote-vllm", version: "0.2.14",
+			want: summary{"remote-vllm", "0.2.14", repository + "remote-vllm:0.2.14", "0.2", false, distribution.ByCatalogue, true},
+		},
+		"an override of a line": {
+			name: "starter", version: "1.5", overrides: distribution.Overrides{"starter@1.5": "mirror.example.com/starter@sha256:abc"},
+			want: summary{"starter", "1.5", "mirror.example.com/starter@sha256:abc", "1.5", true, distribution.ByVersion, true},
 		},
 		"an override with a tag": {
 			name: "starter", overrides: mirror,
@@ -116,25 +157,39 @@ func TestResolve(t *testing.T) {
 }
 
 func TestResolveErrors(t *testing.T) {
+	const (
+		fromThree = "0.3.2 to 0.3.5, 0.4.3 to 0.4.7"
+		since5    = ", 0.5.1 to 0.5.4, 0.6.0 to 0.6.1, 0.7.0 to 0.7.3, 0.8.0, 1.0.3 to 1.0.4, 1.1.0 to 1.1.3, 1.2.5, 1.3.1, 1.4.1, 1.5.0"
+	)
 	tests := map[string]struct {
 		name, image, version, want string
 		overrides                  distribution.Overrides
 	}{
 		"unknown name": {
-			name: "startr", want: `unknown distribution "startr"; known distributions: starter; or give an image`,
+			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or give an image`,
 		},
 		"unknown name beside overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
-			want: `unknown distribution "startr"; known distributions: rh-dev, starter; or give an image`,
+			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; or give an image`,
 		},
 		"unknown version": {
-			name: "starter", version: "0.6", want: `distribution "starter" has no version "0.6"; known versions: 0.7.1`,
+			name: "starter", version: "0.9",
+			want: `distribution "starter" has no version "0.9"; known versions: 0.2.22 to 0.2.24, ` + fromThree + since5,
+		},
+		"a version that lacks the name": {
+			name: "meta-reference-gpu", version: "0.7",
+			want: `distribution "meta-reference-gpu" has no version "0.7"; known versions: 0.2.22 to 0.2.24, ` + fromThree,
+		},
+		"a patch that lacks the name": {
+			name: "remote-vllm", version: "0.2.15",
+			want: `distribution "remote-vllm" has no version "0.2.15"; known versions: 0.2.12, 0.2.14`,
 		},
 		"unknown version that begins alike": {
-			name: "starter", version: "0.7.10", want: `distribution "starter" has no version "0.7.10"; known versions: 0.7.1`,
+			name: "starter", version: "0.7.10",
+			want: `distribution "starter" has no version "0.7.10"; known versions: 0.2.22 to 0.2.24, ` + fromThree + since5,
 		},
 		"an image of an unknown version": {
-			image: "a:1", version: "0.1", want: `distribution version: unknown server release "0.1"; known release lines: 0.7`,
+			image: "a:1", version: "0.1", want: `distribution version: unknown server release "0.1"; known release lines: 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5`,
 		},
 		"both":    {name: "starter", image: "a:1", want: "distribution has both a name and an image; give one"},
 		"neither": {want: "distribution has neither a name nor an image; give one"},
@@ -156,27 +211,52 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// TestCatalogue holds what has to be true of every entry: a pinned tag, which names the release, and a base config.
+// TestCatalogue holds what has to be true of every name in every release: a tag that names the release, the data of its
+// line, and a base config.
 func TestCatalogue(t *testing.T) {
-	names := distribution.Known(nil)
-	if diff := cmp.Diff([]string{"starter"}, names); diff != "" {
+	want := map[string]string{
+		"meta-reference-gpu": "0.2 0.3 0.4",
+		"postgres-demo":      "0.2 0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 1.4 1.5",
+		"remote-vllm":        "0.2",
+		"starter":            "0.2 0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 1.4 1.5",
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), distribution.Known(nil)); diff != "" {
 		t.Errorf("known names (-want +got):\n%s", diff)
 	}
-	for _, name := range names {
-		got, err := distribution.Resolve(name, "", "", nil)
-		if err != nil {
-			t.Fatal(err)
+	for name, lines := range want {
+		for _, version := range append(distribution.Versions(name), "") {
+			got, err := distribution.Resolve(name, "", version, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Image != repository+name+":"+got.Version {
+				t.Errorf("%s %q: the image %s is not pinned to %s", name, version, got.Image, got.Version)
+			}
+			if !strings.HasPrefix(got.Version, got.Release.Line+".") || len(got.Base) == 0 {
+				t.Errorf("%s %q: version %s of line %s, base of %d bytes", name, version, got.Version, got.Release.Line, len(got.Base))
+			}
 		}
-		if !strings.HasSuffix(got.Image, ":"+got.Version) {
-			t.Errorf("%s: the image %s is not pinned to %s", name, got.Image, got.Version)
+		var pinned []string
+		for _, line := range release.Lines() {
+			got, err := distribution.Resolve(name, "", line, nil)
+			if err != nil {
+				continue
+			}
+			pinned = append(pinned, line)
+			if got.Release.Line != line {
+				t.Errorf("%s %s is %s", name, line, got.Version)
+			}
 		}
-		if !got.Exact || len(got.Base) == 0 {
-			t.Errorf("%s: exact %v, base of %d bytes", name, got.Exact, len(got.Base))
+		if diff := cmp.Diff(lines, strings.Join(pinned, " ")); diff != "" {
+			t.Errorf("lines of %s (-want +got):\n%s", name, diff)
 		}
 	}
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil || starter.Release != release.Default() {
 		t.Errorf("starter is not of the default release line: %v", err)
+	}
+	if got := distribution.Versions("stack"); got != nil {
+		t.Errorf("an unknown name has the versions %v", got)
 	}
 }
 
