@@ -54,9 +54,14 @@ func (c *checker) apis() {
 func (c *checker) sections() {
 	problems := c.rel.TopLevel.Check(c.root)
 	for i := range problems {
-		c.problem(&problems[i], problems[i].Path)
+		// A backend is checked by its type, which says more than "one of these".
+		if !strings.HasPrefix(problems[i].Path, backendsPath) {
+			c.problem(&problems[i], problems[i].Path)
+		}
 	}
 }
+
+const backendsPath = "storage.backends."
 
 // providers checks each provider's config against its type. A type that the
 // release does not know comes with the image; the server will tell.
@@ -87,6 +92,9 @@ func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 	if p.Kind != schema.MissingKey || e.user == nil {
 		c.problem(p, joinPath(path, p.Path))
 		return
+	}
+	if e.incomplete {
+		return // the key is missing because its field is wrong, which is said already
 	}
 	field := e.user.Path
 	switch p.Path {
@@ -130,7 +138,7 @@ func (c *checker) failAt(path, message string) {
 func (c *checker) dependencies() {
 	for _, m := range c.missingAPIs() {
 		if item := c.off.apis[m.api]; item != nil {
-			c.failf(item.Path, "%s needs the API %s; disable that too, or keep %s", m.names(), apiField(m.api), apiField(m.api))
+			c.failf(item.Path, "%s cannot do without the API %s; disable that too, or keep %s", m.names(), apiField(m.api), apiField(m.api))
 			continue
 		}
 		e := m.by[0]
@@ -149,6 +157,7 @@ func (c *checker) backends() {
 	if yamlnode.IsNull(storage) {
 		return
 	}
+	c.backendTypes(backends)
 	stores := yamlnode.Get(storage, "stores")
 	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
 		name, store := stores.Content[i].Value, stores.Content[i+1]
@@ -163,6 +172,31 @@ func (c *checker) backends() {
 		}
 	}
 	c.backendsIn(c.root, "", backends)
+}
+
+// backendTypes checks each backend against its type.
+func (c *checker) backendTypes(backends *yaml.Node) {
+	for i := 0; backends != nil && i+1 < len(backends.Content); i += 2 {
+		path, backend := backendsPath+backends.Content[i].Value, backends.Content[i+1]
+		kind, known := c.rel.Storage.Backend(yamlnode.Text(backend, "type"))
+		if !known {
+			c.failAt(path, fmt.Sprintf("%q is not a type of backend in release %s; known are %s",
+				yamlnode.Text(backend, "type"), c.rel.Line, strings.Join(c.backendNames(), ", ")))
+			continue
+		}
+		problems := kind.Class.Check(backend)
+		for i := range problems {
+			c.problem(&problems[i], joinPath(path, problems[i].Path))
+		}
+	}
+}
+
+func (c *checker) backendNames() []string {
+	names := make([]string, 0, len(c.rel.Storage.Backends))
+	for i := range c.rel.Storage.Backends {
+		names = append(names, c.rel.Storage.Backends[i].Type)
+	}
+	return names
 }
 
 func (c *checker) backendsIn(node *yaml.Node, path string, backends *yaml.Node) {
