@@ -93,7 +93,7 @@ func TestSamplesBoot(t *testing.T) {
 			}
 			s.fitMachine(t, models, db)
 
-			server := bootSample(t, s)
+			server := bootSample(t, s, t.TempDir())
 			t.Logf("healthy after %.1f s", server.boot.Seconds())
 			checkProviders(t, server, tc.providers)
 			checkList(t, server, "/v1/models", "id", publicIDs(tc.models))
@@ -103,7 +103,7 @@ func TestSamplesBoot(t *testing.T) {
 				checkChat(t, server, models, model, s.secrets[model.secret][model.key])
 			}
 			if db != nil {
-				checkState(t, server, *db)
+				checkState(t, *db)
 			}
 		})
 	}
@@ -128,8 +128,8 @@ func TestSampleCases(t *testing.T) {
 	}
 }
 
-// bootSample generates the pod and boots what runs in it.
-func bootSample(t *testing.T, s sample) *llamaStack {
+// bootSample generates the pod and boots what runs in it, with its files below root.
+func bootSample(t *testing.T, s sample, root string) *llamaStack {
 	t.Helper()
 	values := s.secrets
 	b := boot{client: http.DefaultClient, scheme: "http", secrets: values.values()}
@@ -139,7 +139,7 @@ func bootSample(t *testing.T, s sample) *llamaStack {
 		values[tls.SecretName] = map[string]string{"tls.crt": string(pair.certificate), "tls.key": string(pair.key)}
 		b.secrets = append(b.secrets, string(pair.key))
 	}
-	p := generate(t, s)
+	p := generate(t, s, root)
 	tls, err := p.speaksTLS()
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func checkChat(t *testing.T, server *llamaStack, models *upstream, model servedM
 
 // checkState shows that the server keeps its chats in PostgreSQL. It connects
 // and writes in the background, so that a boot alone shows nothing.
-func checkState(t *testing.T, server *llamaStack, db database) {
+func checkState(t *testing.T, db database) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

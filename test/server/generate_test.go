@@ -13,8 +13,8 @@ import (
 )
 
 // generate runs the pipeline that the controller and the command line run, and
-// returns the pod it asks for.
-func generate(t *testing.T, s sample) pod {
+// returns the pod it asks for, with its files below root.
+func generate(t *testing.T, s sample, root string) pod {
 	t.Helper()
 	wanted := s.stack.Spec.Distribution
 	resolved, err := distribution.Resolve(wanted.Name, wanted.Image, wanted.Version, nil)
@@ -36,7 +36,7 @@ func generate(t *testing.T, s sample) pod {
 		t.Logf("warning: %s", warning)
 	}
 	s.secrets[names.StorageSecret(s.stack.Name)] = derive(t, built.Derived, s.secrets)
-	return newPod(t, built.Objects, s.secrets)
+	return newPod(t, built.Objects, s.secrets, root)
 }
 
 // derive fills the Secret of derived values, as the controller would.
