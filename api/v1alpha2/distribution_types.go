@@ -157,7 +157,6 @@ type DistributionSpec struct {
 	Name string `json:"name,omitempty"`
 
 	// image is a reference to a distribution image.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case'`
 	// +optional
@@ -166,7 +165,6 @@ type DistributionSpec struct {
 	// version is the server release to run, for example 0.7 or 0.7.3. Only with
 	// name. Unset: the operator's default for that name when the object is new;
 	// an operator upgrade does not change it.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
 	// +optional
@@ -176,14 +174,12 @@ type DistributionSpec struct {
 // BaseConfigSource is a key of a ConfigMap that holds a base configuration.
 type BaseConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional
@@ -193,14 +189,12 @@ type BaseConfigSource struct {
 // OverrideConfigSource is a key of a ConfigMap that holds a whole configuration.
 type OverrideConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional

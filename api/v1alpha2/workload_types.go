@@ -116,7 +116,6 @@ type VolumeSpec struct {
 	Size *resource.Quantity `json:"size,omitempty"`
 
 	// mountPath is where the volume is mounted, absolute. Unset: /.llama.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /.llama, without ":", "." and ".."'`
 	// +optional
@@ -162,7 +161,6 @@ type PodDisruptionBudgetSpec struct {
 type WorkloadOverrides struct {
 	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
 	// by the operator.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ServiceAccount: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +optional
