@@ -132,7 +132,7 @@ generate-api: $(BIN)/controller-gen
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen
 	@if [ -d internal/controller ]; then \
-		$(BIN)/controller-gen rbac:roleName=manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; fi
+		$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; fi
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs
