@@ -59,7 +59,10 @@ type LlamaStackDistributionSpec struct {
 	Distribution DistributionSpec `json:"distribution"`
 
 	// providers configures the server's providers, API by API. A provider with
-	// the id of one in the base configuration replaces it, any other is added.
+	// the id of one in the base configuration replaces it, any other is added. A
+	// provider has provider (its type, required), id, endpoint, apiKey, secretRefs
+	// and settings; any other key of its configuration may stand beside them as
+	// {secretKeyRef: {name, key}}.
 	// Excludes overrideConfig. Unset: the base's providers, unchanged.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`

@@ -19,8 +19,9 @@ type NetworkingSpec struct {
 	TLS *TLSSpec `json:"tls,omitempty"`
 
 	// expose makes the server reachable from outside the cluster: true, or an
-	// object {enabled, hostname, ingressClassName, annotations, tlsSecretName};
-	// {} means true. Unset: not exposed.
+	// object, {hostname: llama.example.com}, with any of enabled, hostname,
+	// ingressClassName, annotations and tlsSecretName; {} means true. Unset: not
+	// exposed.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 
