@@ -215,7 +215,7 @@ func (w *writer) scalar(node *yaml.Node, at context) {
 		w.text("null")
 	case value == "=" || value == "<<":
 		w.singleQuoted(value) // the server's reader has types of their own for these and refuses them
-	case !fitsPlain(value) || (at == flowContext && strings.ContainsAny(value, ",?[]{}")):
+	case !fitsPlain(value) || (at == flowContext && (value[0] == ':' || strings.ContainsAny(value, ",?[]{}"))):
 		w.singleQuoted(value)
 	default:
 		w.text(value)
