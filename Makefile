@@ -84,7 +84,7 @@ test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with g
 
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Boot generated configs on the real server (needs Python 3.12 or newer)
-	@hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
+	@SHOW=healthy hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)

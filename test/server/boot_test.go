@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // sampleCase is what a running server must show for one sample.
@@ -131,21 +132,20 @@ func TestSampleCases(t *testing.T) {
 // bootSample generates the pod and boots what runs in it, with its files below root.
 func bootSample(t *testing.T, s sample, root string) *llamaStack {
 	t.Helper()
-	values := s.secrets
-	b := boot{client: http.DefaultClient, scheme: "http", secrets: values.values()}
-	if tls := tlsOf(s.stack); tls != nil && tls.Enabled {
+	b := boot{client: http.DefaultClient, scheme: "http", secrets: s.secrets.values()}
+	wantTLS := servesTLS(s.stack)
+	if wantTLS {
 		var pair keyPair
 		pair, b.client = newKeyPair(t)
-		values[tls.SecretName] = map[string]string{"tls.crt": string(pair.certificate), "tls.key": string(pair.key)}
+		b.scheme = "https"
 		b.secrets = append(b.secrets, string(pair.key))
+		s.secrets[s.stack.Spec.Networking.TLS.SecretName] = map[string]string{
+			"tls.crt": string(pair.certificate), "tls.key": string(pair.key),
+		}
 	}
 	p := generate(t, s, root)
-	tls, err := p.speaksTLS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tls {
-		b.scheme = "https"
+	if got := p.servesTLS(t); got != wantTLS {
+		t.Fatalf("the configuration has TLS: %t, want %t", got, wantTLS)
 	}
 	b.config, b.env, b.home = p.config, p.env, p.home(t)
 	server, err := startServer(t, b)
@@ -155,11 +155,12 @@ func bootSample(t *testing.T, s sample, root string) *llamaStack {
 	return server
 }
 
-func tlsOf(stack *v1alpha2.LlamaStackDistribution) *v1alpha2.TLSSpec {
-	if stack.Spec.Networking == nil {
-		return nil
-	}
-	return stack.Spec.Networking.TLS
+// servesTLS says whether the object wants HTTPS of the server and this release
+// of the operator can do it.
+func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
+	networking := stack.Spec.Networking
+	return networking != nil && networking.TLS != nil && networking.TLS.Enabled &&
+		!slices.Contains(validate.Unsupported(stack), "spec.networking.tls.enabled")
 }
 
 func checkProviders(t *testing.T, server *llamaStack, want []provider) {

@@ -3,7 +3,6 @@
 package server
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -159,11 +158,12 @@ func (p *pod) home(t *testing.T) string {
 	return home
 }
 
-// speaksTLS says whether the configuration lets the server speak HTTPS.
-func (p *pod) speaksTLS() (bool, error) {
+// servesTLS says whether the configuration lets the server speak HTTPS.
+func (p *pod) servesTLS(t *testing.T) bool {
+	t.Helper()
 	config, err := os.ReadFile(p.config)
 	if err != nil {
-		return false, fmt.Errorf("read configuration: %w", err)
+		t.Fatal(err)
 	}
-	return tlsPath.Match(config), nil
+	return tlsPath.Match(config)
 }

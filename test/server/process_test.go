@@ -22,7 +22,7 @@ import (
 
 const (
 	// bootTimeout is many times what a boot takes on an idle machine (5 to 14 s).
-	bootTimeout = 4 * time.Minute
+	bootTimeout = 5 * time.Minute
 	// stopTimeout is how long a process may take to end when asked to.
 	stopTimeout = 15 * time.Second
 	// logTail is how many lines of a log a failure shows.
