@@ -6,6 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -23,6 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	log.SetLogger(logr.Discard())
 	var err error
 	if plane, err = testutil.Start(testutil.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
