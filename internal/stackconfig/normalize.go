@@ -142,15 +142,19 @@ func (n *normalizer) merge(plain, value *yaml.Node, own map[string]bool, depth i
 }
 
 func kindOf(node *yaml.Node) string {
-	switch node.Kind {
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		return "null"
+	}
+	return kindName(node.Kind)
+}
+
+func kindName(kind yaml.Kind) string {
+	switch kind {
 	case yaml.MappingNode:
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
 	default:
-		if node.ShortTag() == "!!null" {
-			return "null"
-		}
 		return "a scalar"
 	}
 }

@@ -54,7 +54,7 @@ func checkShape(root *yaml.Node) error {
 		return nil
 	}
 	return fmt.Errorf("line %d: %s must be %s, got %s",
-		m.node.Line, m.place(), kindOf(&yaml.Node{Kind: m.want}), kindOf(m.node))
+		m.node.Line, m.place(), kindName(m.want), kindOf(m.node))
 }
 
 func (m *mismatch) under(step string) *mismatch {
@@ -111,4 +111,25 @@ func (s *shape) checkKeys(node *yaml.Node) *mismatch {
 		}
 	}
 	return nil
+}
+
+// dropNull takes null out where the server refuses it although it is as good as
+// absent.
+func dropNull(root *yaml.Node) {
+	for _, key := range []string{"version", "apis", "connectors"} {
+		if yamlnode.IsNull(yamlnode.Get(root, key)) {
+			yamlnode.Remove(root, key)
+		}
+	}
+	for _, key := range []string{"providers", "registered_resources"} {
+		section := yamlnode.Get(root, key)
+		if section == nil {
+			continue
+		}
+		for i := len(section.Content) - 2; i >= 0; i -= 2 {
+			if yamlnode.IsNull(section.Content[i+1]) {
+				yamlnode.Remove(section, section.Content[i].Value)
+			}
+		}
+	}
 }
