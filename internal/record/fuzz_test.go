@@ -62,7 +62,7 @@ func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	case 'o': // another operator
 		s.operator, s.habit = "operator-"+mark, "habit-"+mark
 	case 'k': // the key of the references is lost and made again
-		s.secrets = record.References{Digest: "k" + mark, Key: mark}
+		s.secrets = record.References{Digest: "k" + mark, Key: "key-" + mark}
 	case 'u': // a roll-back
 		if len(w.sets) > 1 {
 			w.undo()
