@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write what Spec says into testdata/cases")
 
-func loadCases(t *testing.T) *casetable.Table {
+func loadCases(t testing.TB) *casetable.Table {
 	t.Helper()
 	table, err := casetable.Load("testdata/cases")
 	if err != nil {

@@ -59,6 +59,19 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
+// The complete example of the requirements, with the group mended: the API server
+// has nothing to say to it.
+func TestExampleOfTheRequirementsApplies(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := strings.Replace(string(data), "llamastack.ai/", "llamastack.io/", 1)
+	if out, err := kubectl(t, example, "apply", "--dry-run=server", "-f", "-"); err != nil || strings.Contains(out, "arning") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // What the API server would drop in silence, kubectl refuses by default.
 func TestUnknownFields(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, want string }{

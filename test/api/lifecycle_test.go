@@ -46,7 +46,6 @@ func TestStoredObjectsStayUpdatable(t *testing.T) {
 	for name, tc := range stored {
 		t.Run(tc.Topic+"/"+tc.Name, func(t *testing.T) { unrelatedChanges(t, c, name) })
 	}
-	t.Logf("%d stored objects", len(stored))
 }
 
 // installWithoutRules installs the definition with a spec that takes anything.
@@ -142,6 +141,28 @@ func TestPolicyLooksAtWhatChanged(t *testing.T) {
 	}
 	if err := patch(`{"spec":{"providers":{"inference":{"id":null,"provider":"vllm"}}}}`); err != nil {
 		t.Errorf("mend the wrong part: %v", err)
+	}
+}
+
+// The rules of overrideConfig look at the old object, and still refuse an update
+// that brings together what excludes each other (FR-013, FR-070).
+func TestOverrideExcludesInUpdates(t *testing.T) {
+	c := newClient(t)
+	object := newStack("override-later")
+	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviders(v1alpha2.Provider{Provider: "vllm"})}
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	defer remove(t, c, object)
+	err := c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec":{"overrideConfig":{"configMapName":"my-config"}}}`)))
+	if err == nil || !strings.Contains(err.Error(), "remove providers or overrideConfig") {
+		t.Errorf("bring together: %v", err)
+	}
+	err = c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec":{"providers":null,"overrideConfig":{"configMapName":"my-config"}}}`)))
+	if err != nil {
+		t.Errorf("change over: %v", err)
 	}
 }
 
