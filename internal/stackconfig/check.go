@@ -66,6 +66,7 @@ const backendsPath = "storage.backends."
 // providers checks each provider's config against its type. A type that the
 // release does not know comes with the image; the server will tell.
 func (c *checker) providers() {
+	c.scoring()
 	seen := make(map[[2]string]bool, len(c.index.entries))
 	at := make(map[string]int)
 	for _, e := range c.index.entries {
@@ -82,6 +83,27 @@ func (c *checker) providers() {
 		problems := e.kind.Config.Check(yamlnode.Get(e.node, "config"))
 		for i := range problems {
 			c.providerProblem(e, &problems[i], path+".config")
+		}
+	}
+}
+
+// scoring: two providers of one type register the same scoring functions, and the
+// server stops at the second (SERVER.md fact 15).
+func (c *checker) scoring() {
+	first := make(map[[2]string]*entry)
+	for _, e := range c.index.entries {
+		if api, _ := c.rel.API(e.api); api.RoutingTable != "scoring_functions" || !e.enabled {
+			continue
+		}
+		key := [2]string{e.api, e.providerType}
+		other := first[key]
+		if other == nil {
+			first[key] = e
+			continue
+		}
+		if e.user != nil && e.id != other.id {
+			c.failf(e.user.Path, "%s is the type of %q already, both register the same functions, and the server does not start; "+
+				"give this one the id %q, or disable %s/%s", e.providerType, other.id, other.id, apiField(e.api), other.id)
 		}
 	}
 }
@@ -138,7 +160,7 @@ func (c *checker) failAt(path, message string) {
 func (c *checker) dependencies() {
 	for _, m := range c.missingAPIs() {
 		if item := c.off.apis[m.api]; item != nil {
-			c.failf(item.Path, "%s cannot do without the API %s; disable that too, or keep %s", m.names(), apiField(m.api), apiField(m.api))
+			c.failf(item.Path, "the API %s is needed by %s; disable what needs it too, or keep it", apiField(m.api), m.names())
 			continue
 		}
 		e := m.by[0]

@@ -62,7 +62,10 @@ func (d *draft) missingAPIs() []missing {
 				at[api] = i
 				found = append(found, missing{api: api})
 			}
-			found[i].by = append(found[i].by, e)
+			// An API and its routing table are one need.
+			if by := found[i].by; len(by) == 0 || by[len(by)-1] != e {
+				found[i].by = append(by, e)
+			}
 		}
 	}
 	return found
