@@ -115,8 +115,7 @@ func (p *Plan) render(in Input) error {
 	}
 	p.input.Inputs = inputs
 	p.Objects, err = render.Objects(p.input)
-	var tooLarge *render.TooLargeError
-	if errors.As(err, &tooLarge) {
+	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -313,7 +314,7 @@ func sameJSON(t *testing.T, a, b any) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(first) == string(second)
+	return bytes.Equal(first, second)
 }
 
 func samplePaths(t *testing.T) []string {
@@ -331,7 +332,7 @@ func sample(t *testing.T, path string) *v1alpha2.LlamaStackDistribution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range strings.Split(string(data), "\n---\n") {
+	for _, document := range strings.SplitSeq(string(data), "\n---\n") {
 		if strings.Contains(document, "\nkind: LlamaStackDistribution\n") {
 			object := &v1alpha2.LlamaStackDistribution{}
 			if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
