@@ -332,7 +332,7 @@ func sample(t *testing.T, path string) *v1alpha2.LlamaStackDistribution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range strings.SplitSeq(string(data), "\n---\n") {
+	for document := range strings.SplitSeq(string(data), "\n---\n") {
 		if strings.Contains(document, "\nkind: LlamaStackDistribution\n") {
 			object := &v1alpha2.LlamaStackDistribution{}
 			if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
