@@ -15,9 +15,6 @@ func TestFirstStack(t *testing.T) {
 	b.start(t, "first")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	for name, object := range map[string]interface{ GetName() string }{} {
-		_, _ = name, object
-	}
 	b.get(t, "my", &appsv1.Deployment{})
 	b.get(t, "my-service", &corev1.Service{})
 	b.get(t, "my-sa", &corev1.ServiceAccount{})

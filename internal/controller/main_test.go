@@ -3,12 +3,11 @@ package controller_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -67,7 +66,12 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if strings.Contains(logs.String(), "is forbidden") {
+		fmt.Fprintln(os.Stderr, "the shipped RBAC is too small:\n"+logs.String())
+		return 1
+	}
+	return code
 }
 
 // installOperatorsRights applies the shipped RBAC: the operator in these tests
@@ -267,8 +271,3 @@ func (s *syncBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.buffer.String()
 }
-
-var (
-	_ io.Writer = (*syncBuffer)(nil)
-	_           = errors.New
-)
