@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestFinishIsStable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != string(data) {
+	if !bytes.Equal(got, data) {
 		t.Error("finishing a finished definition changes it: run make generate")
 	}
 }

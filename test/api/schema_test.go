@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,10 +144,7 @@ var twoShapes = map[string][]string{
 
 // A field of two shapes has no type in the schema and shows both.
 func TestTwoShapes(t *testing.T) {
-	shapes := map[string][]string{}
-	for path, words := range twoShapes {
-		shapes[path] = words
-	}
+	shapes := maps.Clone(twoShapes)
 	for _, n := range nodes(t) {
 		if rest, ok := strings.CutPrefix(n.path, "spec.providers."); ok && !strings.Contains(rest, ".") {
 			shapes[n.path] = []string{"{provider:", "[{id:"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,9 +111,7 @@ func (e *entry) toCase(topic string) (*Case, error) {
 		spec["distribution"] = map[string]any{"name": "starter"}
 	}
 	metadata := map[string]any{"name": "my-stack", "namespace": "default"}
-	for key, value := range e.Metadata {
-		metadata[key] = value
-	}
+	maps.Copy(metadata, e.Metadata)
 	// Through JSON, so that numbers have the types that an API server sees.
 	data, err := json.Marshal(map[string]any{
 		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind, "metadata": metadata, "spec": spec,
@@ -163,7 +162,7 @@ func (t *Table) Save() error {
 		if err := encoder.Encode(document); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}
-		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil { //nolint:gosec // test data of the repository, for everybody to read
+		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}
 	}
