@@ -266,7 +266,7 @@ func TestRedisEndpoint(t *testing.T) {
 	} {
 		t.Run(endpoint, func(t *testing.T) {
 			in, errs := intent.FromObject(object(t, "storage: {kv: {type: redis, endpoint: '"+endpoint+"'}}"))
-			got := ""
+			var got string
 			if len(errs) > 0 {
 				got = strings.TrimPrefix(intent.Messages(errs), "spec.storage.kv.endpoint: ")
 			} else {

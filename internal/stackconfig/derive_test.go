@@ -98,14 +98,14 @@ func TestDeriveErrors(t *testing.T) {
 // SERVER.md fact 9: what the server makes of the value of a variable.
 func TestUsableSecretValue(t *testing.T) {
 	const (
-		number = "looks like a number, and the server would take it for one and refuse it; use another value"
-		bool_  = "looks like a bool, and the server would take it for one and refuse it; use another value"
+		number  = "looks like a number, and the server would take it for one and refuse it; use another value"
+		boolean = "looks like a bool, and the server would take it for one and refuse it; use another value"
 	)
 	for value, want := range map[string]string{
 		"": "is empty", "  \t": "is empty", "\n": "is empty",
 		"12345": number, "0123": number, "1_000": number, " 12 ": number, "-5": number, "+5": number, "1e5": number, "1.5": number,
 		".5": number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number, "٣": number,
-		"true": bool_, "False": bool_, "TRUE": bool_,
+		"true": boolean, "False": boolean, "TRUE": boolean,
 		"token\n":   "ends with a line break; make the Secret from a file without one, or with --from-literal",
 		"tok\x00en": "holds a control character", "tok\x1ben": "holds a control character", "\xff\xfe": "is not text in UTF-8",
 		"~":        "begins with ~, which the server replaces with its home directory; use another value",

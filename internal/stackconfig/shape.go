@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,11 +65,11 @@ func (m *mismatch) under(step string) *mismatch {
 
 func (m *mismatch) place() string {
 	var b strings.Builder
-	for i := len(m.path) - 1; i >= 0; i-- {
-		if b.Len() > 0 && !strings.HasPrefix(m.path[i], "[") {
+	for _, v := range slices.Backward(m.path) {
+		if b.Len() > 0 && !strings.HasPrefix(v, "[") {
 			b.WriteByte('.')
 		}
-		b.WriteString(m.path[i])
+		b.WriteString(v)
 	}
 	return b.String()
 }

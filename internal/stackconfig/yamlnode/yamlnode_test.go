@@ -134,13 +134,13 @@ func TestFromJSON(t *testing.T) {
 
 // What is written without quotes is read as that very string by both readers.
 func TestReadAsOther(t *testing.T) {
-	for _, text := range strings.Fields(`yes Yes NO on off y N true FALSE null Null ~ = << 0 17 -1 +1 1_000 0x1F 0b11 0o17 017 1.5 .5 5. 1e5 1.5e+5
+	for text := range strings.FieldsSeq(`yes Yes NO on off y N true FALSE null Null ~ = << 0 17 -1 +1 1_000 0x1F 0b11 0o17 017 1.5 .5 5. 1e5 1.5e+5
 		12:30 12:30:00 -1:30.5 .inf -.INF .nan 2024-01-01 2024-1-1 2024-01-01T12:00:00Z 1e999`) {
 		if !yamlnode.ReadAsOther(text) {
 			t.Errorf("%q is not text", text)
 		}
 	}
-	for _, text := range strings.Fields(`text vllm http://vllm:8000/v1 1.2.3 v1 10.0.0.1 ${env.X} 1a yess 2024 -text .hidden 12:99 0xZZ kv_default ~/x`) {
+	for text := range strings.FieldsSeq(`text vllm http://vllm:8000/v1 1.2.3 v1 10.0.0.1 ${env.X} 1a yess 2024 -text .hidden 12:99 0xZZ kv_default ~/x`) {
 		if text != "2024" && yamlnode.ReadAsOther(text) {
 			t.Errorf("%q is text", text)
 		}
