@@ -158,6 +158,10 @@ type PodDisruptionBudgetSpec struct {
 
 // WorkloadOverrides changes the pod. The user's entry wins over the operator's
 // of the same name or path.
+//
+// Its lists have one owner each in server-side apply, and may be empty, as in a
+// pod: a list that is a map by name would have the API server refuse every later
+// write to an object of an older version in which a name stands twice.
 type WorkloadOverrides struct {
 	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
 	// by the operator.
