@@ -49,7 +49,7 @@ func TestRollback(t *testing.T) {
 		s.Workload = &v1alpha2.WorkloadSpec{Replicas: &replicas}
 	})
 	c.reconcile(t, scaled, record.RolledBack)
-	if got := *c.deployment(t).Spec.Replicas; got != replicas {
+	if got := *c.deployment(t.Context(), t).Spec.Replicas; got != replicas {
 		t.Errorf("a rolled back stack has %d replicas, want %d", got, replicas)
 	}
 
@@ -64,7 +64,7 @@ func TestRollback(t *testing.T) {
 
 	c.kubectl(t, "set", "image", "deployment/demo", "llama-stack=registry.example.com/evil:1")
 	c.reconcile(t, scaled, record.Unchanged)
-	if got := c.deployment(t).Spec.Template.Spec.Containers[0].Image; strings.Contains(got, "evil") {
+	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].Image; strings.Contains(got, "evil") {
 		t.Error("an edit was not put back")
 	}
 }
@@ -82,12 +82,12 @@ func TestKeptTemplate(t *testing.T) {
 	c.synced(t)
 	c.reconcile(t, stack, record.KeepTemplate)
 	c.reconcile(t, stack, record.KeepTemplate)
-	if got := c.deployment(t).Spec.Template.Spec.Containers[0].WorkingDir; got != "/older" {
+	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].WorkingDir; got != "/older" {
 		t.Errorf("working directory %q", got)
 	}
 	c.kubectl(t, "rollout", "restart", "deployment/demo")
 	c.reconcile(t, stack, record.Changed)
-	if got := c.deployment(t).Spec.Template.Spec.Containers[0].WorkingDir; got != "" {
+	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].WorkingDir; got != "" {
 		t.Errorf("working directory %q after a restart", got)
 	}
 	c.reconcile(t, stack, record.Unchanged)
@@ -189,7 +189,7 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 // reconcile decides and applies as the controller does, and waits for the Deployment controller.
 func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want record.Outcome) {
 	t.Helper()
-	decision, err := record.Decide(c.deployment(t), c.replicaSets(t), c.build(t, stack).Rendered)
+	decision, err := record.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t), c.build(t, stack).Rendered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,12 +215,12 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) {
 // synced waits until the Deployment controller has seen the Deployment as it is, and has written its revision down.
 func (c *cluster) synced(t *testing.T) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		live := c.deployment(t)
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		live := c.deployment(ctx, t)
 		if live.Status.ObservedGeneration < live.Generation {
 			return false, nil
 		}
-		for _, set := range c.replicaSets(t) {
+		for _, set := range c.replicaSets(ctx, t) {
 			const revision = "deployment.kubernetes.io/revision"
 			if set.Annotations[revision] == live.Annotations[revision] && set.Annotations[revision] != "" {
 				return set.Annotations[names.AnnotationRendered] == live.Annotations[names.AnnotationRendered], nil
@@ -233,10 +233,10 @@ func (c *cluster) synced(t *testing.T) {
 	}
 }
 
-func (c *cluster) deployment(t *testing.T) *appsv1.Deployment {
+func (c *cluster) deployment(ctx context.Context, t *testing.T) *appsv1.Deployment {
 	t.Helper()
 	live := &appsv1.Deployment{}
-	err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "demo"}, live)
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "demo"}, live)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -246,10 +246,10 @@ func (c *cluster) deployment(t *testing.T) *appsv1.Deployment {
 	return live
 }
 
-func (c *cluster) replicaSets(t *testing.T) []appsv1.ReplicaSet {
+func (c *cluster) replicaSets(ctx context.Context, t *testing.T) []appsv1.ReplicaSet {
 	t.Helper()
 	list := &appsv1.ReplicaSetList{}
-	if err := c.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
 	return list.Items
@@ -257,5 +257,5 @@ func (c *cluster) replicaSets(t *testing.T) []appsv1.ReplicaSet {
 
 func (c *cluster) port(t *testing.T) int32 {
 	t.Helper()
-	return c.deployment(t).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort
+	return c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort
 }
