@@ -112,9 +112,9 @@ fmt: $(BIN)/golangci-lint ## Format the Go files
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
-	@for module in $(LINT_MODULES); do echo "lint $$module"; \
-		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml); \
-	done
+	@status=0; for module in $(LINT_MODULES); do echo "lint $$module"; \
+		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml) || status=1; \
+	done; exit $$status
 
 .PHONY: verify
 verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
