@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -22,16 +21,17 @@ func cacheOptions(namespaces []string) cache.Options {
 	metadata := cache.ByObject{Transform: stripMetadata}
 	options := cache.Options{
 		ReaderFailOnMissingInformer: true,
+		// For our own kind, which must not be named below: its definition may come later.
+		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha2.LlamaStackDistribution{}: {Transform: cache.TransformStripManagedFields()},
-			&appsv1.Deployment{}:               children,
-			&corev1.Service{}:                  children,
-			&corev1.ServiceAccount{}:           children,
-			&corev1.PersistentVolumeClaim{}:    children,
-			&appsv1.ReplicaSet{}:               workload,
-			&corev1.Pod{}:                      workload,
-			&corev1.ConfigMap{}:                metadata,
-			&corev1.Secret{}:                   metadata,
+			&appsv1.Deployment{}:            children,
+			&corev1.Service{}:               children,
+			&corev1.ServiceAccount{}:        children,
+			&corev1.PersistentVolumeClaim{}: children,
+			&appsv1.ReplicaSet{}:            workload,
+			&corev1.Pod{}:                   workload,
+			&corev1.ConfigMap{}:             metadata,
+			&corev1.Secret{}:                metadata,
 		},
 	}
 	for _, namespace := range namespaces {
