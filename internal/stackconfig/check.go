@@ -163,13 +163,19 @@ func (c *checker) dependencies() {
 			c.failf(item.Path, "the API %s is needed by %s; disable what needs it too, or keep it", apiField(m.api), m.names())
 			continue
 		}
-		e := m.by[0]
-		if e.user != nil {
-			c.failf(e.user.Path, "%s needs the API %s; add a provider to spec.providers.%s", e.providerType, apiField(m.api), apiField(m.api))
-			continue
-		}
-		c.failAt("providers."+e.api, fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s", m.names(), apiField(m.api), apiField(m.api)))
+		c.failAt(c.pathOf(m.by[0]), fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
+			m.names(), apiField(m.api), apiField(m.api)))
 	}
+}
+
+// pathOf is the place of a provider in the configuration.
+func (c *checker) pathOf(e *entry) string {
+	for i, item := range yamlnode.Items(yamlnode.At(c.root, "providers", e.api)) {
+		if item == e.node {
+			return fmt.Sprintf("providers.%s[%d]", e.api, i)
+		}
+	}
+	return "providers." + e.api
 }
 
 // backends: every reference must name a backend, and a store one of its family.

@@ -49,6 +49,11 @@ func baseOf(t *testing.T, step, dir string) []byte {
 	if _, err := os.Stat(own); err == nil {
 		return golden.Read(t, own)
 	}
+	return sharedBase(t)
+}
+
+func sharedBase(t *testing.T) []byte {
+	t.Helper()
 	return golden.Read(t, filepath.Join("testdata", "base.yaml"))
 }
 

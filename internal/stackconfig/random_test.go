@@ -207,8 +207,15 @@ func (r *randomSpec) storage() map[string]any {
 
 func (r *randomSpec) disabled() []any {
 	return pick(r.Rand, [][]any{
-		{"safety"}, {"eval", "scoring"}, {"inference/openai"}, {"vector_io/faiss", "inference/sentence-transformers"},
-		{"batches"}, {"toolRuntime/tavily-search"}, {"agents"}, {"files"}, {"inference"},
+		{"safety"},
+		{"eval", "scoring"},
+		{"inference/openai"},
+		{"vector_io/faiss", "inference/sentence-transformers"},
+		{"batches"},
+		{"toolRuntime/tavily-search"},
+		{"agents"},
+		{"files"},
+		{"inference"},
 	})
 }
 

@@ -63,8 +63,8 @@ func (d *draft) missingAPIs() []missing {
 				found = append(found, missing{api: api})
 			}
 			// An API and its routing table are one need.
-			if by := found[i].by; len(by) == 0 || by[len(by)-1] != e {
-				found[i].by = append(by, e)
+			if n := len(found[i].by); n == 0 || found[i].by[n-1] != e {
+				found[i].by = append(found[i].by, e)
 			}
 		}
 	}

@@ -13,12 +13,15 @@ import (
 // text here, and quotes around it would change what the server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
-	if root.Kind == yaml.MappingNode && len(root.Content) > 0 && root.Style&yaml.FlowStyle == 0 {
+	switch {
+	case !isBlock(root):
+		w.inline(root, 0)
+		w.out = append(w.out, '\n')
+	case root.Kind == yaml.SequenceNode:
+		w.sequence(root, 0)
+	default:
 		w.mapping(root, 0)
-		return w.out
 	}
-	w.inline(root, 0)
-	w.out = append(w.out, '\n')
 	return w.out
 }
 
