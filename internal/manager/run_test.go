@@ -107,9 +107,8 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int) {
 		if err != nil {
 			return false, err
 		}
-		response, err := web.Do(request)
-		if err != nil {
-			last = err
+		var response *http.Response
+		if response, last = web.Do(request); last != nil {
 			return false, nil
 		}
 		body, err := io.ReadAll(response.Body)

@@ -191,7 +191,7 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 		t.Errorf("after a restart: %v, %v; want %v", restarted, err, one)
 	}
 	var stored corev1.Secret
-	if err := w.WithWatch.Get(t.Context(), types.NamespacedName{Namespace: "op", Name: names.DigestKeySecret}, &stored); err != nil {
+	if err := w.Get(t.Context(), types.NamespacedName{Namespace: "op", Name: names.DigestKeySecret}, &stored); err != nil {
 		t.Fatal(err)
 	}
 	if len(stored.Data["key"]) != 32 || stored.Immutable == nil || !*stored.Immutable {
