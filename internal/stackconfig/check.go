@@ -22,6 +22,7 @@ func check(d *draft) {
 	c.providers()
 	c.dependencies()
 	c.backends()
+	c.directories()
 	c.registeredResources()
 	c.references()
 }
@@ -134,6 +135,9 @@ func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := originAt(c.root, c.report.origins, path)
 	switch {
+	case p.Kind == schema.MissingKey:
+		steps := splitPath(path)
+		c.failAt(path, fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want))
 	case p.Fatal:
 		c.failAt(path, p.Message())
 	case origin.Path != nil:
