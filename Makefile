@@ -84,7 +84,7 @@ test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with g
 
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Boot generated configs on the real server (needs Python 3.12 or newer)
-	@hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
+	@SHOW=healthy hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
@@ -112,9 +112,9 @@ fmt: $(BIN)/golangci-lint ## Format the Go files
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
-	@for module in $(LINT_MODULES); do echo "lint $$module"; \
-		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml); \
-	done
+	@status=0; for module in $(LINT_MODULES); do echo "lint $$module"; \
+		(cd $$module && $(abspath $(BIN))/golangci-lint run --config $(CURDIR)/.golangci.yaml) || status=1; \
+	done; exit $$status
 
 .PHONY: verify
 verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
@@ -132,13 +132,14 @@ generate-api: $(BIN)/controller-gen
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen
 	@if [ -d internal/controller ]; then \
-		$(BIN)/controller-gen rbac:roleName=manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; fi
+		$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; fi
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs
 	@mkdir -p docs/reference
 	@$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/v1alpha2 --config=hack/crd-ref-docs.yaml \
 		--renderer=markdown --output-path=docs/reference/v1alpha2.md
+	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # rules on items print as a Go struct; CRD and messages show them
 
 .PHONY: generate-manifests
 generate-manifests: $(BIN)/kustomize generate-api generate-rbac

@@ -46,20 +46,26 @@ type LlamaStackDistributionList struct {
 
 // LlamaStackDistributionSpec is the wanted state of a stack.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers)`,message=`providers and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources)`,message=`resources and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage)`,message=`storage and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled)`,message=`disabled and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings)`,message=`settings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings)`,message=`removeSettings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden
-// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig)`,message=`baseConfig and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden
+// The rules here look at the old object themselves: the API server's ratcheting
+// never takes a spec for unchanged that holds a field without schema.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.storage) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().storage))`,message=`storage and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove storage or overrideConfig'`,fieldPath=`.storage`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.disabled) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().disabled))`,message=`disabled and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove disabled or overrideConfig'`,fieldPath=`.disabled`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.settings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().settings))`,message=`settings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove settings or overrideConfig'`,fieldPath=`.settings`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig exclude each other: remove one of them`,messageExpression=`'excluded by overrideConfig, which is the whole configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
 type LlamaStackDistributionSpec struct {
 	// distribution says which server runs: a known name or an image. Required.
 	// +required
 	Distribution DistributionSpec `json:"distribution"`
 
 	// providers configures the server's providers, API by API. A provider with
-	// the id of one in the base configuration replaces it, any other is added.
+	// the id of one in the base configuration replaces it, any other is added. A
+	// provider has provider (its type, required), id, endpoint, apiKey, secretRefs
+	// and settings; any other key of its configuration may stand beside them as
+	// {secretKeyRef: {name, key}}.
 	// Excludes overrideConfig. Unset: the base's providers, unchanged.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`
@@ -157,7 +163,6 @@ type DistributionSpec struct {
 	Name string `json:"name,omitempty"`
 
 	// image is a reference to a distribution image.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|[[][0-9a-fA-F:]+[]])(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9+._-]+:[0-9a-fA-F]{32,128})?$')`,messageExpression=`'"' + self + '" is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case'`
 	// +optional
@@ -166,7 +171,6 @@ type DistributionSpec struct {
 	// version is the server release to run, for example 0.7 or 0.7.3. Only with
 	// name. Unset: the operator's default for that name when the object is new;
 	// an operator upgrade does not change it.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
 	// +optional
@@ -176,14 +180,12 @@ type DistributionSpec struct {
 // BaseConfigSource is a key of a ConfigMap that holds a base configuration.
 type BaseConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional
@@ -193,14 +195,12 @@ type BaseConfigSource struct {
 // OverrideConfigSource is a key of a ConfigMap that holds a whole configuration.
 type OverrideConfigSource struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	ConfigMapName string `json:"configMapName"`
 
 	// key is the key that holds the configuration. Unset: config.yaml.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional

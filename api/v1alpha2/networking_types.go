@@ -19,8 +19,9 @@ type NetworkingSpec struct {
 	TLS *TLSSpec `json:"tls,omitempty"`
 
 	// expose makes the server reachable from outside the cluster: true, or an
-	// object {enabled, hostname, ingressClassName, annotations, tlsSecretName};
-	// {} means true. Unset: not exposed.
+	// object, {hostname: llama.example.com}, with any of enabled, hostname,
+	// ingressClassName, annotations and tlsSecretName; {} means true. Unset: not
+	// exposed.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 
@@ -42,7 +43,6 @@ type TLSSpec struct {
 
 	// secretName is a Secret of type kubernetes.io/tls (FR-062). Required when
 	// enabled, only then.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +optional
@@ -57,7 +57,6 @@ type TLSSpec struct {
 // CABundleSpec is a ConfigMap with PEM certificates.
 type CABundleSpec struct {
 	// configMapName is a ConfigMap in the object's namespace. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
@@ -66,7 +65,6 @@ type CABundleSpec struct {
 	// configMapKeys are the keys to read, at most 50. Unset: ca-bundle.crt.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."'`
 	// +optional
@@ -111,7 +109,6 @@ type AllowedFromSpec struct {
 	// namespaces by name; "*" is every namespace.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:items:XValidation:rule=`self == '*' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')`,messageExpression=`'"' + self + '" cannot be the name of a namespace: lower-case letters, digits and "-"; "*" alone means every namespace'`
 	// +optional
@@ -120,7 +117,6 @@ type AllowedFromSpec struct {
 	// labels of namespaces: a label key that must exist, or key=value.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=381
 	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$')`,messageExpression=`'"' + self + '" is neither a label key (llama-access) nor key=value (team=ml)'`
 	// +optional

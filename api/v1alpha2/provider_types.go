@@ -8,56 +8,86 @@ import (
 // provider or a list of them; in a list of more than one each needs an id
 // (FR-034), and ids are unique over all APIs (FR-072).
 type ProvidersSpec struct {
-	// inference: one provider or a list. Serves models (API inference).
+	// inference: one provider, {provider: vllm}, or a list, [{id: a, provider:
+	// vllm}, {id: b, provider: openai}]. Serves models (API inference).
 	// +optional
 	Inference *Providers `json:"inference,omitempty"`
-	// safety: one provider or a list. Runs shields (API safety, up to release 0.8).
+	// safety: one provider, {provider: llama-guard}, or a list, [{id: a, provider:
+	// llama-guard}, {id: b, provider: bedrock}]. Runs shields (API safety, up to
+	// release 0.8).
 	// +optional
 	Safety *Providers `json:"safety,omitempty"`
-	// vectorIo: one provider or a list. Vector stores (API vector_io).
+	// vectorIo: one provider, {provider: pgvector}, or a list, [{id: a, provider:
+	// pgvector}, {id: b, provider: faiss}]. Vector stores (API vector_io).
 	// +optional
 	VectorIo *Providers `json:"vectorIo,omitempty"`
-	// toolRuntime: one provider or a list. Tools (API tool_runtime).
+	// toolRuntime: one provider, {provider: model-context-protocol}, or a list,
+	// [{id: a, provider: model-context-protocol}, {id: b, provider:
+	// tavily-search}]. Tools (API tool_runtime).
 	// +optional
 	ToolRuntime *Providers `json:"toolRuntime,omitempty"`
-	// telemetry: one provider or a list (API telemetry, release 0.2 only; newer
-	// releases read OTEL_* variables, set them in workload.overrides.env).
+	// telemetry: one provider, {provider: meta-reference}, or a list, [{id: a,
+	// provider: meta-reference}, {id: b, provider: meta-reference}]. For the API
+	// telemetry, release 0.2 only; newer releases read OTEL_* variables, set them
+	// in workload.overrides.env.
 	// +optional
 	Telemetry *Providers `json:"telemetry,omitempty"`
-	// agents: one provider or a list (API agents up to release 0.6).
+	// agents: one provider, {provider: meta-reference}, or a list, [{id: a,
+	// provider: meta-reference}, {id: b, provider: meta-reference}]. For the API
+	// agents up to release 0.6.
 	// +optional
 	Agents *Providers `json:"agents,omitempty"`
-	// responses: one provider or a list (API responses, release 0.7 and newer).
+	// responses: one provider, {provider: builtin}, or a list, [{id: a, provider:
+	// builtin}, {id: b, provider: builtin}]. For the API responses, release 0.7
+	// and newer.
 	// +optional
 	Responses *Providers `json:"responses,omitempty"`
-	// files: one provider or a list. Uploaded files (API files).
+	// files: one provider, {provider: localfs}, or a list, [{id: a, provider:
+	// localfs}, {id: b, provider: s3}]. Uploaded files (API files).
 	// +optional
 	Files *Providers `json:"files,omitempty"`
-	// batches: one provider or a list. Batch requests (API batches).
+	// batches: one provider, {provider: reference}, or a list, [{id: a, provider:
+	// reference}, {id: b, provider: reference}]. Batch requests (API batches).
 	// +optional
 	Batches *Providers `json:"batches,omitempty"`
-	// eval: one provider or a list (API eval, up to release 0.7).
+	// eval: one provider, {provider: meta-reference}, or a list, [{id: a,
+	// provider: meta-reference}, {id: b, provider: nvidia}]. For the API eval, up
+	// to release 0.7.
 	// +optional
 	Eval *Providers `json:"eval,omitempty"`
-	// scoring: one provider or a list (API scoring, up to release 0.7).
+	// scoring: one provider, {provider: basic}, or a list, [{id: a, provider:
+	// basic}, {id: b, provider: braintrust}]. For the API scoring, up to release
+	// 0.7.
 	// +optional
 	Scoring *Providers `json:"scoring,omitempty"`
-	// datasetIo: one provider or a list (API datasetio, up to release 0.7).
+	// datasetIo: one provider, {provider: localfs}, or a list, [{id: a, provider:
+	// localfs}, {id: b, provider: huggingface}]. For the API datasetio, up to
+	// release 0.7.
 	// +optional
 	DatasetIo *Providers `json:"datasetIo,omitempty"`
-	// postTraining: one provider or a list (API post_training, up to release 0.6).
+	// postTraining: one provider, {provider: torchtune}, or a list, [{id: a,
+	// provider: torchtune}, {id: b, provider: nvidia}]. For the API post_training,
+	// up to release 0.6.
 	// +optional
 	PostTraining *Providers `json:"postTraining,omitempty"`
-	// fileProcessors: one provider or a list (API file_processors, release 0.6 and newer).
+	// fileProcessors: one provider, {provider: pypdf}, or a list, [{id: a,
+	// provider: pypdf}, {id: b, provider: docling}]. For the API file_processors,
+	// release 0.6 and newer.
 	// +optional
 	FileProcessors *Providers `json:"fileProcessors,omitempty"`
-	// messages: one provider or a list (API messages, release 0.8 and newer).
+	// messages: one provider, {provider: builtin}, or a list, [{id: a, provider:
+	// builtin}, {id: b, provider: builtin}]. For the API messages, release 0.8 and
+	// newer.
 	// +optional
 	Messages *Providers `json:"messages,omitempty"`
-	// interactions: one provider or a list (API interactions, release 0.8 and newer).
+	// interactions: one provider, {provider: builtin}, or a list, [{id: a,
+	// provider: builtin}, {id: b, provider: builtin}]. For the API interactions,
+	// release 0.8 and newer.
 	// +optional
 	Interactions *Providers `json:"interactions,omitempty"`
-	// skills: one provider or a list (API skills, release 1.1 and newer).
+	// skills: one provider, {provider: builtin}, or a list, [{id: a, provider:
+	// builtin}, {id: b, provider: builtin}]. For the API skills, release 1.1 and
+	// newer.
 	// +optional
 	Skills *Providers `json:"skills,omitempty"`
 }

@@ -30,8 +30,9 @@ type ResourcesSpec struct {
 	Shields []ShieldEntry `json:"shields,omitempty"`
 }
 
-// ModelEntry is a model's name or a Model (FR-007), kept as the JSON it was
-// written in.
+// ModelEntry is a model's name, llama3.2-8b, or a Model, {name: llama3.2-70b,
+// provider: vllm, contextLength: 128000} (FR-007), kept as the JSON it was written
+// in.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -40,7 +41,8 @@ type ModelEntry struct {
 	Raw []byte `json:"-"`
 }
 
-// ToolEntry is a tool group's name or a Tool, kept as the JSON it was written in.
+// ToolEntry is a tool group's name, websearch, or a Tool, {name: mine, mcpEndpoint:
+// http://mcp:3000/sse}, kept as the JSON it was written in.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -49,7 +51,8 @@ type ToolEntry struct {
 	Raw []byte `json:"-"`
 }
 
-// ShieldEntry is a shield's name or a Shield, kept as the JSON it was written in.
+// ShieldEntry is a shield's name, llama-guard, or a Shield, {name: guard, provider:
+// llama-guard, model: llama-guard3-8b}, kept as the JSON it was written in.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields

@@ -16,14 +16,12 @@ type SecretReference struct {
 // SecretKeyRef is one key of a Secret in the object's own namespace.
 type SecretKeyRef struct {
 	// name is the name of the Secret. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +required
 	Name string `json:"name"`
 
 	// key is the key in the Secret's data. Required.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-._a-zA-Z0-9]+$')`,messageExpression=`'"' + self + '" cannot be a key of a Secret: letters, digits, "-", "_" and "."'`
 	// +required

@@ -67,11 +67,11 @@ type LlamaStackDistributionStatus struct {
 
 	// replicas is the number of pods the Deployment has.
 	// +optional
-	Replicas int32 `json:"replicas,omitempty"`
+	Replicas int32 `json:"replicas"`
 
 	// availableReplicas is the number of pods that serve.
 	// +optional
-	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+	AvailableReplicas int32 `json:"availableReplicas"`
 
 	// selector of the pods, for the scale subresource.
 	// +optional

@@ -13,7 +13,6 @@ type StateStorageSpec struct {
 }
 
 // StorageType is the kind of a state store.
-// +kubebuilder:validation:Enum=sqlite;redis;postgres
 type StorageType string
 
 const (
@@ -28,6 +27,10 @@ const (
 // KVStorageSpec is the key-value store (FR-050). A field that belongs to
 // another type is refused.
 //
+// The rule on endpoint stands here and not at the field, where the API server
+// would repeat the value, and with it a password.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" carries a user or password: put the password into a Secret and name it in password' : '"' + self.endpoint + '" is not host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or take the field away`,messageExpression=`'belongs to type redis, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or take the field away'`,fieldPath=`.endpoint`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.password) || (has(self.type) && self.type == 'redis')`,message=`belongs to type redis: set type: redis or take the field away`,messageExpression=`'belongs to type redis, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or take the field away'`,fieldPath=`.password`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.connectionString) || (has(self.type) && self.type == 'postgres')`,message=`belongs to type postgres: set type: postgres or take the field away`,messageExpression=`'belongs to type postgres, and type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: postgres or take the field away'`,fieldPath=`.connectionString`,reason=FieldValueForbidden
@@ -35,14 +38,13 @@ const (
 // +kubebuilder:validation:XValidation:rule=`has(self.connectionString) || !has(self.type) || self.type != 'postgres'`,message=`required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.connectionString`,reason=FieldValueRequired
 type KVStorageSpec struct {
 	// type is sqlite, redis or postgres. Unset: sqlite (FR-050b).
+	// +kubebuilder:validation:Enum=sqlite;redis;postgres
 	// +optional
 	Type StorageType `json:"type,omitempty"`
 
 	// endpoint is host:port of Redis, or redis://host:port. Required for redis,
 	// only for redis.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=320
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,messageExpression=`'"' + (self.contains('@') ? '...' + self.substring(self.lastIndexOf('@')) : self) + '" is not host:port or redis://host:port'`
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 

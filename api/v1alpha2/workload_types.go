@@ -80,7 +80,7 @@ const (
 
 // AutoscalingSpec is a HorizontalPodAutoscaler.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.minReplicas) || self.maxReplicas >= self.minReplicas`,message=`must not be less than minReplicas: raise maxReplicas or lower minReplicas`,messageExpression=`'%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas'.format([self.maxReplicas, self.minReplicas])`,fieldPath=`.maxReplicas`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.minReplicas) || !has(self.maxReplicas) || self.maxReplicas >= self.minReplicas`,message=`must not be less than minReplicas: raise maxReplicas or lower minReplicas`,messageExpression=`'%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas'.format([self.maxReplicas, self.minReplicas])`,fieldPath=`.maxReplicas`,reason=FieldValueInvalid
 type AutoscalingSpec struct {
 	// minReplicas is the lower bound, at least 1. Unset: 1.
 	// +kubebuilder:validation:Minimum=1
@@ -116,7 +116,6 @@ type VolumeSpec struct {
 	Size *resource.Quantity `json:"size,omitempty"`
 
 	// mountPath is where the volume is mounted, absolute. Unset: /.llama.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write one like /.llama, without ":", "." and ".."'`
 	// +optional
@@ -159,10 +158,13 @@ type PodDisruptionBudgetSpec struct {
 
 // WorkloadOverrides changes the pod. The user's entry wins over the operator's
 // of the same name or path.
+//
+// Its lists have one owner each in server-side apply, and may be empty, as in a
+// pod: a list that is a map by name would have the API server refuse every later
+// write to an object of an older version in which a name stands twice.
 type WorkloadOverrides struct {
 	// serviceAccountName of the pods, made by the user. Unset: <name>-sa, made
 	// by the operator.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" cannot be the name of a ServiceAccount: lower-case letters, digits, "-" and ".", with a letter or digit at both ends'`
 	// +optional

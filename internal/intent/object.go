@@ -93,8 +93,35 @@ func (o *object) values(name string) map[string]any {
 	values, ok := value.(map[string]any)
 	if !ok {
 		o.fail(wrongType(o.path.Child(name), "an object", value))
+		return nil
+	}
+	if deeper(values, maxDepth) {
+		o.fail(field.Forbidden(o.path.Child(name), fmt.Sprintf("is nested deeper than %d levels", maxDepth)))
+		return nil
 	}
 	return values
+}
+
+// maxDepth bounds values that are passed on: each level is indented in the
+// configuration, so that the deepest JSON there is would fill the memory.
+const maxDepth = 32
+
+func deeper(value any, levels int) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if levels == 0 || deeper(inner, levels-1) {
+				return true
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if levels == 0 || deeper(inner, levels-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // positive reads an integer above 0.

@@ -2,7 +2,6 @@ package intent
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -72,6 +71,10 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *field.Er
 	path = path.Child("secretKeyRef")
 	secret := &SecretRef{Name: ref.SecretKeyRef.Name, Key: ref.SecretKeyRef.Key, Path: path}
 	before := len(*errs)
+	if secret.Name == "" && secret.Key == "" {
+		*errs = append(*errs, field.Required(path, "required: write "+secretShape))
+		return nil
+	}
 	if secret.Name == "" {
 		*errs = append(*errs, field.Required(path.Child("name"), "required: the name of a Secret in the same namespace"))
 	}
@@ -92,13 +95,13 @@ func checkSecret(secret *SecretRef) field.ErrorList {
 	if secret.Name != "" {
 		if problems := validation.IsDNS1123Subdomain(secret.Name); len(problems) > 0 {
 			errs = append(errs, field.Invalid(secret.Path.Child("name"), secret.Name,
-				fmt.Sprintf("%q cannot be the name of a Secret: %s", secret.Name, strings.Join(problems, "; "))))
+				fmt.Sprintf(`%q cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, secret.Name)))
 		}
 	}
 	if secret.Key != "" {
 		if problems := validation.IsConfigMapKey(secret.Key); len(problems) > 0 {
 			errs = append(errs, field.Invalid(secret.Path.Child("key"), secret.Key,
-				fmt.Sprintf("%q cannot be a key of a Secret: %s", secret.Key, strings.Join(problems, "; "))))
+				fmt.Sprintf(`%q cannot be a key of a Secret: letters, digits, "-", "_" and "."`, secret.Key)))
 		}
 	}
 	return errs

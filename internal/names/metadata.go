@@ -74,6 +74,11 @@ const (
 	UserAgent = "llama-stack-operator"
 )
 
+// PredecessorManagers are the field managers by which older operators updated
+// children: the name of their program, in the shipped image and when run from a
+// build. They also applied, under the name of the stack.
+func PredecessorManagers() []string { return []string{"manager", "lls-manager"} }
+
 // Labels are on every child of a stack.
 func Labels(stack string) map[string]string {
 	return map[string]string{

@@ -33,14 +33,17 @@ func Build(in Input) (*Plan, error) {
 	case ModeGenerated:
 		err = p.generate(in, wishes)
 	case ModeOverride:
-		err = p.override(in)
+		err = p.override(in, wishes)
 	case ModeImageDefault:
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.Env = withSecretEnv(p.Env, wishes)
-	return p, p.render(in)
+	if err := p.render(in); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // generate makes the configuration from base and spec.
@@ -71,13 +74,13 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 }
 
 // override mounts the user's own ConfigMap, or a copy where something has to stand in it.
-func (p *Plan) override(in Input) error {
+func (p *Plan) override(in Input, wishes *intent.Intent) error {
 	if in.Override == nil {
 		return errors.New("build a plan with overrideConfig: its content was not read")
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
 	if standsInServer(&in.Object.Spec) {
-		data, err := withServer(in.Override.Data, &in.Object.Spec)
+		data, err := stackconfig.OverrideCopy(in.Override.Data, wishes.Server)
 		if err != nil {
 			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, fmt.Errorf("ConfigMap %q, key %q: %w",
 				in.Override.ConfigMapName, in.Override.Key, err))
@@ -112,8 +115,7 @@ func (p *Plan) render(in Input) error {
 	}
 	p.input.Inputs = inputs
 	p.Objects, err = render.Objects(p.input)
-	var tooLarge *render.TooLargeError
-	if errors.As(err, &tooLarge) {
+	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 	}
 	if err != nil {

@@ -46,14 +46,13 @@ func notGenerated(reason string, err error) error {
 
 // missingBase is the answer to a distribution of which no configuration is known.
 func missingBase(image string) error {
-	return notGenerated(v1alpha2.ReasonMissingConfigLabels, fmt.Errorf("Distribution image %s missing config labels. "+ //nolint:revive,staticcheck // the sentence is a contract with users
+	return notGenerated(v1alpha2.ReasonMissingConfigLabels, fmt.Errorf("Distribution image %s missing config labels. "+ //nolint:staticcheck // the sentence is a contract with users
 		"Add labels using `crane mutate` or use `overrideConfig` to provide configuration manually. "+
 		"See docs/configuration.md for details.", image))
 }
 
 func badBase(err error) error {
-	var unsupported *stackconfig.UnsupportedVersionError
-	if errors.As(err, &unsupported) {
+	if _, unsupported := errors.AsType[*stackconfig.UnsupportedVersionError](err); unsupported {
 		return notGenerated(v1alpha2.ReasonUnsupportedConfigVersion, err)
 	}
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -19,8 +18,20 @@ func facts(in Input) render.Input {
 		Stack:     in.Object,
 		Image:     in.Distribution.Image,
 		Server:    server(in.Distribution),
-		Paths:     paths(in),
+		Paths:     paths(in, configuration(in)),
 		OpenShift: in.OpenShift,
+	}
+}
+
+// configuration is the text that the server's configuration comes from, as far as it was read.
+func configuration(in Input) []byte {
+	switch {
+	case in.Override != nil:
+		return in.Override.Data
+	case in.Base != nil && NeedsBase(&in.Object.Spec):
+		return in.Base.Data
+	default:
+		return nil
 	}
 }
 
@@ -55,19 +66,17 @@ func otherPortVariable(runtime release.Runtime) string {
 	return oldPortVariable
 }
 
-// paths point the directories of a shipped configuration at the volume: nothing is written beside it, and the path is
-// the same before and after 0.8, where the server's default moved.
-func paths(in Input) []render.EnvVar {
-	shipped, ok := in.Distribution.Release.Distribution(in.Distribution.Name)
-	if !ok {
-		return nil
+// paths point the directories that a configuration names, and those that the distribution's own names, at the volume:
+// nothing is written beside it, and the path is the same before and after 0.8, where the server's default moved.
+func paths(in Input, config []byte) []render.EnvVar {
+	mountPath := render.MountPath(&in.Object.Spec)
+	found := stackconfig.PathsIn(config, mountPath)
+	for _, known := range stackconfig.PathVariables(in.Distribution.Release, in.Distribution.Name, mountPath) {
+		if !slices.ContainsFunc(found, func(e stackconfig.EnvVar) bool { return e.Name == known.Name }) {
+			found = append(found, known)
+		}
 	}
-	var result []render.EnvVar
-	for _, variable := range shipped.PathVariables {
-		value := path.Join(render.MountPath(&in.Object.Spec), variable.Rest)
-		result = append(result, render.EnvVar{Name: variable.Name, Value: value})
-	}
-	return result
+	return variables(byName(found))
 }
 
 func variables(env []stackconfig.EnvVar) []render.EnvVar {
@@ -91,8 +100,12 @@ func withSecretEnv(env []stackconfig.EnvVar, wishes *intent.Intent) []stackconfi
 			})
 		}
 	}
-	slices.SortFunc(result, func(a, b stackconfig.EnvVar) int { return strings.Compare(a.Name, b.Name) })
-	return result
+	return byName(result)
+}
+
+func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
+	slices.SortFunc(env, func(a, b stackconfig.EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	return env
 }
 
 // releaseWarnings tell that a configuration was made by the rules of another release than the image holds, as far as

@@ -10,8 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // shownDifferences bounds how many places a message names.
@@ -26,13 +24,13 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 		if err != nil {
 			return "", fmt.Errorf("compare the template of Deployment %q: %w", live.Name, err)
 		}
+		dropInputs(tree)
 		*into = tree
 	}
 	paths := make(map[string]bool)
 	compare("", next, running, reflect.DeepEqual, paths)
 	// Of what we own only what is no longer there at all is new; a changed value was found above.
 	compare("", ours, next, func(any, any) bool { return true }, paths)
-	maps.DeleteFunc(paths, func(path string, _ bool) bool { return strings.Contains(path, names.AnnotationInputs) })
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }
 
@@ -52,15 +50,12 @@ func compare(path string, a, b any, same func(a, b any) bool, paths map[string]b
 	switch a := a.(type) {
 	case map[string]any:
 		other, ok := b.(map[string]any)
-		if !ok && b != nil {
-			paths[path] = true
+		if !ok {
+			paths[path] = true // the whole of it; its fields would say no more
 			return
 		}
 		for key, value := range a {
 			compare(join(path, key), value, other[key], same, paths)
-		}
-		if b == nil && len(a) == 0 {
-			paths[path] = true
 		}
 	case []any:
 		other, _ := b.([]any)

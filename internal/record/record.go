@@ -95,25 +95,28 @@ func (r Record) templateInputs() string {
 // TemplateDigest is the digest of a rendered pod template, but for the annotation with the digest of its inputs: two
 // templates with one digest run the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
-	data, err := json.Marshal(template)
+	// Through a map: the order of fields in Kubernetes' types may change with its version.
+	fields, err := plain(template)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
 	}
-	// Through a map: the order of fields in Kubernetes' types may change with its version.
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return "", fmt.Errorf("digest the pod template: %w", err)
-	}
-	if metadata, ok := fields["metadata"].(map[string]any); ok {
-		if annotations, ok := metadata["annotations"].(map[string]any); ok {
-			delete(annotations, names.AnnotationInputs)
-		}
-	}
+	dropInputs(fields)
 	canonical, err := json.Marshal(fields)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
 	}
 	return hash(canonical), nil
+}
+
+// dropInputs takes the digest of the inputs out of a template.
+func dropInputs(template any) {
+	fields, _ := template.(map[string]any)
+	metadata, _ := fields["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	delete(annotations, names.AnnotationInputs)
+	if len(annotations) == 0 {
+		delete(metadata, "annotations")
+	}
 }
 
 // NewRendered completes the record of a rendered Deployment with the digest of its template and writes it into its

@@ -64,8 +64,12 @@ func (b *backendWriter) postgres() {
 		key  string
 		part Part
 	}{
-		{"host", host}, {"port", PartPort}, {"db", PartDB}, {"user", PartUser},
-		{b.kind.CredentialKey, password}, {"ssl_mode", PartSSLMode},
+		{"host", host},
+		{"port", PartPort},
+		{"db", PartDB},
+		{"user", PartUser},
+		{b.kind.CredentialKey, password},
+		{"ssl_mode", PartSSLMode},
 	} {
 		if _, known := b.kind.Class.Key(part.key); known {
 			b.put(part.key, yamlnode.String(b.part(part.key, part.part, ref)), ref.Path)

@@ -60,6 +60,7 @@ func ParseBase(data []byte) (*Base, error) {
 	if err := checkShape(root); err != nil {
 		return nil, fmt.Errorf("base config: %w", err)
 	}
+	dropNull(root)
 	return &Base{root: root, version: version}, nil
 }
 

@@ -22,6 +22,7 @@ func check(d *draft) {
 	c.providers()
 	c.dependencies()
 	c.backends()
+	c.directories()
 	c.registeredResources()
 	c.references()
 }
@@ -54,13 +55,19 @@ func (c *checker) apis() {
 func (c *checker) sections() {
 	problems := c.rel.TopLevel.Check(c.root)
 	for i := range problems {
-		c.problem(&problems[i], problems[i].Path)
+		// A backend is checked by its type, which says more than "one of these".
+		if !strings.HasPrefix(problems[i].Path, backendsPath) {
+			c.problem(&problems[i], problems[i].Path)
+		}
 	}
 }
+
+const backendsPath = "storage.backends."
 
 // providers checks each provider's config against its type. A type that the
 // release does not know comes with the image; the server will tell.
 func (c *checker) providers() {
+	c.scoring()
 	seen := make(map[[2]string]bool, len(c.index.entries))
 	at := make(map[string]int)
 	for _, e := range c.index.entries {
@@ -81,12 +88,36 @@ func (c *checker) providers() {
 	}
 }
 
+// scoring: two providers of one type register the same scoring functions, and the
+// server stops at the second (SERVER.md fact 15).
+func (c *checker) scoring() {
+	first := make(map[[2]string]*entry)
+	for _, e := range c.index.entries {
+		if api, _ := c.rel.API(e.api); api.RoutingTable != "scoring_functions" || !e.enabled {
+			continue
+		}
+		key := [2]string{e.api, e.providerType}
+		other := first[key]
+		if other == nil {
+			first[key] = e
+			continue
+		}
+		if e.user != nil && e.id != other.id {
+			c.failf(e.user.Path, "%s is the type of %q already, both register the same functions, and the server does not start; "+
+				"give this one the id %q, or disable %s/%s", e.providerType, other.id, other.id, apiField(e.api), other.id)
+		}
+	}
+}
+
 // providerProblem says what the user can do: a missing key has a field of its own
 // when it is the endpoint or the credential.
 func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 	if p.Kind != schema.MissingKey || e.user == nil {
 		c.problem(p, joinPath(path, p.Path))
 		return
+	}
+	if e.incomplete {
+		return // the key is missing because its field is wrong, which is said already
 	}
 	field := e.user.Path
 	switch p.Path {
@@ -104,6 +135,9 @@ func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := originAt(c.root, c.report.origins, path)
 	switch {
+	case p.Kind == schema.MissingKey:
+		steps := splitPath(path)
+		c.failAt(path, fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want))
 	case p.Fatal:
 		c.failAt(path, p.Message())
 	case origin.Path != nil:
@@ -130,16 +164,22 @@ func (c *checker) failAt(path, message string) {
 func (c *checker) dependencies() {
 	for _, m := range c.missingAPIs() {
 		if item := c.off.apis[m.api]; item != nil {
-			c.failf(item.Path, "%s needs the API %s; disable that too, or keep %s", m.names(), apiField(m.api), apiField(m.api))
+			c.failf(item.Path, "the API %s is needed by %s; disable what needs it too, or keep it", apiField(m.api), m.names())
 			continue
 		}
-		e := m.by[0]
-		if e.user != nil {
-			c.failf(e.user.Path, "%s needs the API %s; add a provider to spec.providers.%s", e.providerType, apiField(m.api), apiField(m.api))
-			continue
-		}
-		c.failAt("providers."+e.api, fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s", m.names(), apiField(m.api), apiField(m.api)))
+		c.failAt(c.pathOf(m.by[0]), fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
+			m.names(), apiField(m.api), apiField(m.api)))
 	}
+}
+
+// pathOf is the place of a provider in the configuration.
+func (c *checker) pathOf(e *entry) string {
+	for i, item := range yamlnode.Items(yamlnode.At(c.root, "providers", e.api)) {
+		if item == e.node {
+			return fmt.Sprintf("providers.%s[%d]", e.api, i)
+		}
+	}
+	return "providers." + e.api
 }
 
 // backends: every reference must name a backend, and a store one of its family.
@@ -149,6 +189,7 @@ func (c *checker) backends() {
 	if yamlnode.IsNull(storage) {
 		return
 	}
+	c.backendTypes(backends)
 	stores := yamlnode.Get(storage, "stores")
 	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
 		name, store := stores.Content[i].Value, stores.Content[i+1]
@@ -163,6 +204,31 @@ func (c *checker) backends() {
 		}
 	}
 	c.backendsIn(c.root, "", backends)
+}
+
+// backendTypes checks each backend against its type.
+func (c *checker) backendTypes(backends *yaml.Node) {
+	for i := 0; backends != nil && i+1 < len(backends.Content); i += 2 {
+		path, backend := backendsPath+backends.Content[i].Value, backends.Content[i+1]
+		kind, known := c.rel.Storage.Backend(yamlnode.Text(backend, "type"))
+		if !known {
+			c.failAt(path, fmt.Sprintf("%q is not a type of backend in release %s; known are %s",
+				yamlnode.Text(backend, "type"), c.rel.Line, strings.Join(c.backendNames(), ", ")))
+			continue
+		}
+		problems := kind.Class.Check(backend)
+		for i := range problems {
+			c.problem(&problems[i], joinPath(path, problems[i].Path))
+		}
+	}
+}
+
+func (c *checker) backendNames() []string {
+	names := make([]string, 0, len(c.rel.Storage.Backends))
+	for i := range c.rel.Storage.Backends {
+		names = append(names, c.rel.Storage.Backends[i].Type)
+	}
+	return names
 }
 
 func (c *checker) backendsIn(node *yaml.Node, path string, backends *yaml.Node) {

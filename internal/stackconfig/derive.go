@@ -54,7 +54,7 @@ func Derive(part Part, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch part {
+	switch part { //nolint:exhaustive // PartEncoded is done above
 	case PartHost:
 		return usable(c.host, "the host")
 	case PartHostPlain:

@@ -1,7 +1,6 @@
 package stackconfig
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -18,11 +17,7 @@ func (d *draft) finish() *Result {
 	if len(d.report.Errors) > 0 {
 		return nil
 	}
-	config, err := encode(d.root, d.header())
-	if err != nil {
-		d.failf(nil, "write config.yaml: %s", err)
-		return nil
-	}
+	config := encode(d.root, d.header())
 	sum := sha256.Sum256(config)
 	slices.SortFunc(d.env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(d.derived, func(a, b DerivedValue) int { return strings.Compare(a.Key, b.Key) })
@@ -58,18 +53,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-func encode(root *yaml.Node, header string) ([]byte, error) {
-	var buffer bytes.Buffer
-	buffer.WriteString(header)
-	encoder := yaml.NewEncoder(&buffer)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(root); err != nil {
-		return nil, err
-	}
-	if err := encoder.Close(); err != nil {
-		return nil, err
-	}
-	return buffer.Bytes(), nil
+func encode(root *yaml.Node, header string) []byte {
+	return append([]byte(header), yamlnode.Encode(root)...)
 }
 
 func (d *draft) providerCount() int {

@@ -64,7 +64,7 @@ func feed(h hash.Hash, node *yaml.Node) {
 	if node == nil {
 		return
 	}
-	_, _ = h.Write([]byte{byte(node.Kind)})
+	_, _ = h.Write([]byte{byte(node.Kind)}) //nolint:gosec // the kinds are the bits 1 to 16
 	_, _ = h.Write([]byte(node.ShortTag()))
 	_, _ = h.Write([]byte{0})
 	_, _ = h.Write([]byte(node.Value))

@@ -22,7 +22,24 @@ var knownTags = []string{
 
 // normalizer copies a parsed document into a plain tree: no aliases, merge keys,
 // anchors or comments.
-type normalizer struct{ nodes int }
+type normalizer struct {
+	nodes int
+	// block is what is left of a block of nodes: they are made by the hundred.
+	block []yaml.Node
+}
+
+const blockSize = 128
+
+func (n *normalizer) newNode(node *yaml.Node) *yaml.Node {
+	if len(n.block) == 0 {
+		n.block = make([]yaml.Node, blockSize)
+	}
+	made := &n.block[0]
+	n.block = n.block[1:]
+	made.Kind, made.Style, made.Tag, made.Value = node.Kind, node.Style, node.Tag, node.Value
+	made.Line, made.Column = node.Line, node.Column
+	return made
+}
 
 func normalize(document *yaml.Node) (*yaml.Node, error) {
 	n := &normalizer{}
@@ -48,9 +65,7 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	case !slices.Contains(knownTags, node.ShortTag()):
 		return nil, fmt.Errorf("line %d: the tag %s is none that the server reads", node.Line, node.ShortTag())
 	}
-	plain := &yaml.Node{
-		Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: node.Line, Column: node.Column,
-	}
+	plain := n.newNode(node)
 	if node.Kind == yaml.MappingNode {
 		return plain, n.mapping(plain, node, depth)
 	}
@@ -71,13 +86,12 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 // its place and gives way to the mapping's own keys.
 func (n *normalizer) mapping(plain, node *yaml.Node, depth int) error {
 	plain.Content = make([]*yaml.Node, 0, len(node.Content))
-	own, err := ownKeys(node)
-	if err != nil {
+	if err := checkKeys(node); err != nil {
 		return err
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if isMerge(node.Content[i]) {
-			if err := n.merge(plain, node.Content[i+1], own, depth); err != nil {
+			if err := n.merge(plain, node, node.Content[i+1], depth); err != nil {
 				return err
 			}
 			continue
@@ -97,28 +111,62 @@ func (n *normalizer) mapping(plain, node *yaml.Node, depth int) error {
 
 func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" }
 
-// ownKeys are the keys written in the mapping itself, each once. A long mapping
-// is looked up in a set, a short one is searched.
-func ownKeys(node *yaml.Node) (map[string]bool, error) {
-	own := make(map[string]bool, len(node.Content)/2)
+// checkKeys says what is wrong with the keys written in a mapping itself: each
+// is a scalar, and there once.
+func checkKeys(node *yaml.Node) error {
+	seen := newKeySet(len(node.Content) / 2)
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := node.Content[i]
-		if key.Kind == yaml.AliasNode {
-			key = key.Alias
-		}
+		key := deref(node.Content[i])
 		if key.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("line %d: a key must be a string, got %s", key.Line, kindOf(key))
+			return fmt.Errorf("line %d: a key must be a string, got %s", key.Line, kindOf(key))
 		}
-		if own[key.Value] {
-			return nil, fmt.Errorf("line %d: the key %q is there twice", node.Content[i].Line, key.Value)
+		if !seen.add(key.Value) {
+			return fmt.Errorf("line %d: the key %q is there twice", node.Content[i].Line, key.Value)
 		}
-		own[key.Value] = true
 	}
-	return own, nil
+	return nil
+}
+
+func deref(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
+}
+
+// keySet remembers keys: a few in a list, many in a map.
+type keySet struct {
+	few  []string
+	many map[string]bool
+}
+
+const fewKeys = 16
+
+func newKeySet(size int) keySet {
+	if size > fewKeys {
+		return keySet{many: make(map[string]bool, size)}
+	}
+	return keySet{few: make([]string, 0, size)}
+}
+
+// add says whether the key is new.
+func (s *keySet) add(key string) bool {
+	if s.many != nil {
+		if s.many[key] {
+			return false
+		}
+		s.many[key] = true
+		return true
+	}
+	if slices.Contains(s.few, key) {
+		return false
+	}
+	s.few = append(s.few, key)
+	return true
 }
 
 // merge adds the pairs of one mapping or of a list of them, the first one first.
-func (n *normalizer) merge(plain, value *yaml.Node, own map[string]bool, depth int) error {
+func (n *normalizer) merge(plain, node, value *yaml.Node, depth int) error {
 	source, err := n.node(value, depth+1)
 	if err != nil {
 		return err
@@ -127,13 +175,16 @@ func (n *normalizer) merge(plain, value *yaml.Node, own map[string]bool, depth i
 	if source.Kind == yaml.SequenceNode {
 		sources = source.Content
 	}
+	taken := keySet{many: make(map[string]bool)}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		taken.add(deref(node.Content[i]).Value)
+	}
 	for _, source := range sources {
 		if source.Kind != yaml.MappingNode {
 			return fmt.Errorf("line %d: %w", value.Line, errors.New("a merge key takes a mapping or a list of mappings"))
 		}
 		for i := 0; i+1 < len(source.Content); i += 2 {
-			if key := source.Content[i].Value; !own[key] {
-				own[key] = true
+			if taken.add(source.Content[i].Value) {
 				plain.Content = append(plain.Content, source.Content[i], source.Content[i+1])
 			}
 		}
@@ -142,15 +193,19 @@ func (n *normalizer) merge(plain, value *yaml.Node, own map[string]bool, depth i
 }
 
 func kindOf(node *yaml.Node) string {
-	switch node.Kind {
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		return "null"
+	}
+	return kindName(node.Kind)
+}
+
+func kindName(kind yaml.Kind) string {
+	switch kind {
 	case yaml.MappingNode:
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
 	default:
-		if node.ShortTag() == "!!null" {
-			return "null"
-		}
 		return "a scalar"
 	}
 }

@@ -80,17 +80,29 @@ func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
 	}
 }
 
-// originAt is the origin of the value at a path of the configuration, or of the
-// nearest value around it.
+// originAt is the origin of the value at a path of the configuration. What lies
+// below a value that a field wrote as it is (settings, metadata) lies below the
+// field in the same way, so that the path goes on there.
 func originAt(root *yaml.Node, origins map[*yaml.Node]Origin, path string) Origin {
 	origin, node := fromBase, root
-	for _, step := range splitPath(path) {
-		node = child(node, step)
-		if node == nil {
+	steps := splitPath(path)
+	known := 0
+	for i, step := range steps {
+		if node = child(node, step); node == nil {
 			break
 		}
 		if own, ok := origins[node]; ok {
-			origin = own
+			origin, known = own, i+1
+		}
+	}
+	if origin.Path == nil || node == nil {
+		return origin
+	}
+	for _, step := range steps[known:] {
+		if i, err := strconv.Atoi(strings.Trim(step, "[]")); err == nil && strings.HasPrefix(step, "[") {
+			origin.Path = origin.Path.Index(i)
+		} else {
+			origin.Path = origin.Path.Child(step)
 		}
 	}
 	return origin

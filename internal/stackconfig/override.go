@@ -30,5 +30,5 @@ func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 		return nil, fmt.Errorf("override config: server must be a mapping, got %s", kindOf(section))
 	}
 	yamlnode.Set(section, "workers", yamlnode.Int(int64(server.Workers)))
-	return encode(root, "")
+	return encode(root, ""), nil
 }

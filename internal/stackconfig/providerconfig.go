@@ -1,6 +1,8 @@
 package stackconfig
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -54,11 +56,9 @@ func (c *configWriter) endpoint() {
 	case c.kind.EndpointParts.Port != "":
 		c.hostAndPort(p.Endpoint, path)
 	default:
-		if c.takesURL() {
-			if err := intent.CheckURL(p.Endpoint); err != nil {
-				c.failf(path, "%s", err)
-				return
-			}
+		if err := c.checkEndpoint(p.Endpoint); err != nil {
+			c.failf(path, "%s", err)
+			return
 		}
 		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
 	}
@@ -70,6 +70,22 @@ func (c *configWriter) endpoint() {
 func (c *configWriter) takesURL() bool {
 	key, ok := c.kind.Config.Key(c.kind.EndpointKey)
 	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))
+}
+
+// checkEndpoint holds an endpoint to what the key takes. A user or a password in
+// it would stand in a ConfigMap, so neither is accepted anywhere.
+func (c *configWriter) checkEndpoint(endpoint string) error {
+	scheme, _, found := strings.Cut(endpoint, "://")
+	if c.takesURL() || scheme == "http" || scheme == "https" {
+		return intent.CheckURL(endpoint)
+	}
+	if strings.Contains(endpoint, "@") && !schema.HasReference(endpoint) {
+		return errors.New("carries a user or password; an endpoint is no place for one, use a Secret")
+	}
+	if found || !strings.ContainsAny(endpoint, " \t\r\n") {
+		return nil
+	}
+	return fmt.Errorf("%q is not an endpoint; write it like host:8000", endpoint)
 }
 
 func isURL(expr *schema.Expr) bool {

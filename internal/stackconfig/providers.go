@@ -116,10 +116,12 @@ func (d *draft) serve(api string, origin Origin) {
 // user cannot know.
 func (d *draft) providerConfig(e *entry, replaced *entry) *yaml.Node {
 	c := configWriter{draft: d, entry: e, kind: e.kind, config: yamlnode.Map(), setBy: map[string]*field.Path{}}
+	before := len(d.report.Errors)
 	c.endpoint()
 	c.credential()
 	c.secrets()
 	c.settings()
 	c.defaults(replaced)
+	e.incomplete = len(d.report.Errors) > before
 	return c.config
 }

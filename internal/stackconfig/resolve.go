@@ -30,6 +30,8 @@ type entry struct {
 	user *intent.Provider
 	// kind is what the release knows of the type, nil when it does not have it.
 	kind *provider.Type
+	// incomplete says that a field of the user's was wrong and its key is missing.
+	incomplete bool
 }
 
 // index holds the providers in the order of the configuration.

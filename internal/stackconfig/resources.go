@@ -150,7 +150,7 @@ func (r *registry) available(api string) string {
 			others = append(others, e.id)
 		}
 	}
-	all := append(users, others...)
+	all := slices.Concat(users, others)
 	if len(all) == 0 {
 		return "none"
 	}

@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,7 +55,7 @@ func checkShape(root *yaml.Node) error {
 		return nil
 	}
 	return fmt.Errorf("line %d: %s must be %s, got %s",
-		m.node.Line, m.place(), kindOf(&yaml.Node{Kind: m.want}), kindOf(m.node))
+		m.node.Line, m.place(), kindName(m.want), kindOf(m.node))
 }
 
 func (m *mismatch) under(step string) *mismatch {
@@ -64,11 +65,11 @@ func (m *mismatch) under(step string) *mismatch {
 
 func (m *mismatch) place() string {
 	var b strings.Builder
-	for i := len(m.path) - 1; i >= 0; i-- {
-		if b.Len() > 0 && !strings.HasPrefix(m.path[i], "[") {
+	for _, v := range slices.Backward(m.path) {
+		if b.Len() > 0 && !strings.HasPrefix(v, "[") {
 			b.WriteByte('.')
 		}
-		b.WriteString(m.path[i])
+		b.WriteString(v)
 	}
 	return b.String()
 }
@@ -111,4 +112,25 @@ func (s *shape) checkKeys(node *yaml.Node) *mismatch {
 		}
 	}
 	return nil
+}
+
+// dropNull takes null out where the server refuses it although it is as good as
+// absent.
+func dropNull(root *yaml.Node) {
+	for _, key := range []string{"version", "apis", "connectors"} {
+		if yamlnode.IsNull(yamlnode.Get(root, key)) {
+			yamlnode.Remove(root, key)
+		}
+	}
+	for _, key := range []string{"providers", "registered_resources"} {
+		section := yamlnode.Get(root, key)
+		if section == nil {
+			continue
+		}
+		for i := len(section.Content) - 2; i >= 0; i -= 2 {
+			if yamlnode.IsNull(section.Content[i+1]) {
+				yamlnode.Remove(section, section.Content[i].Value)
+			}
+		}
+	}
 }

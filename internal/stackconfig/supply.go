@@ -62,7 +62,10 @@ func (d *draft) missingAPIs() []missing {
 				at[api] = i
 				found = append(found, missing{api: api})
 			}
-			found[i].by = append(found[i].by, e)
+			// An API and its routing table are one need.
+			if n := len(found[i].by); n == 0 || found[i].by[n-1] != e {
+				found[i].by = append(found[i].by, e)
+			}
 		}
 	}
 	return found

@@ -76,6 +76,14 @@ func (p *ControlPlane) Install() error {
 	return waitForPolicy(ctx, p.Config)
 }
 
+// WaitForDefinition waits until the API server serves the kind, for a test that
+// installs the definition by itself.
+func (p *ControlPlane) WaitForDefinition() error {
+	ctx, cancel := context.WithTimeout(context.Background(), settle)
+	defer cancel()
+	return waitForDefinition(ctx, p.Config)
+}
+
 // ReadObjects reads every object of a YAML file.
 func ReadObjects(file string) ([]*unstructured.Unstructured, error) {
 	data, err := os.ReadFile(file)

@@ -12,6 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
+const (
+	maxDisabled       = 256
+	maxDisabledLength = 128
+)
+
 // disabledKnown refuses an API that no release knows. One that only other
 // releases know is the engine's to warn about.
 func disabledKnown(obj *object) field.ErrorList {
@@ -22,6 +27,17 @@ func disabledKnown(obj *object) field.ErrorList {
 			continue
 		}
 		errs = append(errs, field.Invalid(spec("disabled").Index(i), text, unknownAPI(api)))
+	}
+	return errs
+}
+
+func disabledCount(obj *object) field.ErrorList {
+	errs := atMost(spec("disabled"), len(obj.Spec.Disabled), maxDisabled)
+	for i, text := range obj.Spec.Disabled {
+		if len(text) > maxDisabledLength {
+			errs = append(errs, field.Invalid(spec("disabled").Index(i), text,
+				fmt.Sprintf("%d characters are more than the %d of an API and a provider's id", len(text), maxDisabledLength)))
+		}
 	}
 	return errs
 }

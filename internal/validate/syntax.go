@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -28,15 +29,28 @@ const (
 
 // objectName checks the name of an object that the spec refers to.
 func objectName(path *field.Path, kind, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "required: the name of "+article(kind)+" in the same namespace")}
+	}
 	if len(name) <= maxName && subdomainForm.MatchString(name) {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-		`%q cannot be the name of a %s: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, name, kind))}
+		`%q cannot be the name of %s: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, name, article(kind)))}
+}
+
+func article(kind string) string {
+	if kind == "IngressClass" {
+		return "an " + kind
+	}
+	return "a " + kind
 }
 
 // dataKey checks a key in the data of a Secret or ConfigMap.
 func dataKey(path *field.Path, kind, key string) field.ErrorList {
+	if key == "" {
+		return field.ErrorList{field.Required(path, "required: a key of that "+kind)}
+	}
 	if len(key) <= maxName && dataKeyForm.MatchString(key) {
 		return nil
 	}
@@ -89,7 +103,11 @@ func oneOf[T ~string](path *field.Path, value T, known ...T) field.ErrorList {
 	if value == "" || slices.Contains(known, value) {
 		return nil
 	}
-	return field.ErrorList{field.NotSupported(path, value, known)}
+	words := make([]string, len(known))
+	for i, k := range known {
+		words[i] = string(k)
+	}
+	return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("%q is not known: take one of %s", value, strings.Join(words, ", ")))}
 }
 
 // atMost checks the length of a list or map.

@@ -36,6 +36,7 @@ var rules = []rule{
 	{"secretEnv.count", secretEnvCount},
 	{"secretEnv.reserved", secretEnvReserved},
 	{"disabled.known", disabledKnown},
+	{"disabled.count", disabledCount},
 	{"disabled.twice", disabledTwice},
 	{"networking.tls.secretName", tlsSecretName},
 	{"networking.tls.caBundle", caBundle},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // sampleCase is what a running server must show for one sample.
@@ -93,7 +94,7 @@ func TestSamplesBoot(t *testing.T) {
 			}
 			s.fitMachine(t, models, db)
 
-			server := bootSample(t, s)
+			server := bootSample(t, s, t.TempDir())
 			t.Logf("healthy after %.1f s", server.boot.Seconds())
 			checkProviders(t, server, tc.providers)
 			checkList(t, server, "/v1/models", "id", publicIDs(tc.models))
@@ -103,7 +104,7 @@ func TestSamplesBoot(t *testing.T) {
 				checkChat(t, server, models, model, s.secrets[model.secret][model.key])
 			}
 			if db != nil {
-				checkState(t, server, *db)
+				checkState(t, *db)
 			}
 		})
 	}
@@ -128,24 +129,23 @@ func TestSampleCases(t *testing.T) {
 	}
 }
 
-// bootSample generates the pod and boots what runs in it.
-func bootSample(t *testing.T, s sample) *llamaStack {
+// bootSample generates the pod and boots what runs in it, with its files below root.
+func bootSample(t *testing.T, s sample, root string) *llamaStack {
 	t.Helper()
-	values := s.secrets
-	b := boot{client: http.DefaultClient, scheme: "http", secrets: values.values()}
-	if tls := tlsOf(s.stack); tls != nil && tls.Enabled {
+	b := boot{client: http.DefaultClient, scheme: "http", secrets: s.secrets.values()}
+	wantTLS := servesTLS(s.stack)
+	if wantTLS {
 		var pair keyPair
 		pair, b.client = newKeyPair(t)
-		values[tls.SecretName] = map[string]string{"tls.crt": string(pair.certificate), "tls.key": string(pair.key)}
-		b.secrets = append(b.secrets, string(pair.key))
-	}
-	p := generate(t, s)
-	tls, err := p.speaksTLS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tls {
 		b.scheme = "https"
+		b.secrets = append(b.secrets, string(pair.key))
+		s.secrets[s.stack.Spec.Networking.TLS.SecretName] = map[string]string{
+			"tls.crt": string(pair.certificate), "tls.key": string(pair.key),
+		}
+	}
+	p := generate(t, s, root)
+	if got := p.servesTLS(t); got != wantTLS {
+		t.Fatalf("the configuration has TLS: %t, want %t", got, wantTLS)
 	}
 	b.config, b.env, b.home = p.config, p.env, p.home(t)
 	server, err := startServer(t, b)
@@ -155,11 +155,12 @@ func bootSample(t *testing.T, s sample) *llamaStack {
 	return server
 }
 
-func tlsOf(stack *v1alpha2.LlamaStackDistribution) *v1alpha2.TLSSpec {
-	if stack.Spec.Networking == nil {
-		return nil
-	}
-	return stack.Spec.Networking.TLS
+// servesTLS says whether the object wants HTTPS of the server and this release
+// of the operator can do it.
+func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
+	networking := stack.Spec.Networking
+	return networking != nil && networking.TLS != nil && networking.TLS.Enabled &&
+		!slices.Contains(validate.Unsupported(stack), "spec.networking.tls.enabled")
 }
 
 func checkProviders(t *testing.T, server *llamaStack, want []provider) {
@@ -225,7 +226,7 @@ func checkChat(t *testing.T, server *llamaStack, models *upstream, model servedM
 
 // checkState shows that the server keeps its chats in PostgreSQL. It connects
 // and writes in the background, so that a boot alone shows nothing.
-func checkState(t *testing.T, server *llamaStack, db database) {
+func checkState(t *testing.T, db database) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -7,15 +7,20 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // generate runs the pipeline that the controller and the command line run, and
-// returns the pod it asks for.
-func generate(t *testing.T, s sample) pod {
+// returns the pod it asks for, with its files below root.
+func generate(t *testing.T, s sample, root string) pod {
 	t.Helper()
+	if _, errs := validate.Spec(s.stack); len(errs) > 0 {
+		t.Fatalf("validate the stack:\n%s", intent.Messages(errs))
+	}
 	wanted := s.stack.Spec.Distribution
 	resolved, err := distribution.Resolve(wanted.Name, wanted.Image, wanted.Version, nil)
 	if err != nil {
@@ -36,7 +41,7 @@ func generate(t *testing.T, s sample) pod {
 		t.Logf("warning: %s", warning)
 	}
 	s.secrets[names.StorageSecret(s.stack.Name)] = derive(t, built.Derived, s.secrets)
-	return newPod(t, built.Objects, s.secrets)
+	return newPod(t, built.Objects, s.secrets, root)
 }
 
 // derive fills the Secret of derived values, as the controller would.

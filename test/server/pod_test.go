@@ -3,7 +3,6 @@
 package server
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,13 +25,14 @@ type pod struct {
 	config string            // path of the configuration here
 }
 
-// newPod builds the pod from the objects that the operator would apply.
-func newPod(t *testing.T, objects []render.Object, values secrets) pod {
+// newPod builds the pod from the objects that the operator would apply. What an
+// earlier pod left below root is found again, as on a persistent volume.
+func newPod(t *testing.T, objects []render.Object, values secrets, root string) pod {
 	t.Helper()
 	deployment, configMaps := workload(t, objects)
 	template := deployment.Spec.Template.Spec
 	container := template.Containers[0]
-	p := pod{root: t.TempDir(), mounts: map[string]string{}}
+	p := pod{root: root, mounts: map[string]string{}}
 	for _, mount := range container.VolumeMounts {
 		p.mounts[mount.MountPath] = filepath.Join(p.root, "volumes", mount.Name, mount.SubPath)
 	}
@@ -158,11 +158,12 @@ func (p *pod) home(t *testing.T) string {
 	return home
 }
 
-// speaksTLS says whether the configuration lets the server speak HTTPS.
-func (p *pod) speaksTLS() (bool, error) {
+// servesTLS says whether the configuration lets the server speak HTTPS.
+func (p *pod) servesTLS(t *testing.T) bool {
+	t.Helper()
 	config, err := os.ReadFile(p.config)
 	if err != nil {
-		return false, fmt.Errorf("read configuration: %w", err)
+		t.Fatal(err)
 	}
-	return tlsPath.Match(config), nil
+	return tlsPath.Match(config)
 }

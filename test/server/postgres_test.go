@@ -53,8 +53,7 @@ func (d database) connectionString() string {
 // one empty database in it.
 func startPostgres(t *testing.T) database {
 	t.Helper()
-	// Not t.TempDir: its parent may be closed to the user nobody.
-	dir, err := os.MkdirTemp("", "postgres-")
+	dir, err := os.MkdirTemp("", "postgres-") //nolint:usetesting // t.TempDir is closed to the user nobody
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +140,7 @@ func createDatabase(t *testing.T, installation string, db database, p *process) 
 		}
 		select {
 		case <-p.exited:
-			t.Fatalf("PostgreSQL ended: %v\n%s", p.err, p.log.tail(logTail))
+			t.Fatalf("PostgreSQL ended: %s\n%s", p.cmd.ProcessState, p.log.tail(logTail))
 		case <-ctx.Done():
 			t.Fatalf("create database: %v\n%s\n%s", err, output, p.log.tail(logTail))
 		case <-tick.C:

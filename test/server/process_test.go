@@ -22,7 +22,7 @@ import (
 
 const (
 	// bootTimeout is many times what a boot takes on an idle machine (5 to 14 s).
-	bootTimeout = 4 * time.Minute
+	bootTimeout = 5 * time.Minute
 	// stopTimeout is how long a process may take to end when asked to.
 	stopTimeout = 15 * time.Second
 	// logTail is how many lines of a log a failure shows.
@@ -41,8 +41,7 @@ type process struct {
 	stopBy syscall.Signal // what ends it in good order
 	log    *syncBuffer
 	guard  *os.File
-	exited chan struct{}
-	err    error // valid once exited is closed
+	exited chan struct{} // closed when the program has ended
 }
 
 // running holds every process that was started and not stopped yet.
@@ -81,7 +80,7 @@ func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*proc
 		return nil, fmt.Errorf("start %q: %w", program.Path, err)
 	}
 	go func() {
-		p.err = cmd.Wait()
+		_ = cmd.Wait() // how it ended is in cmd.ProcessState
 		close(p.exited)
 	}()
 	running.Store(p, struct{}{})
@@ -89,8 +88,11 @@ func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*proc
 	return p, nil
 }
 
-// stop asks the whole group to end, then ends it.
+// stop asks the whole group to end, then ends it. A second call does nothing.
 func (p *process) stop() {
+	if _, isRunning := running.LoadAndDelete(p); !isRunning {
+		return
+	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // gone already is fine
 	select {
 	case <-p.exited:
@@ -103,7 +105,6 @@ func (p *process) kill() {
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
 	<-p.exited
 	p.guard.Close()
-	running.Delete(p)
 }
 
 // llamaStack is a running server.
@@ -111,6 +112,7 @@ type llamaStack struct {
 	url    string
 	client *http.Client
 	boot   time.Duration // from the start to a green health
+	stop   func()        // ends it before the test does
 }
 
 // boot is what one start of the server needs.
@@ -146,6 +148,7 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	server := &llamaStack{
 		url:    b.scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		client: b.client,
+		stop:   p.stop,
 	}
 	if err := server.waitHealthy(t.Context(), p); err != nil {
 		return nil, fmt.Errorf("%w\nend of the server's log:\n%s", err, redact(p.log.tail(logTail), b.secrets))
@@ -168,7 +171,7 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 	for {
 		select {
 		case <-p.exited:
-			return fmt.Errorf("the server ended before it was healthy: %v", p.err)
+			return fmt.Errorf("the server ended before it was healthy: %s", p.cmd.ProcessState)
 		case <-ctx.Done():
 			return fmt.Errorf("the server was not healthy within %s", bootTimeout)
 		case <-tick.C:

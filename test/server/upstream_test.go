@@ -42,7 +42,7 @@ func startUpstream(t *testing.T) *upstream {
 func (u *upstream) models(w http.ResponseWriter, r *http.Request) {
 	u.record(r, "")
 	writeJSON(w, map[string]any{"object": "list", "data": []any{
-		map[string]any{"id": "auto-listed", "object": "model", "created": 1, "owned_by": "fake"},
+		map[string]any{"id": autoListed, "object": "model", "created": 1, "owned_by": "fake"},
 	}})
 }
 
@@ -64,6 +64,9 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
 	})
 }
+
+// autoListed is the one model that the model server lists by itself.
+const autoListed = "auto-listed"
 
 // answer is what every model says.
 const answer = "hello from upstream"

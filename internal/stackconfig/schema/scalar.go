@@ -73,10 +73,25 @@ func scalarKind(node *yaml.Node) valueKind {
 	if HasReference(node.Value) {
 		return valueReference
 	}
-	if node.Style&quoted != 0 || strings.Contains(node.Value, "\n") || writtenQuoted(node) {
+	if node.Style&quoted != 0 || !mayBeOther(node.Value) || strings.Contains(node.Value, "\n") || writtenQuoted(node) {
 		return valueString
 	}
 	return plainKind(node.Value)
+}
+
+// mayBeOther says whether a plain scalar can be anything but a string, by its first character and its length: most of a
+// config is names, and need not be matched against every number there is.
+func mayBeOther(value string) bool {
+	if value == "" {
+		return true
+	}
+	switch value[0] {
+	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '+', '-', '.', '~', '<', '=':
+		return true
+	case 'n', 'N', 'y', 'Y', 't', 'T', 'f', 'F', 'o', 'O':
+		return len(value) <= len("false")
+	}
+	return false
 }
 
 // writtenQuoted says whether the encoder puts quotes around a scalar without quotes, because it is tagged as a string

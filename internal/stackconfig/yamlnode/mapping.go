@@ -91,6 +91,9 @@ func Equal(a, b *yaml.Node) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
+	if IsNull(a) && IsNull(b) {
+		return true
+	}
 	if a.Kind != b.Kind || a.Value != b.Value || a.ShortTag() != b.ShortTag() || len(a.Content) != len(b.Content) {
 		return false
 	}

@@ -3,11 +3,13 @@ package yamlnode
 import (
 	"regexp"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// otherThanText matches what YAML 1.1 (PyYAML's resolver) or YAML 1.2 reads as
-// something else than a string: numbers in any base, sexagesimals (12:30:00),
-// floats, dates and times.
+// otherThanText matches what YAML 1.1 (PyYAML's resolver) reads as something else
+// than a string: numbers in any base, sexagesimals (12:30:00), floats, dates and
+// times. What YAML 1.2 reads so is asked of the library.
 var otherThanText = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[-+]?0b[0-1_]+`,
 	`[-+]?0[xX][0-9a-fA-F_]+`,
@@ -32,5 +34,9 @@ func ReadAsOther(text string) bool {
 	if c != '-' && c != '+' && c != '.' && c != '_' && (c < '0' || c > '9') {
 		return false
 	}
-	return otherThanText.MatchString(text)
+	if otherThanText.MatchString(text) {
+		return true
+	}
+	bare := yaml.Node{Kind: yaml.ScalarNode, Value: text}
+	return bare.ShortTag() != strTag
 }

@@ -1,0 +1,238 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// claim makes sure that every child is ours to apply, and decides by the record
+// what becomes of the Deployment.
+func (r *Reconciler) claim(ctx context.Context, s *state) error {
+	err := r.claimPlanned(ctx, s)
+	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
+		if err := r.build(s, true); err != nil {
+			return err
+		}
+		err = r.claimPlanned(ctx, s)
+	}
+	if err != nil {
+		return notOurs(err)
+	}
+	return r.decide(s)
+}
+
+func (r *Reconciler) claimPlanned(ctx context.Context, s *state) error {
+	wanted, err := objects(s)
+	if err != nil {
+		return err
+	}
+	s.claims, err = r.applier.Claim(ctx, s.owner(), wanted)
+	return err
+}
+
+// objects are the planned objects as they are sent, with the Secret of derived
+// values among them.
+func objects(s *state) ([]*unstructured.Unstructured, error) {
+	planned := s.planned.WithStorageSecret(s.derived)
+	objects := make([]*unstructured.Unstructured, 0, len(planned))
+	for _, object := range planned {
+		converted, err := render.Unstructured(object)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, converted)
+	}
+	return objects, nil
+}
+
+// notOurs makes the failure of a refused claim.
+func notOurs(err error) error {
+	_, conflict := errors.AsType[*apply.OwnershipConflict](err)
+	_, taken := errors.AsType[*apply.NameTaken](err)
+	if !conflict && !taken {
+		return err
+	}
+	return &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict,
+		Message: err.Error(), Retry: status.Later, Err: err,
+	}
+}
+
+// decide replaces the rendered Deployment by what its record says is to be
+// applied.
+func (r *Reconciler) decide(s *state) error {
+	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	live, err := deploymentOf(s.claims[i].Live)
+	if err != nil {
+		return err
+	}
+	s.decision, err = record.Decide(live, s.replicaSets, s.planned.Rendered)
+	if err != nil {
+		return fmt.Errorf("decide what to apply: %w", err)
+	}
+	if s.decision.Outcome == record.StaleCache {
+		return &status.Failure{
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing,
+			Message: s.decision.Message, Retry: status.Quiet,
+		}
+	}
+	object := render.Object{
+		GVK: s.claims[i].Wanted.GroupVersionKind(), Name: s.claims[i].Wanted.GetName(), Apply: s.decision.Deployment,
+	}
+	s.claims[i].Wanted, err = render.Unstructured(object)
+	return err
+}
+
+// apply writes what differs. What was applied before a failure stays; the next
+// attempt finds it in force.
+func (r *Reconciler) apply(ctx context.Context, s *state) error {
+	var err error
+	s.applied, err = r.applier.Set(ctx, s.owner(), s.claims)
+	if err != nil {
+		return err
+	}
+	for _, applied := range s.applied {
+		if applied.Outcome == apply.Adopted {
+			s.events = append(s.events, tell(v1alpha2.EventAdopted,
+				fmt.Sprintf("Adopted %s %q, which had no controller", applied.Object.GetKind(), applied.Object.GetName())))
+		}
+		if !isDeployment(applied.Object) {
+			continue
+		}
+		if s.deployment, err = deploymentOf(applied.Object); err != nil {
+			return err
+		}
+		if applied.Outcome != apply.Unchanged {
+			s.events = append(s.events, tell(v1alpha2.EventDeploymentUpdated,
+				fmt.Sprintf("Applied Deployment %q with image %q", applied.Object.GetName(), s.distribution.Image)))
+		}
+	}
+	r.conclude(s)
+	return nil
+}
+
+// conclude notes the conditions that follow from the applied objects.
+func (r *Reconciler) conclude(s *state) {
+	message := "Every object is applied"
+	if s.newerImage != "" {
+		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
+			s.newerImage)
+	}
+	s.holds(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
+	s.holds(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")
+	switch s.decision.Outcome {
+	case record.KeepTemplate:
+		s.fails(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, s.decision.Message)
+	case record.RolledBack:
+		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, s.decision.Message)
+		s.events = append(s.events, warn(v1alpha2.EventRolledBack, s.decision.Message))
+	case record.Changed, record.Unchanged, record.StaleCache:
+	}
+	for _, applied := range s.applied {
+		if applied.Object.GetKind() == "PersistentVolumeClaim" {
+			s.conditions = append(s.conditions, storage(applied.Object))
+		}
+	}
+}
+
+func storage(claim *unstructured.Unstructured) metav1.Condition {
+	condition := metav1.Condition{
+		Type: v1alpha2.ConditionStorageReady, Status: metav1.ConditionTrue,
+		Reason: v1alpha2.ReasonStorageReady, Message: "Storage is ready",
+	}
+	switch phase, _, _ := unstructured.NestedString(claim.Object, "status", "phase"); corev1.PersistentVolumeClaimPhase(phase) {
+	case corev1.ClaimBound:
+	case corev1.ClaimLost:
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost
+		condition.Message = fmt.Sprintf("The volume behind PersistentVolumeClaim %q is gone", claim.GetName())
+	default: // most provisioners wait for the first pod
+		condition.Message = "Storage waits for its first pod"
+	}
+	return condition
+}
+
+// prune deletes what the plan no longer has. What a live ReplicaSet uses stays,
+// so that a pod of an older revision can still start and be rolled back to.
+func (r *Reconciler) prune(ctx context.Context, s *state) error {
+	var existing metav1.PartialObjectMetadataList
+	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	labels := client.MatchingLabels(names.ChildSelector(s.object.Name))
+	if err := r.cache.List(ctx, &existing, client.InNamespace(s.object.Namespace), labels); err != nil {
+		return fmt.Errorf("list cached ConfigMaps: %w", err)
+	}
+	keep := map[apply.Child]bool{}
+	var current []string
+	for _, claim := range s.claims {
+		child := apply.Child{Kind: claim.Wanted.GroupVersionKind(), Name: claim.Wanted.GetName()}
+		keep[child] = true
+		if child.Kind.Kind == kindConfigMap {
+			current = append(current, child.Name)
+		}
+	}
+	sets := r.ownReplicaSets(s)
+	for _, name := range plan.KeepConfigMaps(existing.Items, current, sets) {
+		keep[apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindConfigMap), Name: name}] = true
+	}
+	for i := range sets {
+		for _, child := range usedBy(&sets[i].Spec.Template.Spec) {
+			keep[child] = true
+		}
+	}
+	_, err := r.applier.Prune(ctx, s.owner(), render.PrunedKinds(), func(child apply.Child) bool { return keep[child] })
+	return err
+}
+
+func (r *Reconciler) ownReplicaSets(s *state) []appsv1.ReplicaSet {
+	return slices.DeleteFunc(slices.Clone(s.replicaSets), func(set appsv1.ReplicaSet) bool {
+		return s.deployment == nil || !metav1.IsControlledBy(&set, s.deployment)
+	})
+}
+
+// usedBy are the Secrets and the ServiceAccount that a pod template needs.
+func usedBy(pod *corev1.PodSpec) []apply.Child {
+	var used []apply.Child
+	if pod.ServiceAccountName != "" {
+		used = append(used, apply.Child{Kind: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Name: pod.ServiceAccountName})
+	}
+	for i := range pod.Containers {
+		for _, variable := range pod.Containers[i].Env {
+			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+				used = append(used, apply.Child{
+					Kind: corev1.SchemeGroupVersion.WithKind(kindSecret), Name: variable.ValueFrom.SecretKeyRef.Name,
+				})
+			}
+		}
+	}
+	return used
+}
+
+func isDeployment(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" }
+
+// deploymentOf converts a live Deployment; nil stays nil.
+func deploymentOf(object *unstructured.Unstructured) (*appsv1.Deployment, error) {
+	if object == nil {
+		return nil, nil
+	}
+	var deployment appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
+		return nil, fmt.Errorf("convert Deployment: %w", err)
+	}
+	return &deployment, nil
+}

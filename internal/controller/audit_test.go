@@ -1,0 +1,193 @@
+package controller_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// call is one request in the API server's audit log.
+type call struct {
+	Verb      string
+	UserAgent string
+	Stage     string
+	ObjectRef struct{ Resource, Namespace, Name, Subresource string }
+}
+
+func (c call) String() string {
+	parts := []string{c.Verb, c.ObjectRef.Resource, c.ObjectRef.Subresource, c.ObjectRef.Name}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+// calls are the operator's requests in the test's namespace, but for watches and
+// the lists that begin them, and events.
+func (b *bench) calls(t *testing.T, version string) []string {
+	t.Helper()
+	data, err := os.ReadFile(auditLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	scanner := bufio.NewScanner(bytes.NewReader(data))
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var c call
+		if err := json.Unmarshal(scanner.Bytes(), &c); err != nil {
+			continue // the line that is being written
+		}
+		if c.UserAgent != names.UserAgent+"/"+version || c.Stage != "ResponseComplete" || c.ObjectRef.Namespace != b.namespace ||
+			c.Verb == "watch" || c.Verb == "list" || c.ObjectRef.Resource == "events" {
+			continue
+		}
+		calls = append(calls, c.String())
+	}
+	return calls
+}
+
+func writes(calls []string) []string {
+	return slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasPrefix(c, "get ") })
+}
+
+// settled waits until the operator has made no call for a while, and gives all.
+func (b *bench) settled(t *testing.T, version string) []string {
+	t.Helper()
+	const quiet = 700 * time.Millisecond
+	var calls []string
+	since := time.Now()
+	err := wait.PollUntilContextTimeout(t.Context(), 5*poll, soon, true, func(context.Context) (bool, error) {
+		now := b.calls(t, version)
+		if len(now) != len(calls) {
+			calls, since = now, time.Now()
+		}
+		return time.Since(since) > quiet, nil
+	})
+	if err != nil {
+		t.Fatalf("the operator never rests: %v", calls)
+	}
+	return calls
+}
+
+const fullSpec = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+resources: {models: [llama]}
+workload: {storage: {size: 1Gi}}
+`
+
+// The number of calls is a promise: one write a child and one of the status for
+// a new object, one of the status for each visible transition, none for an
+// object that is as it should be, whoever restarts.
+func TestCalls(t *testing.T) {
+	b := newBench(t)
+	b.create(t, secret("vllm-creds", "token", "sk-abc"))
+	b.start(t, "calls-1")
+	b.create(t, b.stack(t, "my", fullSpec))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stack)
+	children := []string{
+		"patch configmaps " + names.BaseConfigMap("my", baseHash(t)),
+		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
+		"patch serviceaccounts my-sa",
+		"patch persistentvolumeclaims my-pvc",
+		"patch deployments my",
+		"patch services my-service",
+	}
+	want := append(slices.Clone(children), "patch llamastackdistributions status my")
+	seen := b.settled(t, "calls-1")
+	if diff := cmp.Diff(want, writes(seen)); diff != "" {
+		t.Errorf("writes of a new object (-want +got):\n%s", diff)
+	}
+
+	t.Run("one status write for a transition", func(t *testing.T) {
+		b.rollOut(t, "my")
+		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+		now := b.settled(t, "calls-1")
+		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, writes(now[len(seen):])); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+		seen = now
+	})
+	t.Run("another reconcile reads Secrets only", func(t *testing.T) {
+		b.get(t, "my", stack)
+		touched := stack.DeepCopy()
+		touched.Annotations = map[string]string{"somebody": "touched it"}
+		if err := b.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func() error {
+			if len(b.calls(t, "calls-1")) == len(seen) {
+				return fmt.Errorf("no reconcile yet")
+			}
+			return nil
+		})
+		now := b.settled(t, "calls-1")
+		if diff := cmp.Diff([]string{"get secrets vllm-creds"}, now[len(seen):]); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		seen = now
+	})
+	t.Run("an idle object costs nothing", func(t *testing.T) {
+		const idle = 5 * time.Second
+		err := wait.PollUntilContextTimeout(t.Context(), 10*poll, idle, true, func(context.Context) (bool, error) {
+			return len(b.calls(t, "calls-1")) > len(seen), nil
+		})
+		if err == nil {
+			t.Errorf("calls of an idle object: %v", b.calls(t, "calls-1")[len(seen):])
+		}
+	})
+	t.Run("a restart writes nothing but that the version is another", func(t *testing.T) {
+		b.start(t, "calls-2")
+		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+		eventually(t, func() error {
+			if len(b.calls(t, "calls-2")) == 0 {
+				return fmt.Errorf("no reconcile yet")
+			}
+			return nil
+		})
+		if diff := cmp.Diff([]string{"patch llamastackdistributions status my"}, writes(b.settled(t, "calls-2"))); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A restart of the same operator writes nothing at all.
+func TestRestart(t *testing.T) {
+	b := newBench(t)
+	b.create(t, secret("vllm-creds", "token", "sk-abc"))
+	first := b.start(t, "restart")
+	b.create(t, b.stack(t, "my", fullSpec))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.rollOut(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	seen := b.settled(t, "restart")
+	first.stop(t)
+	b.start(t, "restart")
+	eventually(t, func() error {
+		if len(b.calls(t, "restart")) == len(seen) {
+			return fmt.Errorf("no reconcile yet")
+		}
+		return nil
+	})
+	now := b.settled(t, "restart")[len(seen):]
+	if got := writes(now); len(got) != 0 {
+		t.Errorf("writes after a restart: %v", got)
+	}
+	t.Logf("reads of a restart: %v", now)
+}

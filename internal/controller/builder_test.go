@@ -1,0 +1,37 @@
+package controller_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+)
+
+func secret(name, key, value string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{key: value}}
+}
+
+func configMap(name, key, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{key: value}}
+}
+
+// baseHash is the hash of the base that the catalogue has for starter.
+func baseHash(t *testing.T) string {
+	t.Helper()
+	resolved, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(resolved.Base)
+	return hex.EncodeToString(sum[:])
+}
+
+func objectMeta(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
+}
+
+var emptyTime metav1.Time

@@ -1,0 +1,97 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// No value of a Secret is ever anywhere but in Secrets: not in what is applied,
+// not in status, events, logs or the path of a request, usable or not.
+func TestSecretsStaySecret(t *testing.T) {
+	const (
+		canary = "cAnArY-7d1f"
+		number = "90210777123"
+	)
+	b := newBench(t)
+	b.create(t,
+		secret("vllm-creds", "token", canary+"-token"),
+		secret("redis-creds", "password", canary+" p@ss"),
+		secret("pg-creds", "dsn", "postgresql://"+canary+":"+canary+"@"+canary+"-host/"+canary),
+		secret("broken-dsn", "dsn", "postgresql://u:"+canary+"@h:notaport/db?"+canary+"=1"),
+		secret("number", "token", number),
+	)
+	b.start(t, "canary")
+	const good = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+storage:
+  kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: pg-creds, key: dsn}}}
+`
+	b.create(t, b.stack(t, "good", good))
+	b.create(t, b.stack(t, "dsn", strings.ReplaceAll(good, "pg-creds", "broken-dsn")))
+	b.create(t, b.stack(t, "number", strings.ReplaceAll(good, "vllm-creds", "number")))
+	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.condition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	b.condition(t, "number", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	eventually(t, func() error { // they come last
+		for range b.events(t) {
+			return nil
+		}
+		return os.ErrNotExist
+	})
+
+	kinds := []schema.GroupVersionKind{
+		{Version: "v1", Kind: "ConfigMapList"},
+		{Version: "v1", Kind: "ServiceList"},
+		{Version: "v1", Kind: "ServiceAccountList"},
+		{Version: "v1", Kind: "PersistentVolumeClaimList"},
+		{Group: "apps", Version: "v1", Kind: "DeploymentList"},
+		{Group: "events.k8s.io", Version: "v1", Kind: "EventList"},
+		v1alpha2.GroupVersion.WithKind("LlamaStackDistributionList"),
+	}
+	looked := 0
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := b.List(t.Context(), list, client.InNamespace(b.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			data, err := json.Marshal(item)
+			looked++
+			for _, value := range []string{canary, number} {
+				if strings.Contains(string(data), value) {
+					t.Errorf("%s holds a secret's value:\n%s", kind.Kind, data)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if looked < 8 {
+		t.Errorf("looked at %d objects only", looked)
+	}
+	audit, err := os.ReadFile(auditLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"log": logs.String(), "audit log": string(audit)} {
+		if strings.Contains(text, canary) || strings.Contains(text, number) {
+			t.Errorf("the %s holds a secret's value", name)
+		}
+	}
+}

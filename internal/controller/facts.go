@@ -1,0 +1,141 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+)
+
+func (s *state) child(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: s.object.Namespace, Name: name}
+}
+
+// lookAtWorkload reads what runs from the caches.
+func (r *Reconciler) lookAtWorkload(ctx context.Context, s *state) error {
+	var deployment appsv1.Deployment
+	err := r.cache.Get(ctx, s.child(names.Deployment(s.object.Name)), &deployment)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read cached Deployment: %w", err)
+	}
+	if err == nil && metav1.IsControlledBy(&deployment, s.object) {
+		s.deployment = &deployment
+		s.running, _ = record.Parse(deployment.Annotations)
+	}
+	var sets appsv1.ReplicaSetList
+	selector := client.MatchingLabels(names.Selector(s.object.Name))
+	if err := r.cache.List(ctx, &sets, client.InNamespace(s.object.Namespace), selector); err != nil {
+		return fmt.Errorf("list cached ReplicaSets: %w", err)
+	}
+	s.replicaSets = sets.Items
+	return nil
+}
+
+// readConfigMaps reads what the spec refers to. The references are noted before
+// anything is read: whatever changes after that wakes this object.
+func (r *Reconciler) readConfigMaps(ctx context.Context, s *state) error {
+	configMaps := intent.ConfigMaps(s.object)
+	secrets, errs := intent.Secrets(s.intent)
+	r.references.set(s.name(), secrets, configMaps)
+	if len(errs) > 0 {
+		return invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
+	}
+	var err error
+	s.configMaps, err = r.configMaps.Get(ctx, s.name(), configMaps)
+	return err
+}
+
+// readSecrets checks the referenced Secrets and digests their values, so that a
+// change of one rolls the pods.
+func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
+	uses, _ := intent.Secrets(s.intent)
+	if len(uses) == 0 {
+		s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, "The spec refers to no Secret")
+		return nil
+	}
+	text := resolve.TextVariables(s.intent, s.distribution.Release)
+	values, err := resolve.Secrets(ctx, r.direct, s.object.Namespace, uses, text)
+	if err != nil {
+		return err
+	}
+	key, err := r.digestKeys.Get(ctx)
+	if err != nil {
+		return err
+	}
+	s.secrets = values
+	s.references = record.References{Digest: values.Digest(key), Key: key.ID}
+	s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound,
+		"Resolved "+count(len(uses), "secret reference"))
+	return nil
+}
+
+// base finds the base configuration: the user's, else the one that the running
+// configuration was made from, else the catalogue's. None is left to plan, which
+// knows whether one is needed.
+func (r *Reconciler) base(ctx context.Context, s *state) error {
+	if !plan.NeedsBase(&s.object.Spec) {
+		return nil
+	}
+	if given := s.object.Spec.BaseConfig; given != nil {
+		key := given.Key
+		if key == "" {
+			key = v1alpha2.DefaultConfigKey
+		}
+		s.baseConfig = &plan.Base{Data: s.configMaps[given.ConfigMapName][key], Source: v1alpha2.ConfigSourceConfigMap}
+		return nil
+	}
+	if s.distribution.Base == nil {
+		return nil
+	}
+	s.baseConfig = &plan.Base{Data: s.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
+	if !r.keepsBase(s) {
+		return nil
+	}
+	kept, err := r.configMaps.KeptBase(ctx, s.name(), s.object.UID, s.running.BaseConfigMap)
+	if err != nil {
+		return err
+	}
+	if kept != nil {
+		s.baseConfig.Data = kept
+	}
+	return nil
+}
+
+// keepsBase says whether the running configuration was made from the same
+// distribution's embedded base, which a newer operator may have another of.
+func (r *Reconciler) keepsBase(s *state) bool {
+	asked, in := s.object.Spec.Distribution, s.object.Status.ResolvedDistribution
+	return s.running.BaseConfigMap != "" && in != nil && in.ConfigSource == v1alpha2.ConfigSourceEmbedded &&
+		in.Name == asked.Name && in.Version == asked.Version &&
+		s.running.Distribution.Name == asked.Name && s.running.Distribution.Version == asked.Version &&
+		s.running.Image == s.distribution.Image
+}
+
+// pods of the stack, from the cache.
+func (r *Reconciler) pods(ctx context.Context, s *state) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	selector := client.MatchingLabels(names.Selector(s.object.Name))
+	if err := r.cache.List(ctx, &pods, client.InNamespace(s.object.Namespace), selector); err != nil {
+		return nil, fmt.Errorf("list cached pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// count writes a number with its noun: 1 provider, 2 providers.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

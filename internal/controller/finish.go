@@ -1,0 +1,149 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// finish always runs: it observes the workload, whatever became of the steps,
+// and writes the status when it says something new. A quiet failure says
+// nothing: the next attempt does.
+func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failure) error {
+	if failure != nil && failure.Retry == status.Quiet {
+		return nil
+	}
+	previous := s.object.DeepCopy()
+	if err := r.observe(ctx, s, failure); err != nil {
+		return err
+	}
+	now := &s.object.Status
+	summary := status.Summarize(status.Input{
+		Generation: s.object.Generation, Previous: previous.Status.Conditions, Observed: s.conditions, Failure: failure,
+		Deleting: s.object.DeletionTimestamp != nil, Now: timestamp(r.now()),
+	})
+	now.Conditions, now.Phase = summary.Conditions, summary.Phase
+	now.ObservedGeneration = s.object.Generation
+	r.describe(s)
+	if equality.Semantic.DeepEqual(previous.Status, *now) {
+		return nil
+	}
+	// The patch holds what differs; nobody else writes this status.
+	written := s.object.DeepCopy()
+	err := r.direct.Status().Patch(ctx, written, client.MergeFrom(previous), client.FieldOwner(names.FieldManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	if err == nil {
+		r.statuses.remember(written)
+		r.report(s, &previous.Status)
+	}
+	return nil
+}
+
+// observe notes the state of the workload.
+func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Failure) error {
+	pods, err := r.pods(ctx, s)
+	if err != nil {
+		return err
+	}
+	observed := status.Workload(s.deployment, s.replicaSets, pods)
+	s.conditions = append(s.conditions, observed.Conditions...)
+	s.object.Status.Replicas = observed.Replicas
+	s.object.Status.AvailableReplicas = observed.AvailableReplicas
+	// A Secret of what runs, not of a spec that was never in force.
+	inForce := s.deployment != nil && s.running.Generation == s.object.Generation
+	if failure != nil && failure.Condition == v1alpha2.ConditionSecretsResolved && inForce {
+		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
+			"The pods keep the values they started with: "+failure.Message)
+	}
+	return nil
+}
+
+// describe fills in the facts beside the conditions. What a failed reconcile did
+// not find out stays as it was.
+func (r *Reconciler) describe(s *state) {
+	now, name := &s.object.Status, s.object.Name
+	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
+	if now.Version == nil {
+		now.Version = &v1alpha2.VersionStatus{}
+	}
+	if now.Version.OperatorVersion != r.version {
+		at := timestamp(r.now())
+		now.Version.OperatorVersion, now.Version.LastUpdated = r.version, &at
+	}
+	if len(s.applied) == 0 || len(s.applied) < len(s.claims) {
+		return
+	}
+	now.ServiceURL = fmt.Sprintf("http://%s.%s.svc.cluster.local:%d", names.Service(name), s.object.Namespace, render.Port(&s.object.Spec))
+	now.ResolvedDistribution = s.resolved()
+	now.GeneratedConfigMap, now.ConfigGeneration = "", nil
+	if s.planned.Config != nil {
+		now.GeneratedConfigMap = s.planned.ConfigMapName
+		now.ConfigGeneration = s.configGeneration()
+	}
+	if now.DistributionConfig == nil {
+		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
+	}
+	now.DistributionConfig.ActiveDistribution = s.object.Spec.Distribution.Name
+	if now.DistributionConfig.ActiveDistribution == "" {
+		now.DistributionConfig.ActiveDistribution = s.distribution.Image
+	}
+	now.DistributionConfig.AvailableDistributions = r.available()
+}
+
+// releaseFrom is how the status says that a release was found.
+var releaseFrom = map[distribution.DetectedBy]string{
+	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag",
+	distribution.Unknown: "unknown",
+}
+
+func (s *state) resolved() *v1alpha2.ResolvedDistribution {
+	asked := s.object.Spec.Distribution
+	resolved := &v1alpha2.ResolvedDistribution{
+		Name: asked.Name, Version: asked.Version, CatalogueImage: s.catalogueImage, Image: s.distribution.Image,
+		ConfigSource: s.planned.ConfigSource, ServerReleaseFrom: releaseFrom[s.distribution.DetectedBy], ConfigHash: s.planned.ConfigHash,
+	}
+	if s.distribution.DetectedBy != distribution.Unknown {
+		resolved.ServerRelease = s.distribution.Release.Line
+	}
+	return resolved
+}
+
+func (s *state) configGeneration() *v1alpha2.ConfigGeneration {
+	generation := &v1alpha2.ConfigGeneration{
+		ConfigMapName: s.planned.ConfigMapName, ProviderCount: s.planned.ProviderCount,
+		ResourceCount: s.planned.ResourceCount, ConfigVersion: s.planned.ConfigVersion,
+	}
+	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool {
+		return c.Wanted.GetKind() == kindConfigMap && c.Wanted.GetName() == s.planned.ConfigMapName
+	})
+	if i >= 0 {
+		created := s.applied[i].Object.GetCreationTimestamp()
+		generation.GeneratedAt = &created
+	}
+	return generation
+}
+
+// available are the distributions that the operator knows and their images, as
+// users of v1alpha1 know them.
+func (r *Reconciler) available() map[string]string {
+	images := map[string]string{}
+	for _, name := range distribution.Known(r.images) {
+		if known, err := distribution.Resolve(name, "", "", r.images); err == nil {
+			images[name] = known.Image
+		}
+	}
+	return images
+}

@@ -1,0 +1,249 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// knife cuts an operator off from the API server after its n-th write.
+type knife struct {
+	next http.RoundTripper
+	// loseAnswer lets the n-th write happen and its answer be lost.
+	loseAnswer bool
+
+	mu     sync.Mutex
+	left   int
+	closed bool
+	cut    chan struct{}
+}
+
+var errCut = errors.New("cut off")
+
+func (k *knife) RoundTrip(request *http.Request) (*http.Response, error) {
+	lost, refused := k.account(request)
+	if refused {
+		return nil, errCut
+	}
+	response, err := k.next.RoundTrip(request)
+	if lost && err == nil {
+		_ = response.Body.Close()
+		return nil, errCut
+	}
+	return response, err
+}
+
+// account says what becomes of the request.
+func (k *knife) account(request *http.Request) (lost, refused bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	write := request.Method != http.MethodGet && !strings.Contains(request.URL.Path, "/events") &&
+		!strings.Contains(request.URL.Path, names.OperatorNamespace)
+	if !write {
+		return false, k.closed
+	}
+	if k.closed || k.left == 0 {
+		k.close()
+		return false, true
+	}
+	k.left--
+	if k.left == 0 && k.loseAnswer {
+		k.close()
+		return true, false
+	}
+	return false, false
+}
+
+func (k *knife) close() {
+	if !k.closed {
+		k.closed = true
+		close(k.cut)
+	}
+}
+
+// startCut starts an operator that is cut off after n writes, and waits until it
+// is or until done says that it needed no more.
+func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error) (wasCut bool) {
+	t.Helper()
+	k := &knife{left: n, loseAnswer: loseAnswer, cut: make(chan struct{})}
+	o := b.start(t, "cut", func(next http.RoundTripper) http.RoundTripper {
+		k.next = next
+		return k
+	})
+	eventually(t, func() error {
+		select {
+		case <-k.cut:
+			wasCut = true
+			return nil
+		default:
+			return done()
+		}
+	})
+	o.stop(t)
+	return wasCut
+}
+
+// outcome is everything that came of a stack, without what differs from one run
+// to the next.
+func (b *bench) outcome(t *testing.T) map[string]any {
+	t.Helper()
+	result := map[string]any{}
+	for _, list := range []client.ObjectList{
+		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{}, &corev1.ConfigMapList{},
+		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}, &v1alpha2.LlamaStackDistributionList{},
+	} {
+		if err := b.List(t.Context(), list, client.InNamespace(b.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			object, ok := item.(client.Object)
+			if !ok {
+				return fmt.Errorf("%T is no object", item)
+			}
+			content, err := json.Marshal(normalize(object))
+			if err != nil {
+				return err
+			}
+			text := strings.ReplaceAll(string(content), b.namespace, "NS")
+			var fields any
+			result[fmt.Sprintf("%T %s", item, object.GetName())] = &fields
+			return json.Unmarshal([]byte(text), &fields)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return result
+}
+
+func normalize(object client.Object) client.Object {
+	object.SetUID("")
+	object.SetResourceVersion("")
+	object.SetGeneration(0)
+	object.SetCreationTimestamp(emptyTime)
+	object.SetManagedFields(nil)
+	references := object.GetOwnerReferences()
+	for i := range references {
+		references[i].UID = ""
+	}
+	object.SetOwnerReferences(references)
+	switch object := object.(type) {
+	case *corev1.Service:
+		object.Spec.ClusterIP, object.Spec.ClusterIPs = "", nil
+	case *appsv1.Deployment:
+		// The record names the object's UID, and the digest of the references is keyed alike for all.
+		delete(object.Annotations, names.AnnotationRendered)
+	case *v1alpha2.LlamaStackDistribution:
+		for i := range object.Status.Conditions {
+			object.Status.Conditions[i].LastTransitionTime = emptyTime
+		}
+		object.Status.Version = nil
+		if generation := object.Status.ConfigGeneration; generation != nil {
+			generation.GeneratedAt = nil
+		}
+	}
+	return object
+}
+
+// An operator may be cut off after any of its writes, with the write's answer
+// or without it: whoever starts next brings the stack to the same end, and then
+// rests.
+func TestCutOffAfterEveryWrite(t *testing.T) {
+	const updated = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://other:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}}
+workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: default}}
+`
+	prepare := func(t *testing.T) *bench {
+		t.Helper()
+		b := newBench(t)
+		b.create(t, secret("vllm-creds", "token", "sk-abc"), secret("redis-creds", "password", "p@ss word"))
+		return b
+	}
+	create := func(t *testing.T, b *bench) {
+		t.Helper()
+		b.create(t, b.stack(t, "my", fullSpec))
+	}
+	update := func(t *testing.T, b *bench) {
+		t.Helper()
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, "my", stack)
+		stack.Spec = b.stack(t, "my", updated).Spec
+		if err := b.Update(t.Context(), stack); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, change := range []string{"create", "update"} {
+		run := func(t *testing.T, want map[string]any, cut func(b *bench) bool) (map[string]any, bool) {
+			t.Helper()
+			b := prepare(t)
+			if change == "create" {
+				create(t, b)
+			} else {
+				first := b.start(t, "before")
+				create(t, b)
+				b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+				first.stop(t)
+				update(t, b)
+			}
+			wasCut := cut(b)
+			b.start(t, "after")
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			if want == nil {
+				b.settled(t, "after")
+				return b.outcome(t), wasCut
+			}
+			eventually(t, func() error {
+				if diff := cmp.Diff(want, b.outcome(t)); diff != "" {
+					return fmt.Errorf("another outcome (-want +got):\n%s", diff)
+				}
+				return nil
+			})
+			return want, wasCut
+		}
+		want, _ := run(t, nil, func(*bench) bool { return false })
+		for _, loseAnswer := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, answer lost %v", change, loseAnswer), func(t *testing.T) {
+				for n := 0; ; n++ {
+					_, wasCut := run(t, want, func(b *bench) bool {
+						return b.startCut(t, n, loseAnswer && n > 0, func() error { return b.observed(t, "my") })
+					})
+					if !wasCut {
+						t.Logf("converges when cut off after any of %d writes", n)
+						if n < 5 {
+							t.Errorf("only %d writes: the test does not see them", n)
+						}
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// observed says whether the status speaks of the object's generation.
+func (b *bench) observed(t *testing.T, name string) error {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, name, stack)
+	if stack.Status.ObservedGeneration != stack.Generation {
+		return fmt.Errorf("generation %d, observed %d", stack.Generation, stack.Status.ObservedGeneration)
+	}
+	return nil
+}

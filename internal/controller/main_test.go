@@ -1,0 +1,273 @@
+package controller_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	// soon bounds what the operator should do at once.
+	soon = 20 * time.Second
+	poll = 20 * time.Millisecond
+)
+
+var (
+	plane    *testutil.ControlPlane
+	auditLog string
+	logs     = &syncBuffer{}
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "controller-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	auditLog = filepath.Join(folder, "audit.log")
+	ctrl.SetLogger(zap.New(zap.WriteTo(logs), zap.UseDevMode(true)))
+	if plane, err = testutil.Start(testutil.Options{AuditLog: auditLog}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := plane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
+	if err := installOperatorsRights(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	if strings.Contains(logs.String(), "is forbidden") {
+		fmt.Fprintln(os.Stderr, "the shipped RBAC is too small:\n"+logs.String())
+		return 1
+	}
+	return code
+}
+
+// installOperatorsRights applies the shipped RBAC: the operator in these tests
+// may do what it may do in a cluster, and nothing else.
+func installOperatorsRights() error {
+	admin, err := plane.Client()
+	if err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: names.OperatorNamespace}}
+	if err := admin.Create(context.Background(), namespace); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), "config", "rbac", "*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		objects, err := testutil.ReadObjects(file)
+		if err != nil {
+			return err
+		}
+		for _, object := range objects {
+			if err := admin.Create(context.Background(), object); err != nil {
+				return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// bench is one test's namespace and the operators that run in it.
+type bench struct {
+	client.Client // an administrator's
+	namespace     string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	admin, err := plane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "controller-"}}
+	if err := admin.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return &bench{Client: admin, namespace: namespace.Name}
+}
+
+// operator is a running operator.
+type operator struct {
+	version string
+	cancel  context.CancelFunc
+	done    chan error
+}
+
+// start starts an operator under the shipped ServiceAccount and with the
+// shipped options, but that it works in the test's namespace only. Its version
+// tells its calls from those of others.
+func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper) *operator {
+	t.Helper()
+	config := rest.CopyConfig(plane.Config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + names.OperatorNamespace + ":" + names.OperatorServiceAccount,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + names.OperatorNamespace, "system:authenticated"},
+	}
+	for _, wrap := range wraps {
+		config.Wrap(wrap)
+	}
+	options := manager.Options{
+		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
+		QPS: 1000, Burst: 1000, Concurrency: 4,
+	}
+	mgr, err := manager.New(config, options, version, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &operator{version: version, cancel: cancel, done: make(chan error, 1)}
+	go func() { o.done <- mgr.Start(ctx) }()
+	t.Cleanup(func() { o.stop(t) })
+	return o
+}
+
+// stop ends the operator and waits for it.
+func (o *operator) stop(t *testing.T) {
+	t.Helper()
+	if o.cancel == nil {
+		return
+	}
+	o.cancel()
+	o.cancel = nil
+	if err := <-o.done; err != nil {
+		t.Errorf("operator ended with: %v", err)
+	}
+}
+
+// stack decodes an object, strictly, in the test's namespace.
+func (b *bench) stack(t *testing.T, name, spec string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	if err := yaml.UnmarshalStrict([]byte(spec), &object.Spec); err != nil {
+		t.Fatal(err)
+	}
+	object.Name, object.Namespace = name, b.namespace
+	return object
+}
+
+func (b *bench) create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		object.SetNamespace(b.namespace)
+		if err := b.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (b *bench) get(t *testing.T, name string, into client.Object) {
+	t.Helper()
+	if err := b.Get(t.Context(), b.key(name), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: b.namespace, Name: name}
+}
+
+// eventually polls until check is content.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), poll, soon, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("not within %v: %v", soon, last)
+	}
+}
+
+// condition waits until the stack has a condition with this reason and gives it.
+func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condition {
+	t.Helper()
+	var found metav1.Condition
+	eventually(t, func() error {
+		object := &v1alpha2.LlamaStackDistribution{}
+		if err := b.Get(t.Context(), b.key(stack), object); err != nil {
+			return err
+		}
+		for _, condition := range object.Status.Conditions {
+			if condition.Type == name && condition.Reason == reason && condition.ObservedGeneration == object.Generation {
+				found = condition
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition %s with reason %s of generation %d in %+v", name, reason, object.Generation, object.Status.Conditions)
+	})
+	return found
+}
+
+// rollOut does what the cluster's controllers would: every wanted pod serves.
+func (b *bench) rollOut(t *testing.T, name string) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	b.get(t, name, deployment)
+	patch := client.MergeFrom(deployment.DeepCopy())
+	wanted := *deployment.Spec.Replicas
+	deployment.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: deployment.Generation,
+		Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
+	}
+	if err := b.Status().Patch(t.Context(), deployment, patch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// syncBuffer is what the operators log.
+type syncBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buffer.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buffer.String()
+}

@@ -1,0 +1,82 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// plan makes the configuration and every object, all of it pure.
+func (r *Reconciler) plan(_ context.Context, s *state) error {
+	if err := r.build(s, false); err != nil {
+		return err
+	}
+	if err := derive(s); err != nil {
+		return err
+	}
+	reason, message := generated(s)
+	s.holds(v1alpha2.ConditionConfigGenerated, reason, message)
+	for _, warning := range s.planned.Warnings {
+		if warning.Ignored {
+			s.events = append(s.events, warn(v1alpha2.EventProviderIgnored, warning.String()))
+		}
+		s.warnings = append(s.warnings, warning.String())
+	}
+	return nil
+}
+
+func (r *Reconciler) build(s *state, longName bool) error {
+	input := plan.Input{
+		Object: s.object, Distribution: s.distribution, CatalogueImage: s.catalogueImage,
+		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
+		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName,
+	}
+	planned, err := plan.Build(input)
+	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
+		failure := &status.Failure{
+			Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange, Err: err,
+		}
+		if s.object.Spec.BaseConfig != nil || s.object.Spec.OverrideConfig != nil {
+			failure.Retry = status.OnReferenceChange
+		}
+		return failure
+	}
+	if err != nil {
+		return fmt.Errorf("build plan: %w", err)
+	}
+	s.planned = planned
+	return nil
+}
+
+func override(s *state) *plan.Override {
+	given := s.object.Spec.OverrideConfig
+	if given == nil {
+		return nil
+	}
+	key := given.Key
+	if key == "" {
+		key = v1alpha2.DefaultConfigKey
+	}
+	return &plan.Override{ConfigMapName: given.ConfigMapName, Key: key, Data: s.configMaps[given.ConfigMapName][key]}
+}
+
+// generated says how the configuration came about.
+func generated(s *state) (reason, message string) {
+	switch s.planned.Mode {
+	case plan.ModeOverride:
+		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q is used as it is", s.object.Spec.OverrideConfig.ConfigMapName)
+	case plan.ModeImageDefault:
+		return v1alpha2.ReasonDistributionDefaultUsed, "The image's own configuration runs unchanged"
+	default:
+		noun := "model"
+		if len(s.intent.Tools)+len(s.intent.Shields) > 0 {
+			noun = "resource"
+		}
+		return v1alpha2.ReasonConfigGenerationSucceeded, fmt.Sprintf("Generated config.yaml with %s and %s",
+			count(int(s.planned.ProviderCount), "provider"), count(int(s.planned.ResourceCount), noun))
+	}
+}

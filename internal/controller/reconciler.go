@@ -1,0 +1,175 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// Reconciler reconciles LlamaStackDistributions.
+type Reconciler struct {
+	// cache holds what is watched; direct reads and writes past it.
+	cache  client.Reader
+	direct client.Client
+
+	applier    *apply.Applier
+	configMaps *resolve.ConfigMaps
+	digestKeys *resolve.DigestKeys
+	references *referenceIndex
+	statuses   *statusMemory
+	recorder   events.EventRecorder
+
+	images  distribution.Overrides
+	version string
+	now     func() time.Time
+}
+
+// step does one thing of a reconcile. A failure without a condition of its own
+// is shown in the step's.
+type step struct {
+	name      string
+	condition string
+	run       func(*Reconciler, context.Context, *state) error
+}
+
+// steps in their order. Nothing is written before claim; from there on the
+// order is that of ARCHITECTURE.md: claim, apply, prune.
+var steps = []step{
+	{"admit", v1alpha2.ConditionValidationSucceeded, (*Reconciler).admit},
+	{"image", v1alpha2.ConditionValidationSucceeded, (*Reconciler).image},
+	{"configmaps", v1alpha2.ConditionValidationSucceeded, (*Reconciler).readConfigMaps},
+	{"secrets", v1alpha2.ConditionSecretsResolved, (*Reconciler).readSecrets},
+	{"base", v1alpha2.ConditionConfigGenerated, (*Reconciler).base},
+	{"plan", v1alpha2.ConditionConfigGenerated, (*Reconciler).plan},
+	{"claim", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).claim},
+	{"apply", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).apply},
+	{"prune", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).prune},
+}
+
+// Reconcile brings one object closer to what it asks for.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	object := &v1alpha2.LlamaStackDistribution{}
+	err := r.cache.Get(ctx, request.NamespacedName, object)
+	if apierrors.IsNotFound(err) {
+		r.forget(request.NamespacedName)
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read object: %w", err)
+	}
+	r.statuses.refresh(object)
+	s := newState(object)
+	var failure *status.Failure
+	if object.DeletionTimestamp == nil {
+		failure = r.runSteps(ctx, s)
+	}
+	if err := r.finish(ctx, s, failure); err != nil {
+		return reconcile.Result{}, err
+	}
+	return result(failure)
+}
+
+// runSteps runs the steps until the first failure.
+func (r *Reconciler) runSteps(ctx context.Context, s *state) *status.Failure {
+	for _, step := range steps {
+		if err := r.runStep(ctx, step, s); err != nil {
+			failure := classify(err, step.condition)
+			if failure.Retry != status.OnObjectChange && failure.Retry != status.OnReferenceChange {
+				log.FromContext(ctx).V(1).Info("Step failed", "step", step.name, "reason", failure.Reason, "error", err.Error())
+			}
+			return failure
+		}
+	}
+	return nil
+}
+
+// runStep turns a panic into a failure: one defective object must not take the
+// others down.
+func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Step panicked", "step", step.name, "stack", string(debug.Stack()))
+			err = &status.Failure{
+				Condition: step.condition, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
+				Message: fmt.Sprintf("The operator has a defect in step %q; its log has the details", step.name),
+				Err:     fmt.Errorf("panic in step %q", step.name),
+			}
+		}
+	}()
+	return step.run(r, ctx, s)
+}
+
+// result says when to come back: at a change of something watched, after a
+// while, or with growing delay.
+func result(failure *status.Failure) (reconcile.Result, error) {
+	if failure == nil {
+		return reconcile.Result{}, nil
+	}
+	switch failure.Retry {
+	case status.Later:
+		return reconcile.Result{RequeueAfter: status.OwnershipRetry}, nil
+	case status.Backoff, status.Quiet:
+		return reconcile.Result{}, failure
+	default:
+		return reconcile.Result{}, nil
+	}
+}
+
+// forget drops everything remembered of an object that is gone. Its children go
+// by garbage collection.
+func (r *Reconciler) forget(name types.NamespacedName) {
+	r.applier.Forget(name)
+	r.configMaps.Forget(name)
+	r.references.forget(name)
+	r.statuses.forget(name)
+}
+
+// classify makes a Failure of any error: those of the API server by what they
+// mean for the next attempt.
+func classify(err error, condition string) *status.Failure {
+	var failure *status.Failure
+	switch {
+	case errors.As(err, &failure):
+		return failure
+	case passing(err):
+		return &status.Failure{Condition: condition, Reason: v1alpha2.ReasonProgressing, Message: err.Error(), Retry: status.Quiet, Err: err}
+	default:
+		reason := v1alpha2.ReasonInternalError
+		if condition == v1alpha2.ConditionDeploymentUpdated {
+			reason = v1alpha2.ReasonDeploymentUpdateFailed
+		}
+		return &status.Failure{Condition: condition, Reason: reason, Message: err.Error(), Retry: status.Backoff, Err: err}
+	}
+}
+
+// passing says that the same call will most likely succeed in a moment: the
+// object changed meanwhile, the API server is busy or not reached at all.
+func passing(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		var unreachable interface{ Timeout() bool } // net.Error, url.Error
+		return errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	}
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.HasStatusCause(err, namespaceTerminating)
+}
+
+// namespaceTerminating is the cause of a refusal that ends with the namespace.
+const namespaceTerminating metav1.CauseType = "NamespaceTerminating"

@@ -1,0 +1,281 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+func TestClassify(t *testing.T) {
+	services := schema.GroupResource{Resource: "services"}
+	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace goes"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: namespaceTerminating}}
+	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
+	for name, tc := range map[string]struct {
+		err       error
+		condition string
+		want      status.Retry
+		reason    string
+	}{
+		"a step's own":        {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
+		"conflict":            {apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"wrapped conflict":    {fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"lost answer":         {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"busy":                {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"server timeout":      {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"not reached":         {&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"out of time":         {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"namespace goes":      {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"quota":               {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a policy":  {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a defect of a step":  {errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff, v1alpha2.ReasonInternalError},
+		"forbidden to read":   {apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved, status.Backoff, v1alpha2.ReasonInternalError},
+		"an apply's own code": {errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := classify(tc.err, tc.condition)
+			if got.Retry != tc.want || got.Reason != tc.reason {
+				t.Errorf("classify: retry %v, reason %q; want %v, %q", got.Retry, got.Reason, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
+func TestResult(t *testing.T) {
+	for name, tc := range map[string]struct {
+		failure *status.Failure
+		after   time.Duration
+		fails   bool
+	}{
+		"nothing":              {nil, 0, false},
+		"the object's turn":    {&status.Failure{Retry: status.OnObjectChange}, 0, false},
+		"a reference's turn":   {&status.Failure{Retry: status.OnReferenceChange}, 0, false},
+		"somebody else's turn": {&status.Failure{Retry: status.Later}, 5 * time.Minute, false},
+		"growing delay":        {&status.Failure{Retry: status.Backoff}, 0, true},
+		"growing delay, quiet": {&status.Failure{Retry: status.Quiet}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := result(tc.failure)
+			if got != (reconcile.Result{RequeueAfter: tc.after}) || (err != nil) != tc.fails {
+				t.Errorf("result: %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// A panic ends one reconcile of one object, and its value, which may hold
+// anything, goes to the log only.
+func TestPanicIsAFailure(t *testing.T) {
+	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(*Reconciler, context.Context, *state) error { panic("secret value") }}
+	err := (&Reconciler{}).runStep(t.Context(), panics, nil)
+	failure, ok := errors.AsType[*status.Failure](err)
+	if !ok {
+		t.Fatalf("runStep: %v, want a failure", err)
+	}
+	want := status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
+		Message: `The operator has a defect in step "plan"; its log has the details`,
+	}
+	if strings.Contains(failure.Error(), "secret") {
+		t.Errorf("the error holds the panic's value: %v", failure)
+	}
+	failure.Err = nil
+	if *failure != want {
+		t.Errorf("runStep: %+v, want %+v", *failure, want)
+	}
+}
+
+func TestStepsAreInOrder(t *testing.T) {
+	var got []string
+	for _, step := range steps {
+		got = append(got, step.name)
+	}
+	want := []string{"admit", "image", "configmaps", "secrets", "base", "plan", "claim", "apply", "prune"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestReferenceIndex(t *testing.T) {
+	name := func(n string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: n} }
+	index := newReferenceIndex()
+	index.set(name("a"), []intent.SecretUse{{Secret: "s"}, {Secret: "s"}}, []intent.ConfigMapUse{{Name: "c"}})
+	index.set(name("b"), []intent.SecretUse{{Secret: "s"}}, nil)
+	users := func(kind, of string) []string {
+		var found []string
+		for _, user := range index.usersOf(kind, name(of)) {
+			found = append(found, user.Name)
+		}
+		slices.Sort(found)
+		return found
+	}
+	expect := func(kind, of string, want ...string) {
+		t.Helper()
+		if got := users(kind, of); !slices.Equal(got, want) {
+			t.Errorf("users of %s %s: %v, want %v", kind, of, got, want)
+		}
+	}
+	expect(kindSecret, "s", "a", "b")
+	expect(kindConfigMap, "c", "a")
+	expect(kindConfigMap, "s")
+	index.set(name("a"), []intent.SecretUse{{Secret: "other"}}, nil)
+	expect(kindSecret, "s", "b")
+	expect(kindSecret, "other", "a")
+	expect(kindConfigMap, "c")
+	index.forget(name("a"))
+	index.forget(name("b"))
+	if len(index.users)+len(index.stacks) != 0 {
+		t.Errorf("left behind: %v, %v", index.users, index.stacks)
+	}
+}
+
+func TestStatusMemory(t *testing.T) {
+	object := func(version, phase string) *v1alpha2.LlamaStackDistribution {
+		o := &v1alpha2.LlamaStackDistribution{}
+		o.Name, o.UID, o.ResourceVersion, o.Status.Phase = "my", "u", version, v1alpha2.Phase(phase)
+		return o
+	}
+	for name, tc := range map[string]struct {
+		cached *v1alpha2.LlamaStackDistribution
+		want   string
+	}{
+		"older":           {object("9", "Pending"), "Ready"},
+		"the same":        {object("10", "Ready"), "Ready"},
+		"newer":           {object("11", "Failed"), "Failed"},
+		"another of name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
+		"no number":       {object("x", "Pending"), "Pending"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory := newStatusMemory()
+			memory.remember(object("10", "Ready"))
+			memory.refresh(tc.cached)
+			if got := string(tc.cached.Status.Phase); got != tc.want {
+				t.Errorf("phase %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The image a stack was made with stays while it asks for the same, whatever a
+// newer operator's catalogue says.
+func TestImage(t *testing.T) {
+	const recorded = "docker.io/ogxai/distribution-starter:0.7.0"
+	catalogue, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name      string
+		asked     v1alpha2.DistributionSpec
+		status    *v1alpha2.ResolvedDistribution
+		running   record.Distribution
+		images    distribution.Overrides
+		image     string
+		catalogue string
+		newer     string
+	}{
+		{
+			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			image: catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
+			name: "recorded in status", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			running: record.Distribution{Name: "starter", CatalogueImage: recorded},
+			image:   recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "another version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			image:  catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
+			name: "an override goes first and keeps the record", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
+			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
+			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newState(&v1alpha2.LlamaStackDistribution{})
+			s.object.Spec.Distribution = tc.asked
+			s.object.Status.ResolvedDistribution = tc.status
+			s.running.Distribution = tc.running
+			r := &Reconciler{images: tc.images, cache: emptyCache{}}
+			if err := r.image(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			got := []string{s.distribution.Image, s.catalogueImage, s.newerImage}
+			if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
+				t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	if got := truncate("short"); got != "short" {
+		t.Errorf("truncate changed %q", got)
+	}
+	for _, long := range []string{strings.Repeat("a", 2000), strings.Repeat("ä", 2000), "a" + strings.Repeat("…", 2000)} {
+		got := truncate(long)
+		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
+			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
+		}
+	}
+}
+
+func TestStorage(t *testing.T) {
+	for phase, want := range map[string]string{
+		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage waits for its first pod",
+		"": "True StorageReady Storage waits for its first pod", "Lost": `False StorageLost The volume behind PersistentVolumeClaim "my-pvc" is gone`,
+	} {
+		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
+		claim.SetName("my-pvc")
+		got := storage(claim)
+		if text := fmt.Sprintf("%s %s %s", got.Status, got.Reason, got.Message); text != want {
+			t.Errorf("%s: %s, want %s", phase, text, want)
+		}
+	}
+}
+
+func TestNotOurs(t *testing.T) {
+	other := errors.New("other")
+	if got := notOurs(other); !errors.Is(got, other) {
+		t.Errorf("notOurs(%v) = %v", other, got)
+	}
+	for _, err := range []error{&apply.OwnershipConflict{Kind: "Service", Name: "x"}, &apply.NameTaken{Kind: "ConfigMap", Name: "x"}} {
+		failure, ok := errors.AsType[*status.Failure](notOurs(errors.Join(err)))
+		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later || failure.Message != err.Error() {
+			t.Errorf("notOurs(%v) = %+v", err, failure)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// referenceIndex knows which stacks refer to a Secret or ConfigMap, so that one
+// needs no label to be found. Every stack is entered by its reconcile before
+// that reads anything: an event that is missed here was before the read.
+type referenceIndex struct {
+	mu     sync.RWMutex
+	stacks map[types.NamespacedName][]reference
+	users  map[reference]map[types.NamespacedName]bool
+}
+
+type reference struct {
+	kind string
+	name types.NamespacedName
+}
+
+const (
+	kindSecret    = "Secret"
+	kindConfigMap = "ConfigMap"
+)
+
+func newReferenceIndex() *referenceIndex {
+	return &referenceIndex{
+		stacks: map[types.NamespacedName][]reference{},
+		users:  map[reference]map[types.NamespacedName]bool{},
+	}
+}
+
+// set replaces what the stack refers to.
+func (i *referenceIndex) set(stack types.NamespacedName, secrets []intent.SecretUse, configMaps []intent.ConfigMapUse) {
+	references := make([]reference, 0, len(secrets)+len(configMaps))
+	add := func(kind, name string) {
+		r := reference{kind, types.NamespacedName{Namespace: stack.Namespace, Name: name}}
+		if !slices.Contains(references, r) {
+			references = append(references, r)
+		}
+	}
+	for _, use := range secrets {
+		add(kindSecret, use.Secret)
+	}
+	for _, use := range configMaps {
+		add(kindConfigMap, use.Name)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.drop(stack)
+	i.stacks[stack] = references
+	for _, r := range references {
+		if i.users[r] == nil {
+			i.users[r] = map[types.NamespacedName]bool{}
+		}
+		i.users[r][stack] = true
+	}
+}
+
+func (i *referenceIndex) forget(stack types.NamespacedName) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.drop(stack)
+}
+
+func (i *referenceIndex) drop(stack types.NamespacedName) {
+	for _, r := range i.stacks[stack] {
+		delete(i.users[r], stack)
+		if len(i.users[r]) == 0 {
+			delete(i.users, r)
+		}
+	}
+	delete(i.stacks, stack)
+}
+
+// usersOf are the stacks that refer to the object.
+func (i *referenceIndex) usersOf(kind string, name types.NamespacedName) []types.NamespacedName {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	users := make([]types.NamespacedName, 0, len(i.users[reference{kind, name}]))
+	for user := range i.users[reference{kind, name}] {
+		users = append(users, user)
+	}
+	return users
+}

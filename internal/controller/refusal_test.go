@@ -1,0 +1,254 @@
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// What no change of the cluster can mend ends as Stalled, with the whole message.
+func TestRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		name, spec        string
+		condition, reason string
+		message           string
+	}{
+		{
+			"unknown distribution", `{distribution: {name: startr}}`, v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution,
+			`spec.distribution: unknown distribution "startr"; known distributions: starter; or give an image`,
+		},
+		{
+			"bare image that needs a configuration", `{distribution: {image: "example.com/mine:1"}, disabled: [batches]}`,
+			v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonMissingConfigLabels,
+			"Distribution image example.com/mine:1 missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
+				"to provide configuration manually. See docs/configuration.md for details.",
+		},
+		{
+			"resource without its provider", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`,
+			v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonMissingProviderForResource, `"nobody" is not a configured inference provider`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.start(t, "refused")
+			b.create(t, b.stack(t, "my", tc.spec))
+			condition := b.condition(t, "my", tc.condition, tc.reason)
+			if !strings.Contains(condition.Message, tc.message) {
+				t.Errorf("message:\n got %s\nwant %s", condition.Message, tc.message)
+			}
+			b.condition(t, "my", v1alpha2.ConditionStalled, tc.reason)
+			b.condition(t, "my", v1alpha2.ConditionReady, tc.reason)
+			stack := &v1alpha2.LlamaStackDistribution{}
+			b.get(t, "my", stack)
+			if stack.Status.Phase != v1alpha2.PhaseFailed {
+				t.Errorf("phase %q, want Failed", stack.Status.Phase)
+			}
+			b.nothingApplied(t)
+		})
+	}
+}
+
+func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "bare")
+	b.create(t, b.stack(t, "my", `{distribution: {image: "example.com/mine:1"}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
+	deployment := &appsv1.Deployment{}
+	b.get(t, "my", deployment)
+	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "example.com/mine:1" {
+		t.Errorf("image %q", got)
+	}
+}
+
+// An object of somebody else's is left alone, and so is everything beside it.
+func TestOwnershipConflict(t *testing.T) {
+	b := newBench(t)
+	foreign := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "my-service"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	b.create(t, foreign)
+	b.start(t, "conflict")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonOwnershipConflict)
+	want := fmt.Sprintf(`Service "my-service" in namespace %q exists and has no controller and does not carry this object's labels; `+
+		`delete it, or give this object another name`, b.namespace)
+	if diff := cmp.Diff(want, condition.Message); diff != "" {
+		t.Errorf("message (-want +got):\n%s", diff)
+	}
+	b.nothingApplied(t)
+	after := &corev1.Service{}
+	b.get(t, "my-service", after)
+	if after.ResourceVersion != foreign.ResourceVersion {
+		t.Error("the foreign Service was written to")
+	}
+}
+
+func TestUnsupportedFields(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "unsupported")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
+	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields)
+	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.workload.autoscaling") {
+		t.Errorf("condition %+v", condition)
+	}
+	eventually(t, func() error {
+		for _, event := range b.events(t) {
+			if event.Reason == v1alpha2.EventUnsupportedField && event.Type == corev1.EventTypeWarning && strings.Contains(event.Note, "spec.workload.autoscaling") {
+				return nil
+			}
+		}
+		return fmt.Errorf("no event names the field")
+	})
+}
+
+// Drift is put back; what others added stays.
+func TestDrift(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "drift")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	deployment := &appsv1.Deployment{}
+	b.get(t, "my", deployment)
+	image := deployment.Spec.Template.Spec.Containers[0].Image
+	patch := `{"metadata":{"annotations":{"theirs":"x"}},"spec":{"template":{"spec":{"containers":[{"name":"llama-stack","image":"evil"}]}}}}`
+	if err := b.Patch(t.Context(), deployment, client.RawPatch(types.StrategicMergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		b.get(t, "my", deployment)
+		if got := deployment.Spec.Template.Spec.Containers[0].Image; got != image {
+			return fmt.Errorf("image %q", got)
+		}
+		return nil
+	})
+	if deployment.Annotations["theirs"] != "x" {
+		t.Error("somebody's annotation is gone")
+	}
+	for _, object := range []client.Object{&corev1.Service{ObjectMeta: objectMeta(b.namespace, "my-service")}, &corev1.ServiceAccount{ObjectMeta: objectMeta(b.namespace, "my-sa")}} {
+		uid := func() (types.UID, error) {
+			err := b.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+			return object.GetUID(), err
+		}
+		before, err := uid()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func() error {
+			after, err := uid()
+			if err == nil && after == before {
+				err = fmt.Errorf("%T is not deleted yet", object)
+			}
+			return err
+		})
+	}
+}
+
+// What a spec no longer asks for goes; a claim and the configuration before
+// this one stay.
+func TestPrune(t *testing.T) {
+	b := newBench(t)
+	b.create(t, secret("vllm-creds", "token", "sk-abc"))
+	b.start(t, "prune")
+	b.create(t, b.stack(t, "my", fullSpec))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	for _, spec := range []string{
+		strings.Replace(fullSpec, "[llama]", "[llama2]", 1),
+		strings.Replace(fullSpec, "[llama]", "[llama3]", 1),
+		`{distribution: {name: starter}, resources: {models: [llama4]}, workload: {overrides: {serviceAccountName: default}}}`,
+	} {
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, "my", stack)
+		stack.Spec = b.stack(t, "my", spec).Spec
+		if err := b.Update(t.Context(), stack); err != nil {
+			t.Fatal(err)
+		}
+		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	}
+	eventually(t, func() error {
+		if err := b.Get(t.Context(), b.key("my-sa"), &corev1.ServiceAccount{}); client.IgnoreNotFound(err) != nil || err == nil {
+			return fmt.Errorf("the ServiceAccount stays: %w", err)
+		}
+		var configs corev1.ConfigMapList
+		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace), client.MatchingLabels{"llamastack.io/config": "generated"}); err != nil {
+			return err
+		}
+		if len(configs.Items) != 2 {
+			return fmt.Errorf("%d configurations, want the current and the previous one", len(configs.Items))
+		}
+		return nil
+	})
+	b.get(t, "my-pvc", &corev1.PersistentVolumeClaim{})
+}
+
+// A Deployment that an older operator wrote is taken over without a restart of
+// its pods, and the status says what will differ.
+func TestTakeOverKeepsTheTemplate(t *testing.T) {
+	b := newBench(t)
+	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
+	b.create(t, stack)
+	old := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "my", Labels: map[string]string{"app.kubernetes.io/managed-by": "llama-stack-operator"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(stack, v1alpha2.GroupVersionKind)},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": "my"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": "my"}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "llama-stack", Image: "docker.io/llamastack/distribution-starter:latest",
+					Env: []corev1.EnvVar{{Name: "HF_HOME", Value: "/.llama"}},
+				}}},
+			},
+		},
+	}
+	old.Namespace = b.namespace
+	if err := b.Create(t.Context(), old, client.FieldOwner("manager")); err != nil {
+		t.Fatal(err)
+	}
+	b.start(t, "take-over")
+	condition := b.condition(t, "my", v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers)
+	if !strings.Contains(condition.Message, "image") {
+		t.Errorf("the message does not say what differs: %s", condition.Message)
+	}
+	now := &appsv1.Deployment{}
+	b.get(t, "my", now)
+	if diff := cmp.Diff(old.Spec.Template, now.Spec.Template); diff != "" {
+		t.Errorf("the template changed:\n%s", diff)
+	}
+	for _, entry := range now.ManagedFields {
+		if entry.Manager == "manager" {
+			t.Error("the older operator still owns fields")
+		}
+	}
+
+	// The next change of the spec adopts.
+	b.get(t, "my", stack)
+	stack.Spec.Workload = &v1alpha2.WorkloadSpec{Workers: new(int32(2))}
+	if err := b.Update(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		b.get(t, "my", stack)
+		if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAdopted) != nil {
+			return fmt.Errorf("not adopted yet")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,137 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+)
+
+// Options of the controller.
+type Options struct {
+	// Direct reads and writes past every cache.
+	Direct client.Client
+	// OperatorNamespace holds the operator's own Secret.
+	OperatorNamespace string
+	// OperatorVersion is shown in status.
+	OperatorVersion string
+	// Images replace those of the catalogue.
+	Images distribution.Overrides
+	// Concurrency is how many objects are reconciled at once.
+	Concurrency int
+}
+
+const (
+	firstRetry = 200 * time.Millisecond
+	lastRetry  = 5 * time.Minute
+)
+
+// metadataOnly are the kinds of which only metadata is cached.
+func metadataOnly() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
+		corev1.SchemeGroupVersion.WithKind(kindConfigMap), corev1.SchemeGroupVersion.WithKind(kindSecret),
+	}
+}
+
+// Watched are objects of every kind that the controller reads from its caches,
+// in the form it does.
+func Watched() []client.Object {
+	watched := []client.Object{
+		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{},
+		&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
+	}
+	for _, kind := range metadataOnly() {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(kind)
+		watched = append(watched, object)
+	}
+	return watched
+}
+
+// SetupWithManager adds the controller to the manager.
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
+	r := &Reconciler{
+		cache: mgr.GetCache(), direct: options.Direct,
+		applier: apply.New(apply.Options{
+			Writer: options.Direct, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), Manager: names.FieldManager,
+			MetadataOnly: metadataOnly(),
+		}),
+		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct),
+		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
+		references: newReferenceIndex(), statuses: newStatusMemory(),
+		recorder: mgr.GetEventRecorder(names.EventReporter),
+		images:   options.Images, version: options.OperatorVersion, now: time.Now,
+	}
+	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
+	err := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
+		Owns(&appsv1.Deployment{}, changed).
+		Owns(&corev1.Service{}, changed).
+		Owns(&corev1.ServiceAccount{}, changed).
+		Owns(&corev1.PersistentVolumeClaim{}, changed).
+		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, changed).
+		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).
+		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
+		Watches(&corev1.Pod{}, byInstance(), changed).
+		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
+		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: options.Concurrency,
+			// There is one controller in a program, but a test restarts it in one process.
+			SkipNameValidation: new(true),
+			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+		}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("build controller: %w", err)
+	}
+	return nil
+}
+
+// ourChange ignores status, which only this controller writes.
+func ourChange() predicate.Predicate {
+	return predicate.Or[client.Object](
+		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
+}
+
+// byInstance finds the stack of a pod or ReplicaSet by the label that its
+// selector has.
+func byInstance() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
+		stack := object.GetLabels()[names.LabelInstance]
+		if stack == "" {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: stack}}}
+	})
+}
+
+// byReference finds the stacks that refer to a Secret or ConfigMap.
+func (r *Reconciler) byReference(kind string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		for _, stack := range r.references.usersOf(kind, client.ObjectKeyFromObject(object)) {
+			requests = append(requests, reconcile.Request{NamespacedName: stack})
+		}
+		return requests
+	})
+}

@@ -1,0 +1,306 @@
+package intent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// object reads a spec from YAML, as the API server would store it.
+func object(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	var obj v1alpha2.LlamaStackDistribution
+	obj.Name, obj.Namespace = "demo", "default"
+	if err := yaml.UnmarshalStrict([]byte(spec), &obj.Spec); err != nil {
+		t.Fatalf("the spec of the test is wrong: %v", err)
+	}
+	return &obj
+}
+
+// indent puts a fragment of YAML below its parents.
+func indent(depth int, text string) string {
+	prefix := strings.Repeat("  ", depth)
+	return prefix + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n"+prefix) + "\n"
+}
+
+// Each row is a fragment of a spec and every message it is answered with.
+func TestErrors(t *testing.T) {
+	const (
+		inference = "providers:\n  inference:\n"
+		models    = "resources:\n  models:\n"
+		tools     = "resources:\n  tools:\n"
+		shields   = "resources:\n  shields:\n"
+		kv        = "storage:\n  kv:\n"
+		sql       = "storage:\n  sql:\n"
+	)
+	for name, tc := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"misspelt field": {inference + indent(2, "provider: vllm\nendpont: http://vllm:8000"), []string{
+			`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
+		}},
+		"misspelt field in a list": {inference + indent(2, "- {id: a, provider: vllm, setings: {}}"), []string{
+			`spec.providers.inference[0].setings: unknown field, did you mean "settings"?`,
+		}},
+		"field in another case": {inference + indent(2, "provider: vllm\napikey: {secretKeyRef: {name: a, key: b}}"), []string{
+			`spec.providers.inference.apikey: unknown field, did you mean "apiKey"?`,
+		}},
+		"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
+			"spec.providers.inference.tls_verify: unknown field; known are apiKey, endpoint, id, provider, secretRefs, settings; " +
+				"a key of the provider's own configuration goes below settings, or takes {secretKeyRef: {name: <Secret>, key: <key>}}",
+		}},
+		"flat reference": {inference + indent(2, "provider: vllm\napiKey: {name: a, key: b}"), []string{
+			"spec.providers.inference.apiKey: name and key go one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+		}},
+		"flat reference in the short form": {inference + indent(2, "provider: vllm\nhost: {name: a, key: b}"), []string{
+			"spec.providers.inference.host: name and key go one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+		}},
+		"secret as text": {inference + indent(2, "provider: vllm\napiKey: sk-very-secret"), []string{
+			"spec.providers.inference.apiKey: must be {secretKeyRef: {name: <Secret>, key: <key>}}, got a string",
+		}},
+		"incomplete reference": {inference + indent(2, "provider: vllm\napiKey: {secretKeyRef: {name: a, kye: b}}"), []string{
+			"spec.providers.inference.apiKey.secretKeyRef.key: required: a key of that Secret",
+			`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field, did you mean "key"?`,
+		}},
+		"reference to an impossible name": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
+			`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" cannot be the name of a Secret: ` +
+				`lower-case letters, digits, "-" and ".", with a letter or digit at both ends`,
+			`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" cannot be a key of a Secret: letters, digits, "-", "_" and "."`,
+		}},
+		"reference without secretKeyRef": {inference + indent(2, "provider: vllm\napiKey: {}"), []string{
+			"spec.providers.inference.apiKey.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+		}},
+		"unquoted word": {inference + indent(2, "provider: vllm\nid: y\nendpoint: true"), []string{
+			"spec.providers.inference.id: must be a string, got true; quote it if a word such as yes, no, on or off is meant",
+			"spec.providers.inference.endpoint: must be a string, got true; quote it if a word such as yes, no, on or off is meant",
+		}},
+		"number for a string": {inference + indent(2, "provider: vllm\nid: 17"), []string{
+			"spec.providers.inference.id: must be a string, got a number; quote it",
+		}},
+		"null": {inference + indent(2, "provider: vllm\nendpoint: null"), []string{
+			"spec.providers.inference.endpoint: must be a string, got null; leave the field out",
+		}},
+		"empty strings": {inference + indent(2, `provider: ""`+"\n"+`endpoint: ""`), []string{
+			"spec.providers.inference.provider: must not be empty; leave the field out to have the default",
+			"spec.providers.inference.endpoint: must not be empty; leave the field out to have the default",
+		}},
+		"no provider": {inference + indent(2, "id: a"), []string{
+			"spec.providers.inference.provider: required: the type of the provider, for example vllm or remote::vllm",
+		}},
+		"not a provider": {inference + indent(2, "- vllm"), []string{
+			"spec.providers.inference[0]: must be a provider, {provider: <type>, …}, or a list of providers, got a string",
+		}},
+		"empty list": {"providers: {inference: []}", []string{
+			"spec.providers.inference: must not be empty; leave the field out to have the default",
+		}},
+		"settings that are none": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
+			"spec.providers.inference.settings: must be an object, got a string",
+		}},
+		"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+strings.Repeat("]", 40)+"}"), []string{
+			"spec.providers.inference.settings: is nested deeper than 32 levels",
+		}},
+		"empty secretRefs": {inference + indent(2, "provider: vllm\nsecretRefs: {}"), []string{
+			"spec.providers.inference.secretRefs: must not be empty; leave the field out to have the default",
+		}},
+		"empty key": {inference + indent(2, `provider: vllm
+secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
+			"spec.providers.inference.secretRefs[]: the empty key is no key of a provider's configuration",
+		}},
+		"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
+			"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
+		}},
+		"FR-072: ids over all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
+			`spec.providers.inference[1].id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs`,
+			`spec.providers.safety.id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs`,
+		}},
+		"odd id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
+			`spec.providers.inference.id: "-a" cannot be an id: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends`,
+		}},
+		"type that gives no id": {inference + indent(2, "provider: remote::a b"), []string{
+			`spec.providers.inference.provider: "a b" cannot be an id: at most 63 letters, digits, '-', '_' and '.', ` +
+				"with a letter or digit at both ends; give the provider an id",
+		}},
+		"one key set twice": {inference + indent(2, `provider: vllm
+host: {secretKeyRef: {name: a, key: b}}
+secretRefs: {host: {secretKeyRef: {name: a, key: c}}}
+settings: {host: x}`), []string{
+			`spec.providers.inference.settings.host: "host" is set by spec.providers.inference.secretRefs[host].secretKeyRef too; keep one of them`,
+			`spec.providers.inference.host.secretKeyRef: "host" is set by spec.providers.inference.secretRefs[host].secretKeyRef too; keep one of them`,
+			`spec.providers.inference.settings.host: "host" is set by spec.providers.inference.host.secretKeyRef too; keep one of them`,
+		}},
+		"two values, one variable": {inference + indent(2, `- {id: a-b, provider: vllm, apiKey: {secretKeyRef: {name: one, key: k}}}
+- {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
+			"spec.providers.inference[1].apiKey.secretKeyRef: becomes the variable LLSD_A_B_API_KEY, and so does " +
+				"spec.providers.inference[0].apiKey.secretKeyRef, which is another value; give one of the two providers another id",
+		}},
+
+		"model without a name": {models + indent(2, `- {provider: vllm}
+- ""
+- 17`), []string{
+			"spec.resources.models[0].name: required: the id the model is registered under",
+			"spec.resources.models[1]: must not be empty",
+			"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number",
+		}},
+		"model's numbers": {models + indent(2, `- {name: a, contextLength: 0}
+- {name: b, contextLength: 1.5}
+- {name: c, contextLength: "8"}
+- {name: d, context_length: 8}
+- {name: e, metadata: []}`), []string{
+			"spec.resources.models[0].contextLength: 0 is not a whole number above 0",
+			"spec.resources.models[1].contextLength: 1.5 is not a whole number above 0",
+			"spec.resources.models[2].contextLength: must be a whole number above 0, got a string",
+			`spec.resources.models[3].context_length: unknown field, did you mean "contextLength"?`,
+			"spec.resources.models[4].metadata: must be an object, got a list",
+		}},
+		"empty resources": {"resources: {models: [], tools: [], shields: []}", []string{
+			"spec.resources.models: must not be empty; leave the field out to have the default",
+			"spec.resources.tools: must not be empty; leave the field out to have the default",
+			"spec.resources.shields: must not be empty; leave the field out to have the default",
+		}},
+		"MCP endpoints": {tools + indent(2, `- {name: a, mcpEndpoint: tickets:8080}
+- {name: b, mcpEndpoint: "http://"}
+- {name: c, mcpEndpoint: "http://me:hidden@host/"}
+- {name: d, mcpEndpoint: "http://a b"}
+- {name: e, mcpEndpoint: "${env.MCP}"}`), []string{
+			`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write it like http://host:8000`,
+			`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write it like http://host:8000`,
+			`spec.resources.tools[2].mcpEndpoint: "http://…@host/" carries a user or password; a URL is no place for one, use a Secret`,
+			`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write it like http://host:8000`,
+		}},
+		"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{
+			"spec.resources.shields[0].guard: unknown field; known are model, name, params, provider",
+		}},
+
+		"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: host:port of the Redis server"}},
+		"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
+		"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
+		"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known are sqlite, redis, postgres`}},
+		"redis is no sql":           {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known are sqlite, postgres`}},
+		"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: belongs to type postgres, and type is sqlite; set type: postgres or take the field away"}},
+		"fields of another type": {kv + indent(2, `endpoint: cache
+password: {secretKeyRef: {name: a, key: b}}
+connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
+			"spec.storage.kv.endpoint: belongs to type redis, and type is sqlite; set type: redis or take the field away",
+			"spec.storage.kv.password: belongs to type redis, and type is sqlite; set type: redis or take the field away",
+			"spec.storage.kv.connectionString: belongs to type postgres, and type is sqlite; set type: postgres or take the field away",
+		}},
+		"empty storage reference": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: ''}}"), []string{
+			"spec.storage.sql.connectionString.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
+		}},
+		"storage reference without a key": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: a, key: ''}}"), []string{
+			"spec.storage.sql.connectionString.secretKeyRef.key: required: a key of that Secret",
+		}},
+		"storage reference without a name": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: b}}"), []string{
+			"spec.storage.sql.connectionString.secretKeyRef.name: required: the name of a Secret in the same namespace",
+		}},
+
+		"disabled": {`disabled: ["", a/b/c, inference/, /x]`, []string{
+			`spec.disabled[0]: "" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
+			`spec.disabled[1]: "a/b/c" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
+			`spec.disabled[2]: "inference/" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
+			`spec.disabled[3]: "/x" is neither an API (postTraining) nor one provider of an API (inference/groq)`,
+		}},
+		"nothing disabled": {"disabled: []", []string{"spec.disabled: must not be empty; leave the field out to have the default"}},
+		"port": {"networking: {port: 80}", []string{
+			"spec.networking.port: 80 is not a port the server accepts; take one between 1024 and 65535",
+		}},
+		"workers": {"workload: {workers: 0}", []string{
+			"spec.workload.workers: 0 is not a number of server processes; take 1 or more",
+		}},
+		"secretEnv": {`secretEnv:
+  lower: {secretKeyRef: {name: a, key: b}}
+  LLSD_MINE: {secretKeyRef: {name: a, key: b}}`, []string{
+			`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is kept for the operator's own variables`,
+			`spec.secretEnv[lower]: "lower" is not a name the server reads: upper-case letters, digits and '_', a letter first`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, errs := intent.FromObject(object(t, tc.spec))
+			if in == nil {
+				t.Fatal("no intent")
+			}
+			if diff := cmp.Diff(tc.want, messages(errs)); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func messages(errs field.ErrorList) []string {
+	var lines []string
+	for _, err := range errs {
+		lines = append(lines, intent.Message(err))
+	}
+	return lines
+}
+
+// Redis endpoints in every form, with what becomes of them.
+func TestRedisEndpoint(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"cache":                    "cache 6379",
+		"cache:6380":               "cache 6380",
+		"redis://cache":            "cache 6379",
+		"redis://cache:6380/":      "cache 6380",
+		"redis://cache:6380/0":     "cache 6380",
+		"[::1]:6380":               "[::1] 6380",
+		"rediss://cache":           `"rediss://cache" asks for TLS, and the server speaks to Redis without; write redis://`,
+		"http://cache":             `"http://cache" is not host:port or redis://host:port`,
+		"redis://:hidden@cache":    `"redis://…@cache" carries a user or password; put the password into a Secret and name it in password`,
+		"user:hidden@cache:6379":   `"…@cache:6379" carries a user or password; put the password into a Secret and name it in password`,
+		"redis://cache/3":          `"redis://cache/3" has more than host and port; the server reads nothing else`,
+		"redis://cache?db=3":       `"redis://cache?db=3" has more than host and port; the server reads nothing else`,
+		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535`,
+		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535`,
+		"cache:six":                `"cache:six" is not host:port or redis://host:port`,
+		"a cache":                  `"a cache" is not host:port or redis://host:port`,
+		"redis://":                 `"redis://" is not host:port or redis://host:port`,
+		"${env.REDIS_HOST}:6379":   `"${env.REDIS_HOST}:6379" is not host:port or redis://host:port`,
+		"redis://us%er:h@x:1/%zz@": `"redis://…@" is not host:port or redis://host:port`,
+	} {
+		t.Run(endpoint, func(t *testing.T) {
+			in, errs := intent.FromObject(object(t, "storage: {kv: {type: redis, endpoint: '"+endpoint+"'}}"))
+			var got string
+			if len(errs) > 0 {
+				got = strings.TrimPrefix(intent.Messages(errs), "spec.storage.kv.endpoint: ")
+			} else {
+				got = in.Storage.KV.Host + " " + itoa(in.Storage.KV.Port)
+			}
+			if got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if strings.Contains(got, "hidden") {
+				t.Error("the message shows a password")
+			}
+		})
+	}
+}
+
+func TestTooManyProviders(t *testing.T) {
+	obj := object(t, "")
+	list := make([]v1alpha2.Provider, intent.MaxProviders+1)
+	obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviderList(list...)}
+	_, errs := intent.FromObject(obj)
+	if got, want := intent.Messages(errs), "spec.providers.inference: 65 providers are more than the 64 that an API may have"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// What no API server would store is reported, not choked on.
+func TestNotJSON(t *testing.T) {
+	for _, raw := range []string{"", "{", "{} {}", "\x00"} {
+		obj := object(t, "")
+		obj.Spec.Providers = &v1alpha2.ProvidersSpec{Safety: &v1alpha2.Providers{Raw: []byte(raw)}}
+		obj.Spec.Resources = &v1alpha2.ResourcesSpec{Models: []v1alpha2.ModelEntry{{Raw: []byte(raw)}}}
+		_, errs := intent.FromObject(obj)
+		if got, want := intent.Messages(errs), "spec.providers.safety: is not valid JSON\nspec.resources.models[0]: is not valid JSON"; got != want {
+			t.Errorf("%q: got\n%s\nwant\n%s", raw, got, want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package manager
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// cacheOptions keep caches as small as their use: children by their label, pods
+// and ReplicaSets by the label that every stack's selector has, ConfigMaps and
+// Secrets as metadata, of which foreign ones keep name and version only. A read
+// of anything that is not watched fails instead of starting a watch.
+func cacheOptions(namespaces []string) cache.Options {
+	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy})}
+	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
+	metadata := cache.ByObject{Transform: stripMetadata}
+	options := cache.Options{
+		ReaderFailOnMissingInformer: true,
+		// For our own kind, which must not be named below: its definition may come later.
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&appsv1.Deployment{}:            children,
+			&corev1.Service{}:               children,
+			&corev1.ServiceAccount{}:        children,
+			&corev1.PersistentVolumeClaim{}: children,
+			&appsv1.ReplicaSet{}:            workload,
+			&corev1.Pod{}:                   workload,
+			&corev1.ConfigMap{}:             metadata,
+			&corev1.Secret{}:                metadata,
+		},
+	}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return options
+}
+
+// stripWorkload leaves of pods what status is made of, and of ReplicaSets what
+// their pods need.
+func stripWorkload(object any) (any, error) {
+	switch object := object.(type) {
+	case *corev1.Pod:
+		object.ManagedFields = nil
+		object.Spec = corev1.PodSpec{NodeName: object.Spec.NodeName}
+	case *appsv1.ReplicaSet:
+		object.ManagedFields = nil
+		object.Spec.Template.Spec = needs(&object.Spec.Template.Spec)
+	}
+	return object, nil
+}
+
+// needs is the part of a pod template that names other objects.
+func needs(pod *corev1.PodSpec) corev1.PodSpec {
+	stripped := corev1.PodSpec{Volumes: pod.Volumes, ServiceAccountName: pod.ServiceAccountName}
+	for i := range pod.Containers {
+		container := corev1.Container{Name: pod.Containers[i].Name}
+		for _, variable := range pod.Containers[i].Env {
+			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+				container.Env = append(container.Env, variable)
+			}
+		}
+		stripped.Containers = append(stripped.Containers, container)
+	}
+	return stripped
+}
+
+// stripMetadata leaves of a foreign object only which it is and in which
+// version; a child keeps what clean-up goes by.
+func stripMetadata(object any) (any, error) {
+	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
+		metadata.ManagedFields = nil
+		metadata.Annotations = nil
+		if metadata.Labels[names.LabelManagedBy] != names.ManagedBy {
+			metadata.Labels = nil
+			metadata.OwnerReferences = nil
+			metadata.Finalizers = nil
+		}
+	}
+	return object, nil
+}

@@ -1,0 +1,66 @@
+package manager
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func metadata(labels map[string]string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: "x", Namespace: "ns", UID: "u", ResourceVersion: "5", Labels: labels,
+		Annotations:     map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "much"},
+		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "m"}},
+		OwnerReferences: []metav1.OwnerReference{{UID: "o"}},
+	}}
+}
+
+func TestStripMetadata(t *testing.T) {
+	foreign, err := stripMetadata(metadata(map[string]string{"app": "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "ns", UID: "u", ResourceVersion: "5"}}
+	if diff := cmp.Diff(want, foreign); diff != "" {
+		t.Errorf("foreign object (-want +got):\n%s", diff)
+	}
+	ours := map[string]string{"app.kubernetes.io/managed-by": "llama-stack-operator"}
+	kept, err := stripMetadata(metadata(ours))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Labels, want.OwnerReferences = ours, []metav1.OwnerReference{{UID: "o"}}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("child (-want +got):\n%s", diff)
+	}
+}
+
+func TestStripWorkload(t *testing.T) {
+	fromSecret := corev1.EnvVar{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "k"}}}
+	spec := corev1.PodSpec{
+		ServiceAccountName: "sa", NodeName: "n", Volumes: []corev1.Volume{{Name: "v"}},
+		Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{fromSecret, {Name: "B", Value: "plain"}}}},
+	}
+	pod := &corev1.Pod{Spec: spec, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{}}
+	set := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: corev1.PodTemplateSpec{Spec: spec}}}
+	set.Annotations = map[string]string{"deployment.kubernetes.io/revision": "1"}
+	for _, object := range []any{pod, set} {
+		if _, err := stripWorkload(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantPod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	if diff := cmp.Diff(wantPod, pod); diff != "" {
+		t.Errorf("pod (-want +got):\n%s", diff)
+	}
+	want := corev1.PodSpec{
+		ServiceAccountName: "sa", Volumes: spec.Volumes, Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{fromSecret}}},
+	}
+	if diff := cmp.Diff(want, set.Spec.Template.Spec); diff != "" || set.Annotations == nil {
+		t.Errorf("template of a ReplicaSet (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,55 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// warmUp starts every cache, also in a replica that is not the leader, so that
+// readiness means the same in all of them and a new leader starts at once. It
+// waits for as long as the API server does not serve a kind: a
+// CustomResourceDefinition may come after its operator.
+type warmUp struct {
+	cache cache.Cache
+	kinds []client.Object
+	log   logr.Logger
+	retry time.Duration
+	ready atomic.Bool
+}
+
+// Start blocks until every cache is filled.
+func (w *warmUp) Start(ctx context.Context) error {
+	for _, kind := range w.kinds {
+		// The only error is the end of the context, which is no error of ours.
+		_ = wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
+			_, err := w.cache.GetInformer(ctx, kind)
+			if err != nil && ctx.Err() == nil {
+				w.log.Error(err, "Cannot watch yet", "kind", fmt.Sprintf("%T", kind))
+			}
+			return err == nil, nil
+		})
+	}
+	w.ready.Store(ctx.Err() == nil)
+	<-ctx.Done()
+	return nil
+}
+
+// NeedLeaderElection is false: replicas that wait are ready, too.
+func (w *warmUp) NeedLeaderElection() bool { return false }
+
+// check is the readiness check.
+func (w *warmUp) check(*http.Request) error {
+	if !w.ready.Load() {
+		return errors.New("caches are not filled yet, or the CustomResourceDefinition is not installed")
+	}
+	return nil
+}

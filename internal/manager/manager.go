@@ -1,0 +1,100 @@
+package manager
+
+import (
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// kindRetry is how often a kind that the API server does not serve is asked for.
+const kindRetry = 2 * time.Second
+
+// New makes a manager with everything of the operator in it.
+func New(config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
+	if err := options.complete(getenv); err != nil {
+		return nil, fmt.Errorf("check options: %w", err)
+	}
+	scheme := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, v1alpha2.AddToScheme)
+	if err := builder.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("make a scheme: %w", err)
+	}
+	config = rest.CopyConfig(config)
+	config.UserAgent = names.UserAgent + "/" + version
+	config.QPS, config.Burst = options.QPS, options.Burst
+
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cacheOptions(options.WatchNamespaces),
+		Metrics:                       metricsOptions(options),
+		HealthProbeBindAddress:        options.HealthProbeBindAddress,
+		LeaderElection:                options.LeaderElect,
+		LeaderElectionID:              names.LeaderElectionID,
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true, // Run ends with Start
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a manager: %w", err)
+	}
+	if err := addHealth(mgr); err != nil {
+		return nil, err
+	}
+	// Reads past the caches, and no write can start a watch by accident.
+	direct, err := client.New(config, client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: scheme, Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	err = controller.SetupWithManager(mgr, controller.Options{
+		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
+		Images: relatedImages(getenv), Concurrency: options.Concurrency,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the controller: %w", err)
+	}
+	return mgr, nil
+}
+
+func metricsOptions(options Options) metricsserver.Options {
+	result := metricsserver.Options{
+		BindAddress:   options.MetricsBindAddress,
+		SecureServing: options.MetricsSecure,
+		CertDir:       options.MetricsCertPath,
+		// HTTP/2 has had too many ways to exhaust a server; nobody needs it here.
+		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
+	}
+	if options.MetricsSecure {
+		result.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return result
+}
+
+// addHealth adds the two checks: alive is who answers, ready is whose caches
+// are filled.
+func addHealth(mgr ctrl.Manager) error {
+	warm := &warmUp{
+		cache: mgr.GetCache(), kinds: controller.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,
+	}
+	if err := mgr.Add(warm); err != nil {
+		return fmt.Errorf("add caches: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add health check: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("caches", warm.check); err != nil {
+		return fmt.Errorf("add readiness check: %w", err)
+	}
+	return nil
+}

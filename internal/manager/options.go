@@ -1,0 +1,104 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Options are the operator's command-line options.
+type Options struct {
+	// MetricsBindAddress is where metrics are served; "0" serves none.
+	MetricsBindAddress string
+	// MetricsSecure serves them over TLS to who may read them.
+	MetricsSecure bool
+	// MetricsCertPath is a folder with tls.crt and tls.key; empty: a certificate
+	// made at start.
+	MetricsCertPath string
+	// HealthProbeBindAddress is where /healthz and /readyz are served.
+	HealthProbeBindAddress string
+	// LeaderElect lets one of several replicas work.
+	LeaderElect bool
+	// LeaderElectionNamespace holds the lease; empty: OperatorNamespace.
+	LeaderElectionNamespace string
+	// WatchNamespaces limits the operator to these; empty: all.
+	WatchNamespaces []string
+	// OperatorNamespace holds the operator's own Secret and lease.
+	OperatorNamespace string
+	// QPS and Burst bound the calls to the API server.
+	QPS   float32
+	Burst int
+	// Concurrency is how many stacks are reconciled at once.
+	Concurrency int
+}
+
+const (
+	defaultQPS         = 50
+	defaultBurst       = 100
+	defaultConcurrency = 4
+	// namespaceFile is where a pod finds its own namespace.
+	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+)
+
+// BindFlags adds the options to the flags.
+func (o *Options) BindFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", ":8443",
+		`address that metrics are served on, "0" for none`)
+	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true,
+		"serve metrics over TLS, to clients that the API server authenticates and authorizes")
+	flags.StringVar(&o.MetricsCertPath, "metrics-cert-path", "",
+		"folder with tls.crt and tls.key for metrics; unset: a self-signed certificate")
+	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
+		"address that /healthz and /readyz are served on")
+	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
+		"let only one of several replicas work")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
+		"namespace of the leader election lease; unset: the operator's namespace")
+	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
+		"namespaces to work in, comma separated; unset: all")
+	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
+		"namespace of the operator; unset: $POD_NAMESPACE, else the one it runs in, else "+names.OperatorNamespace)
+	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "calls to the API server a second")
+	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "calls to the API server at once")
+	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "stacks to reconcile at once")
+}
+
+// complete fills in what depends on where the operator runs, and checks the rest.
+func (o *Options) complete(getenv func(string) string) error {
+	if o.OperatorNamespace == "" {
+		o.OperatorNamespace = ownNamespace(getenv)
+	}
+	if o.LeaderElectionNamespace == "" {
+		o.LeaderElectionNamespace = o.OperatorNamespace
+	}
+	var errs []error
+	for _, namespace := range slices.Concat([]string{o.OperatorNamespace, o.LeaderElectionNamespace}, o.WatchNamespaces) {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("namespace %q: %s", namespace, strings.Join(problems, "; ")))
+		}
+	}
+	if o.QPS <= 0 || o.Burst < 1 {
+		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive", o.QPS, o.Burst))
+	}
+	if o.Concurrency < 1 {
+		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
+	}
+	return errors.Join(errs...)
+}
+
+func ownNamespace(getenv func(string) string) string {
+	if namespace := getenv("POD_NAMESPACE"); namespace != "" {
+		return namespace
+	}
+	if data, err := os.ReadFile(namespaceFile); err == nil {
+		return strings.TrimSpace(string(data))
+	}
+	return names.OperatorNamespace
+}

@@ -1,0 +1,72 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+// Run is the operator's program: it parses args, works until ctx ends, and
+// gives the exit code. version is the one built in, empty for the one that Go
+// recorded.
+func Run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) int {
+	if err := run(ctx, args, versionOr(version), getenv, stderr); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return 0
+		}
+		fmt.Fprintln(stderr, "manager:", err)
+		return 1
+	}
+	return 0
+}
+
+func run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) error {
+	var options Options
+	logging := zap.Options{DestWriter: stderr}
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	flags.SetOutput(stderr)
+	options.BindFlags(flags)
+	goFlags := flag.NewFlagSet("", flag.ContinueOnError)
+	logging.BindFlags(goFlags)
+	ctrl.RegisterFlags(goFlags) // --kubeconfig
+	flags.AddGoFlagSet(goFlags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if rest := flags.Args(); len(rest) > 0 {
+		return fmt.Errorf("unknown argument %q", rest[0])
+	}
+	logger := zap.New(zap.UseFlagOptions(&logging))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the API server: %w", err)
+	}
+	mgr, err := New(config, options, version, getenv)
+	if err != nil {
+		return err
+	}
+	logger.Info("Starting", "version", version)
+	return mgr.Start(ctx)
+}
+
+// versionOr is the version given, else the module's as Go recorded it.
+func versionOr(version string) string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,148 @@
+package manager_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// The whole program, from its arguments on: it is alive at once, ready when the
+// kind it works for is there, shows metrics to nobody it does not know, and
+// gives its lease back.
+func TestRun(t *testing.T) {
+	plane, err := testutil.Start(testutil.Options{Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	data, err := plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	health, metrics := freeAddress(t), freeAddress(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	output := &buffer{}
+	done := make(chan int, 1)
+	go func() {
+		done <- manager.Run(ctx, []string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
+			"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics,
+		}, "v1.2.3", func(string) string { return "" }, output)
+	}()
+
+	expect(t, output, "http://"+health+"/healthz", http.StatusOK)
+	expect(t, output, "http://"+health+"/readyz", http.StatusInternalServerError)
+	if err := plane.Install(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, output, "http://"+health+"/readyz", http.StatusOK)
+	expect(t, output, "https://"+metrics+"/metrics", http.StatusUnauthorized)
+
+	admin, err := plane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holder := leaseHolder(t, admin); holder == "" {
+		t.Error("nobody holds the lease")
+	}
+	cancel()
+	select {
+	case code := <-done:
+		if code != 0 {
+			t.Errorf("exit code %d:\n%s", code, output)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatalf("does not stop:\n%s", output)
+	}
+	if holder := leaseHolder(t, admin); holder != "" {
+		t.Errorf("%s still holds the lease", holder)
+	}
+}
+
+func leaseHolder(t *testing.T, c client.Client) string {
+	t.Helper()
+	var lease coordinationv1.Lease
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.LeaderElectionID}, &lease); err != nil {
+		t.Fatal(err)
+	}
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// expect polls until the address answers with the status.
+func expect(t *testing.T, output fmt.Stringer, url string, code int) {
+	t.Helper()
+	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return false, err
+		}
+		var response *http.Response
+		if response, last = web.Do(request); last != nil {
+			return false, nil
+		}
+		body, err := io.ReadAll(response.Body)
+		last = fmt.Errorf("status %d: %s (%w)", response.StatusCode, body, err)
+		return response.StatusCode == code, response.Body.Close()
+	})
+	if err != nil {
+		t.Fatalf("%s does not answer %d: %v\n%s", url, code, last, output)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+type buffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -1,0 +1,166 @@
+package plan_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+func TestBuildRefuses(t *testing.T) {
+	const vllm = "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}\n"
+	for name, tc := range map[string]struct {
+		spec              string
+		change            func(*plan.Input)
+		condition, reason string
+		message           string
+	}{
+		"a spec that cannot be read": {
+			spec:      "providers: {inference: {provider: vllm, endpont: \"http://vllm:8000\"}}\n",
+			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
+			message: `spec.providers.inference.endpont: `,
+		},
+		"two secrets in one variable": {
+			spec: `
+providers:
+  inference:
+    - {id: a-b, provider: vllm, endpoint: "http://a", apiKey: {secretKeyRef: {name: one, key: token}}}
+    - {id: a.b, provider: vllm, endpoint: "http://b", apiKey: {secretKeyRef: {name: two, key: token}}}
+`,
+			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
+			message: "LLSD_A_B_API_KEY",
+		},
+		"a resource without its provider": {
+			spec:      vllm + "resources: {models: [{name: m, provider: vllm-primary}]}\n",
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingProviderForResource,
+			message: `spec.resources.models[0].provider: "vllm-primary" is not a configured inference provider`,
+		},
+		"an unknown provider type": {
+			spec:      "providers: {inference: {provider: vlm}}\n",
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: "spec.providers.inference",
+		},
+		"both": {
+			spec:      "providers: {inference: {provider: vlm}}\nresources: {models: [{name: m, provider: nobody}]}\n",
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: "spec.providers.inference",
+		},
+		"a spec that the release before served": {
+			spec:      "providers: {inference: {provider: vlm}}\n",
+			change:    func(in *plan.Input) { in.RunningRelease = "0.6" },
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUpgradeConfigFailure,
+			message: "spec.providers.inference",
+		},
+		"the same release": {
+			spec:      "providers: {inference: {provider: vlm}}\n",
+			change:    func(in *plan.Input) { in.RunningRelease = "0.7" },
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: "spec.providers.inference",
+		},
+		"an image without a base": {
+			spec:      "distribution: {image: \"registry.example.com/mine:1\"}\n" + vllm,
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingConfigLabels,
+			message: "Distribution image registry.example.com/mine:1 missing config labels. Add labels using `crane mutate` or " +
+				"use `overrideConfig` to provide configuration manually. See docs/configuration.md for details.",
+		},
+		"a base of an unknown version": {
+			spec:      vllm,
+			change:    func(in *plan.Input) { in.Base.Data = []byte("version: 3\nproviders: {}\n") },
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUnsupportedConfigVersion,
+			message: "Unsupported config.yaml version 3. Supported versions: 1, 2",
+		},
+		"a base that is not YAML": {
+			spec:      vllm,
+			change:    func(in *plan.Input) { in.Base.Data = []byte("{") },
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: "is not YAML",
+		},
+		"a base that is too large": {
+			spec:      vllm,
+			change:    func(in *plan.Input) { in.Base.Data = make([]byte, 10<<20) },
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: "786432",
+		},
+		"an override that takes no number of workers": {
+			spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
+			change:    func(in *plan.Input) { in.Override.Data = []byte("server: 1\n") },
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: `ConfigMap "mine", key "server.yaml": `,
+		},
+		"an override that is too large to copy": {
+			spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
+			change: func(in *plan.Input) {
+				in.Override.Data = []byte("a: " + strings.Repeat("x", 1<<20) + "\n")
+			},
+			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
+			message: "generated configuration has",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, tc.spec)
+			if tc.change != nil {
+				tc.change(&in)
+			}
+			built, err := plan.Build(in)
+			var refused *plan.ConfigError
+			if !errors.As(err, &refused) || built != nil {
+				t.Fatalf("there is a plan: %v; error %v", built != nil, err)
+			}
+			if refused.Condition != tc.condition || refused.Reason != tc.reason {
+				t.Errorf("condition %s, reason %s", refused.Condition, refused.Reason)
+			}
+			if !strings.Contains(err.Error(), tc.message) {
+				t.Errorf("message %q, want %q in it", err, tc.message)
+			}
+			if (len(refused.Errors) == 0) == (refused.Err == nil) {
+				t.Errorf("either fields are at fault or something else: %+v", refused)
+			}
+		})
+	}
+}
+
+// An override that nobody read is the caller's mistake, not the user's.
+func TestBuildNeedsTheOverride(t *testing.T) {
+	in := input(t, "overrideConfig: {configMapName: mine}\n")
+	in.Override = nil
+	_, err := plan.Build(in)
+	var refused *plan.ConfigError
+	if err == nil || errors.As(err, &refused) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestWarningsOnTheRelease(t *testing.T) {
+	const rest = "disabled: [eval]\nbaseConfig: {configMapName: base}\n"
+	base := input(t, rest).Base
+	for name, tc := range map[string]struct{ distribution, want string }{
+		"known":        {"distribution: {name: starter}\n", ""},
+		"known by tag": {"distribution: {image: \"example.com/mine:0.7.3\"}\n", ""},
+		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "server release 0.7.99 is configured by what is known of 0.7.3"},
+		"unknown": {
+			"distribution: {image: \"example.com/mine:latest\"}\n",
+			`the server release of image "example.com/mine:latest" is not known; it is configured as release 0.7`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, tc.distribution+rest)
+			in.Base = base
+			built := build(t, in)
+			var found string
+			for _, warning := range built.Warnings {
+				if warning.Path == "spec.distribution" {
+					found = warning.Message
+				}
+			}
+			if found != tc.want {
+				t.Errorf("warning %q, want %q", found, tc.want)
+			}
+			ports := strings.Count(strings.Join(environment(container(t, built)), " "), "_PORT=8321")
+			if unknown := name == "unknown"; unknown != (ports == 3) { // LLS_PORT and the variables of both servers
+				t.Errorf("%d variables with the port", ports)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package plan_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+)
+
+// What feeds the template is in the digest, and nothing else: a change that a pod sees rolls it, one that it does not
+// see leaves it alone. The digest and the renderers are written apart; this table holds them together.
+func TestInputsAreWhatThePodSees(t *testing.T) {
+	const from = `
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
+`
+	workload := func(text string) func(string) string {
+		return func(spec string) string { return strings.Replace(spec, "replicas: 1,", text+",", 1) }
+	}
+	override := func(text string) func(string) string {
+		return func(spec string) string { return strings.Replace(spec, "overrides: {", "overrides: {"+text+", ", 1) }
+	}
+	add := func(text string) func(string) string { return func(spec string) string { return spec + text } }
+
+	type change struct {
+		spec  func(string) string
+		input func(*plan.Input)
+	}
+	sees := map[string]change{
+		"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
+		"config":                {spec: add("disabled: [eval]\n")},
+		"name of a Secret":      {spec: func(s string) string { return strings.Replace(s, "vllm-creds", "other", 1) }},
+		"key of a Secret":       {spec: func(s string) string { return strings.Replace(s, "key: token", "key: other", 1) }},
+		"secretEnv":             {spec: add("secretEnv: {B: {secretKeyRef: {name: b, key: b}}}\n")},
+		"port":                  {spec: add("networking: {port: 9000}\n")},
+		"long name":             {input: func(in *plan.Input) { in.LongConfigMapName = true }},
+		"workers":               {spec: workload("workers: 2")},
+		"resources":             {spec: workload("resources: {requests: {cpu: 2}}")},
+		"storage":               {spec: workload("storage: {}")},
+		"mountPath":             {spec: workload("storage: {mountPath: /data}")},
+		"serviceAccountName":    {spec: override("serviceAccountName: mine")},
+		"imagePullSecrets":      {spec: override("imagePullSecrets: [{name: mine}]")},
+		"imagePullPolicy":       {spec: override("imagePullPolicy: Always")},
+		"podLabels":             {spec: override("podLabels: {a: b}")},
+		"podAnnotations":        {spec: override("podAnnotations: {a: b}")},
+		"env":                   {spec: func(s string) string { return strings.Replace(s, `value: "1"`, `value: "2"`, 1) }},
+		"envFrom":               {spec: override("envFrom: [{secretRef: {name: a}}]")},
+		"command":               {spec: override("command: [a]")},
+		"args":                  {spec: override("args: [a]")},
+		"volumes":               {spec: override("volumes: [{name: a, emptyDir: {}}]")},
+		"volumeMounts":          {spec: override("volumeMounts: [{name: lls-storage, mountPath: /a}]")},
+		"terminationGrace":      {spec: override("terminationGracePeriodSeconds: 60")},
+		"override":              {spec: func(string) string { return "overrideConfig: {configMapName: mine, key: server.yaml}\n" }},
+		"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
+	}
+	blind := map[string]change{
+		"nothing":                  {},
+		"replicas":                 {spec: workload("replicas: 5")},
+		"the default of a port":    {spec: add("networking: {port: 8321}\n")},
+		"expose":                   {spec: add("networking: {expose: true}\n")},
+		"allowedFrom":              {spec: add("networking: {allowedFrom: {namespaces: [a]}}\n")},
+		"podDisruptionBudget":      {spec: workload("podDisruptionBudget: {minAvailable: 1}")},
+		"labels of the stack":      {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
+		"generation":               {input: func(in *plan.Input) { in.Object.Generation = 99 }},
+		"version of the operator":  {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
+		"image of the catalogue":   {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
+		"release that runs":        {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
+		"where the base came from": {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
+	}
+	start := build(t, input(t, from)).Rendered.Record
+	for _, name := range slices.Sorted(maps.Keys(sees)) {
+		if got := changed(t, from, sees[name].spec, sees[name].input); got.Inputs == start.Inputs || got.Template == start.Template {
+			t.Errorf("%s: inputs changed %v, template changed %v; want both",
+				name, got.Inputs != start.Inputs, got.Template != start.Template)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(blind)) {
+		if got := changed(t, from, blind[name].spec, blind[name].input); got.Inputs != start.Inputs || got.Template != start.Template {
+			t.Errorf("%s: inputs changed %v, template changed %v; want neither",
+				name, got.Inputs != start.Inputs, got.Template != start.Template)
+		}
+	}
+}
+
+func changed(t *testing.T, spec string, edit func(string) string, change func(*plan.Input)) record.Record {
+	t.Helper()
+	edited := spec
+	if edit != nil {
+		if edited = edit(spec); edited == spec {
+			t.Fatalf("the edit does not fit the spec %s", spec)
+		}
+	}
+	in := input(t, edited)
+	if change != nil {
+		change(&in)
+	}
+	return build(t, in).Rendered.Record
+}
+
+// Of the references only the digest's place in the annotation changes; the template's own digest leaves it out.
+func TestReferencesAreInTheAnnotation(t *testing.T) {
+	in := input(t, "disabled: [eval]\n")
+	without := build(t, in)
+	in.References = record.References{Digest: "abc", Key: "k1"}
+	with := build(t, in)
+	if got, want := with.Rendered.Record.Inputs, without.Rendered.Record.Inputs+".abc"; got != want {
+		t.Errorf("inputs %q, want %q", got, want)
+	}
+	if with.Rendered.Record.ReferenceKey != "k1" || with.Rendered.Record.Template != without.Rendered.Record.Template {
+		t.Errorf("record %+v", with.Rendered.Record)
+	}
+	annotations := with.Rendered.Deployment.Spec.Template.Annotations
+	if annotations[names.AnnotationInputs] != with.Rendered.Record.Inputs || annotations[names.AnnotationConfigHash] != with.ConfigHash {
+		t.Errorf("annotations %v", annotations)
+	}
+	written, ok := record.Parse(with.Rendered.Deployment.Annotations)
+	if !ok || written != with.Rendered.Record {
+		t.Errorf("record on the Deployment %+v", written)
+	}
+}
+
+// The mark of an older version changes nothing of the pods yet, but is one of their inputs.
+func TestTheCompatMarkIsAnInput(t *testing.T) {
+	in := input(t, "disabled: [eval]\n")
+	without := build(t, in).Rendered.Record.Inputs
+	in.Object.Annotations = map[string]string{names.AnnotationCompat: "v1alpha1"}
+	if with := build(t, in).Rendered.Record.Inputs; with == without {
+		t.Error("the mark is not in the digest")
+	}
+}

@@ -1,0 +1,374 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+)
+
+// step is something that happens, and what has to be true then.
+type step struct {
+	// happens before the reconcile; nil: nothing does.
+	happens func(*world)
+	stack   stack
+	want    record.Outcome
+	// rollouts is how often the pods were replaced so far.
+	rollouts int
+	// image and habit of the pods, checked when given.
+	image, habit string
+	// message is a part of the decision's.
+	message string
+}
+
+func TestDecide(t *testing.T) {
+	one := newStack()
+	two := one.change(func(s *stack) { s.image = "server:2" })
+	three := two.change(func(s *stack) { s.image = "server:3" })
+	upgraded := one
+	upgraded.operator, upgraded.habit = operatorV2, "new"
+	upgradedTwo := two
+	upgradedTwo.operator, upgradedTwo.habit = operatorV2, "new"
+	sameHabit := one
+	sameHabit.operator = operatorV2
+	scaled := func(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) }
+
+	for name, steps := range map[string][]step{
+		"the first apply, and nothing more": {
+			{stack: one, want: record.Changed, rollouts: 1, image: "server:1"},
+			{stack: one, want: record.Unchanged, rollouts: 1},
+		},
+		"a change of the spec rolls the pods once": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2, image: "server:2"},
+			{stack: two, want: record.Unchanged, rollouts: 2},
+		},
+		"there and back again": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: two.change(func(s *stack) { s.image = one.image }), want: record.Changed, rollouts: 3, image: "server:1"},
+		},
+		"scaling rolls nothing": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: scaled(one), want: record.Unchanged, rollouts: 1},
+		},
+		"a change that no pod sees rolls nothing": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: record.Changed, rollouts: 1},
+			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: record.Unchanged, rollouts: 1},
+		},
+		"an edit by somebody is put back": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{
+				happens: func(w *world) {
+					w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
+				},
+				stack: one, want: record.Unchanged, rollouts: 3, image: "server:1",
+			},
+		},
+		"a digest somebody writes into the template is put back": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{
+				happens: func(w *world) {
+					w.edit(kubectlEdit, func(d *appsv1.Deployment) {
+						d.Spec.Template.Annotations[names.AnnotationInputs] = "made up"
+					})
+				},
+				stack: one, want: record.Unchanged, rollouts: 3,
+			},
+		},
+		"a lost record comes back": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{
+				happens: func(w *world) {
+					w.edit(kubectlEdit, func(d *appsv1.Deployment) { delete(d.Annotations, names.AnnotationRendered) })
+				},
+				stack: one, want: record.Unchanged, rollouts: 1,
+			},
+			{
+				happens: func(w *world) {
+					w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Annotations[names.AnnotationRendered] = "{" })
+				},
+				stack: two, want: record.Changed, rollouts: 2,
+			},
+			{stack: two, want: record.Unchanged, rollouts: 2},
+		},
+		"an operator upgrade restarts nothing": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{
+				stack: upgraded, want: record.KeepTemplate, rollouts: 1, habit: "old",
+				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+			},
+			{stack: upgraded, want: record.KeepTemplate, rollouts: 1, habit: "old"},
+			{stack: scaled(upgraded), want: record.KeepTemplate, rollouts: 1, habit: "old"},
+			{stack: upgradedTwo.change(func(*stack) {}), want: record.Changed, rollouts: 2, habit: "new"},
+			{stack: upgradedTwo.change(func(*stack) {}), want: record.Unchanged, rollouts: 2},
+		},
+		"an operator upgrade that renders the same": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: sameHabit, want: record.Unchanged, rollouts: 1},
+		},
+		"a restart adopts": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Unchanged, rollouts: 2},
+			{stack: upgraded, want: record.KeepTemplate, rollouts: 2, habit: "old"},
+			{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: record.Changed, rollouts: 4, habit: "new"},
+			{stack: upgraded, want: record.Unchanged, rollouts: 4},
+		},
+		"a downgrade goes back to what runs": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: upgraded, want: record.KeepTemplate, rollouts: 1},
+			{stack: one, want: record.Unchanged, rollouts: 1},
+			{stack: upgraded, want: record.KeepTemplate, rollouts: 1},
+		},
+		"an older operator's template stays until the next change": {
+			{
+				happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1, habit: "older",
+				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
+			},
+			{stack: one, want: record.KeepTemplate, rollouts: 1, habit: "older"},
+			{stack: two, want: record.Changed, rollouts: 2, habit: "old", image: "server:2"},
+			{stack: two, want: record.Unchanged, rollouts: 2},
+		},
+		"an older operator's template is adopted by a restart": {
+			{happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1},
+			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Changed, rollouts: 3, habit: "old"},
+		},
+		"a rollback is respected until the spec changes": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{
+				happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3, image: "server:1",
+				message: `Deployment "demo" was rolled back to revision 3`,
+			},
+			{stack: two, want: record.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: scaled(two), want: record.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: scaled(three), want: record.Changed, rollouts: 4, image: "server:3"},
+			{stack: scaled(three), want: record.Unchanged, rollouts: 4},
+		},
+		"a rollback that is undone": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3},
+			{happens: (*world).undo, stack: two, want: record.Unchanged, rollouts: 4, image: "server:2"},
+		},
+		"the spec follows a rollback": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3},
+			{stack: two.change(func(s *stack) { s.image = one.image }), want: record.Unchanged, rollouts: 3, image: "server:1"},
+		},
+		"a restart of rolled back pods is no way forward": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3},
+			{happens: func(w *world) { w.restart("monday") }, stack: two, want: record.RolledBack, rollouts: 4, image: "server:1"},
+		},
+		"a rollback of the template alone": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{happens: (*world).undoTemplate, stack: two, want: record.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: two, want: record.RolledBack, rollouts: 3},
+			{stack: three, want: record.Changed, rollouts: 4, image: "server:3"},
+		},
+		"a rollback of the template alone, before the Deployment controller has seen it": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{
+				happens: func(w *world) { w.unsynced = true; w.undoTemplate() },
+				stack:   two, want: record.RolledBack, rollouts: 2, image: "server:1",
+			},
+		},
+		"a rollback to an older operator's template": {
+			{happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3, habit: "older"},
+		},
+		"a rollback after an operator upgrade": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: upgradedTwo, want: record.KeepTemplate, rollouts: 2},
+			{happens: (*world).undo, stack: upgradedTwo, want: record.RolledBack, rollouts: 3, image: "server:1"},
+		},
+		"a rollback that the Deployment controller has not seen": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{
+				happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: record.StaleCache, rollouts: 2,
+				message: "do not fit together",
+			},
+			{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: record.RolledBack, rollouts: 3},
+		},
+		"an object that was read too early": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: one, want: record.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was rendered already"},
+			{happens: (*world).undo, stack: one, want: record.StaleCache, rollouts: 3, message: "generation 2"},
+		},
+		"a stack restored from a backup starts again at generation 1": {
+			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: func() stack { s := one; s.uid = secondUID; return s }(), want: record.Changed, rollouts: 3, image: "server:1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { play(t, steps) })
+	}
+}
+
+func TestDecideOnReferences(t *testing.T) {
+	with := func(digest, key string) stack {
+		s := newStack()
+		s.secrets = record.References{Digest: digest, Key: key}
+		return s
+	}
+	changed := with("b", firstKey).change(func(s *stack) { s.image = "server:2" })
+	for name, steps := range map[string][]step{
+		"a changed secret rolls the pods once": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: with("b", firstKey), want: record.Changed, rollouts: 2},
+			{stack: with("b", firstKey), want: record.Unchanged, rollouts: 2},
+		},
+		"another key rolls nothing, a change after it does": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: with("x", nextKey), want: record.Unchanged, rollouts: 1},
+			{stack: with("x", nextKey), want: record.Unchanged, rollouts: 1},
+			{stack: with("y", nextKey), want: record.Changed, rollouts: 2},
+			{stack: with("y", nextKey), want: record.Unchanged, rollouts: 2},
+		},
+		"another key and an operator upgrade at once": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: record.KeepTemplate, rollouts: 1},
+			{stack: func() stack { s := with("y", nextKey); s.habit = "new"; return s }(), want: record.Changed, rollouts: 2},
+		},
+		"a rollback behind another key": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: changed, want: record.Changed, rollouts: 2},
+			{stack: func() stack { s := changed; s.secrets = record.References{Digest: "y", Key: nextKey}; return s }(), want: record.Unchanged, rollouts: 2},
+			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = record.References{Digest: "y", Key: nextKey}; return s }(), want: record.RolledBack, rollouts: 3},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { play(t, steps) })
+	}
+}
+
+// A cache may show the Deployment as it was before our own last apply, and its ReplicaSets as they are after it.
+func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
+	w := newWorld(t)
+	one := newStack()
+	two := one.change(func(s *stack) { s.image = "server:2" })
+	w.reconcile(one)
+	early := w.live()
+	w.reconcile(two)
+	decision, err := record.Decide(early, w.sets, two.render(t))
+	if err != nil || decision.Outcome != record.StaleCache || decision.Deployment != nil {
+		t.Errorf("decision %+v, error %v; want %s", decision, err, record.StaleCache)
+	}
+}
+
+func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
+	w := newWorld(t)
+	one := newStack()
+	w.reconcile(one)
+	w.reconcile(one.change(func(s *stack) { s.image = "server:2" }))
+	foreign := make([]appsv1.ReplicaSet, len(w.sets))
+	for i := range w.sets {
+		w.sets[i].DeepCopyInto(&foreign[i])
+		foreign[i].OwnerReferences[0].UID = "another"
+		foreign[i].Annotations[names.AnnotationRendered] = `{"uid":"first","generation":99,"inputs":"x"}`
+	}
+	three := one.change(func(s *stack) { s.image, s.generation = "server:3", 3 })
+	decision, err := record.Decide(w.live(), foreign, three.render(t))
+	if err != nil || decision.Outcome != record.Changed {
+		t.Errorf("outcome %s, error %v; want %s", decision.Outcome, err, record.Changed)
+	}
+}
+
+// Without managed fields nobody knows what is ours; applying less than that would take it away.
+func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
+	w := newWorld(t)
+	one := newStack()
+	w.reconcile(one)
+	live := w.live()
+	live.ManagedFields = nil
+	one.habit = "new"
+	if decision, err := record.Decide(live, w.sets, one.render(t)); err == nil || !strings.Contains(err.Error(), "managed fields") {
+		t.Errorf("decision %+v, error %v; want an error about managed fields", decision, err)
+	}
+}
+
+// play takes the steps. A reconcile that follows another one with nothing in between has to find nothing to do.
+func play(t *testing.T, steps []step) {
+	t.Helper()
+	w := newWorld(t)
+	for i, step := range steps {
+		if step.happens != nil {
+			step.happens(w)
+		}
+		decision := w.reconcile(step.stack)
+		if decision.Outcome != step.want {
+			t.Fatalf("step %d: outcome %s (%s), want %s", i, decision.Outcome, decision.Message, step.want)
+		}
+		if (decision.Deployment == nil) != (step.want == record.StaleCache) {
+			t.Errorf("step %d: outcome %s comes with Deployment %v", i, decision.Outcome, decision.Deployment)
+		}
+		if !strings.Contains(decision.Message, step.message) {
+			t.Errorf("step %d: message %q, want %q in it", i, decision.Message, step.message)
+		}
+		if w.rollouts != step.rollouts {
+			t.Errorf("step %d: %d rollouts, want %d", i, w.rollouts, step.rollouts)
+		}
+		if step.image != "" && w.image() != step.image {
+			t.Errorf("step %d: pods run %q, want %q", i, w.image(), step.image)
+		}
+		if step.habit != "" && w.habit() != step.habit {
+			t.Errorf("step %d: pods have habit %q, want %q", i, w.habit(), step.habit)
+		}
+		if got := *w.live().Spec.Replicas; step.want != record.StaleCache && got != step.stack.replicas {
+			t.Errorf("step %d: %d replicas, want %d", i, got, step.stack.replicas)
+		}
+		settled(t, w, step.stack)
+	}
+}
+
+// settled reconciles once more and looks for a difference.
+func settled(t *testing.T, w *world, s stack) {
+	t.Helper()
+	before := w.live()
+	w.reconcile(s)
+	if diff := cmp.Diff(before, w.live(), ignoreTime); diff != "" {
+		t.Errorf("a second reconcile changes (-before +after):\n%s", diff)
+	}
+}
+
+var ignoreTime = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Time" }, cmp.Ignore())
+
+// older is a Deployment as the older operator wrote it: no digest, no record, another template.
+func (w *world) older(s stack) {
+	w.t.Helper()
+	replicas := s.replicas
+	labels := names.Selector(name)
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: names.Container, Image: s.image, Env: []corev1.EnvVar{{Name: "HABIT", Value: "older"}},
+				}}},
+			},
+		},
+	}
+	options := metav1.CreateOptions{FieldManager: olderOperator}
+	if err := w.deployments.Create(deploymentsResource, deployment, namespace, options); err != nil {
+		w.t.Fatal(err)
+	}
+	w.sync()
+}

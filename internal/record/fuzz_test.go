@@ -1,0 +1,79 @@
+package record_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+)
+
+// Whatever users and operators do in whatever order: a reconcile that follows settles, the pods are replaced only for a
+// reason, and in the end the spec of the newest generation can always be brought into force by a change.
+func FuzzDecide(f *testing.F) {
+	f.Add([]byte("iruk"))
+	f.Add([]byte("iisoouurrkk"))
+	f.Add([]byte("ioiuoiruskioeti"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) > 24 {
+			t.Skip("longer scripts say nothing new")
+		}
+		w := newWorld(t)
+		s := newStack()
+		s.secrets = record.References{Digest: "0", Key: "0"}
+		decision := w.reconcile(s)
+		for i, event := range script {
+			before := w.rollouts
+			pending := decision.Outcome == record.KeepTemplate || decision.Outcome == record.RolledBack
+			reason := happen(w, &s, event, strconv.Itoa(i), pending)
+			decision = w.reconcile(s)
+			if decision.Outcome == record.StaleCache {
+				t.Fatalf("event %d (%c): %s", i, event, decision.Message)
+			}
+			if !reason && w.rollouts != before {
+				t.Fatalf("event %d (%c): pods were replaced for nothing, outcome %s", i, event, decision.Outcome)
+			}
+			settled(t, w, s)
+		}
+		last := s.change(func(s *stack) { s.image = "server:last" })
+		if decision := w.reconcile(last); decision.Outcome != record.Changed || w.image() != last.image {
+			t.Fatalf("the last change ends in %s with image %q", decision.Outcome, w.image())
+		}
+		if decision := w.reconcile(last); decision.Outcome != record.Unchanged {
+			t.Fatalf("after the last change: %s", decision.Outcome)
+		}
+	})
+}
+
+// happen does one thing and says whether pods may be replaced for it. With a rendering pending every change of the spec
+// that a pod could see brings it.
+func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
+	switch event {
+	case 'i': // a new image
+		*s = s.change(func(s *stack) { s.image = "server:" + mark })
+		return true
+	case 'b': // an image that was there before
+		*s = s.change(func(s *stack) { s.image = "server:1" })
+		return true
+	case 's': // another number of replicas
+		*s = s.change(func(s *stack) { s.replicas++ })
+	case 'e': // the default, spelt out
+		*s = s.change(func(s *stack) { s.memory = "1Gi" })
+		return pending
+	case 'o': // another operator
+		s.operator, s.habit = "operator-"+mark, "habit-"+mark
+	case 'k': // the key of the references is lost and made again
+		s.secrets = record.References{Digest: "k" + mark, Key: "key-" + mark}
+	case 'u': // a roll-back
+		if len(w.sets) > 1 {
+			w.undo()
+		}
+		return true
+	case 'r': // a restart
+		w.restart(mark)
+		return true
+	default: // a Secret changes
+		s.secrets.Digest = "d" + mark
+		return true
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+)
+
+func TestRecordSurvivesItsAnnotation(t *testing.T) {
+	want := record.Record{
+		UID: "u", Generation: 7, Inputs: "a.b", TemplateInputs: "a.c", ReferenceKey: "k", Template: "d", ConfigHash: "e",
+		Image: "server:1", Distribution: record.Distribution{
+			Name: "starter", Version: "0.7", CatalogueImage: "server:0", Release: "0.7",
+		},
+		OperatorVersion: "v1", Kept: &record.Kept{RestartedAt: "monday"},
+	}
+	value, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := record.Parse(map[string]string{names.AnnotationRendered: value})
+	if !ok {
+		t.Fatalf("%s is not read back", value)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for name, annotations := range map[string]map[string]string{
+		"nothing":           nil,
+		"not JSON":          {names.AnnotationRendered: "{"},
+		"another's JSON":    {names.AnnotationRendered: `{"a":1}`},
+		"another's type":    {names.AnnotationRendered: `{"inputs":1}`},
+		"an empty value":    {names.AnnotationRendered: ""},
+		"another's address": {"llamastack.io/other": `{"inputs":"a"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, ok := record.Parse(annotations); ok {
+				t.Errorf("read as %+v", got)
+			}
+		})
+	}
+}
+
+// The digests of running stacks are in their templates: a change of this text would restart every one of them at the
+// next operator upgrade. New inputs are left out when they are empty.
+func TestDigestIsTheSameForEver(t *testing.T) {
+	inputs := record.Inputs{Image: "server:1", Release: "0.7", Port: 8321, Workers: 1, MountPath: "/.llama"}
+	for name, tc := range map[string]struct {
+		change     func(*record.Inputs)
+		references record.References
+		want       string
+	}{
+		"small":           {want: "ab8ac5cf83c59fccd51612c8c6d7f782"},
+		"with references": {references: record.References{Digest: "ref", Key: "k"}, want: "ab8ac5cf83c59fccd51612c8c6d7f782.ref"},
+		"large": {
+			change: func(in *record.Inputs) {
+				in.Claim, in.Compat = true, "v1alpha1"
+				in.ConfigMap, in.ConfigKey, in.ConfigHash = "demo-config-1", "config.yaml", "1"
+				in.Variables = []string{"A@b/c"}
+				in.Overrides = &v1alpha2.WorkloadOverrides{Command: []string{"run"}, PodLabels: map[string]string{"b": "2", "a": "1"}}
+			},
+			want: "450feaa5897f4b2b470c369dcee33ecc",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputs
+			if tc.change != nil {
+				tc.change(&in)
+			}
+			got, err := record.Digest(in, tc.references)
+			if err != nil || got != tc.want {
+				t.Errorf("digest %q, error %v; want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTemplateDigest(t *testing.T) {
+	template := func(annotations map[string]string, image string) string {
+		t.Helper()
+		digest, err := record.TemplateDigest(corev1ac.PodTemplateSpec().WithAnnotations(annotations).
+			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithImage(image))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	want := template(map[string]string{names.AnnotationInputs: "a", names.AnnotationConfigHash: "h"}, "server:1")
+	if got := template(map[string]string{names.AnnotationInputs: "b", names.AnnotationConfigHash: "h"}, "server:1"); got != want {
+		t.Error("the digest of the inputs is in the digest of the template")
+	}
+	for name, got := range map[string]string{
+		"image":       template(map[string]string{names.AnnotationConfigHash: "h"}, "server:2"),
+		"config hash": template(map[string]string{names.AnnotationConfigHash: "i"}, "server:1"),
+	} {
+		if got == want {
+			t.Errorf("the %s is not in the digest", name)
+		}
+	}
+	if empty, err := record.TemplateDigest(corev1ac.PodTemplateSpec()); err != nil || empty == want {
+		t.Errorf("digest of an empty template %q, error %v", empty, err)
+	}
+}
+
+func TestMessageNamesPlacesAndNoValues(t *testing.T) {
+	w := newWorld(t)
+	s := newStack()
+	w.reconcile(s)
+	rendered := s.render(t)
+	spec := rendered.Deployment.Spec.Template.Spec
+	spec.Containers[0].WithEnv(corev1ac.EnvVar().WithName("PASSWORD").WithValue("hunter2")).
+		WithArgs("--token", "hunter2").
+		WithVolumeMounts(corev1ac.VolumeMount().WithName("data").WithMountPath("/data")).
+		WithSecurityContext(corev1ac.SecurityContext().WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
+	spec.Containers[0].Env[0] = *corev1ac.EnvVar().WithName("OTHER").WithValue("hunter2")
+	spec.WithVolumes(corev1ac.Volume().WithName("data").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+	rendered, err := record.NewRendered(rendered.Deployment, rendered.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decision, err := record.Decide(w.live(), w.sets, rendered)
+	if err != nil || decision.Outcome != record.KeepTemplate {
+		t.Fatalf("outcome %s, error %v", decision.Outcome, err)
+	}
+	const want = "these differ: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
+		"spec.containers[llama-stack].env[OTHER], spec.containers[llama-stack].env[PASSWORD], " +
+		"spec.containers[llama-stack].securityContext, spec.containers[llama-stack].volumeMounts[/data], " +
+		"spec.volumes[data]"
+	if !strings.HasSuffix(decision.Message, want) {
+		t.Errorf("message %q\nwant it to end in %q", decision.Message, want)
+	}
+	if strings.Contains(decision.Message, "hunter2") {
+		t.Error("the message holds a value")
+	}
+}

@@ -1,0 +1,103 @@
+package render_test
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// Every option of the workload that has an effect has a golden case that shows it.
+func TestEveryWorkloadOptionHasACase(t *testing.T) {
+	var specs []map[string]any
+	for _, name := range golden.Cases(t, "testdata") {
+		var in struct {
+			Stack struct {
+				Spec map[string]any `json:"spec"`
+			} `json:"stack"`
+		}
+		if err := yaml.Unmarshal(golden.Read(t, filepath.Join("testdata", name, "in.yaml")), &in); err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, in.Stack.Spec)
+	}
+	options := workloadOptions()
+	if len(options) < 20 {
+		t.Fatalf("found only %d options: %v", len(options), options)
+	}
+	for _, option := range options {
+		if !shown(specs, option) {
+			t.Errorf("spec.%s has no case in testdata", strings.Join(option, "."))
+		}
+	}
+}
+
+// workloadOptions are the paths of every field that has an effect.
+func workloadOptions() [][]string {
+	var options [][]string
+	for _, at := range []struct {
+		path  []string
+		field func(*v1alpha2.WorkloadSpec) any
+	}{
+		{[]string{"workload"}, func(w *v1alpha2.WorkloadSpec) any { return w }},
+		{[]string{"workload", "storage"}, func(w *v1alpha2.WorkloadSpec) any {
+			w.Storage = &v1alpha2.VolumeSpec{}
+			return w.Storage
+		}},
+		{[]string{"workload", "overrides"}, func(w *v1alpha2.WorkloadSpec) any {
+			w.Overrides = &v1alpha2.WorkloadOverrides{}
+			return w.Overrides
+		}},
+	} {
+		for i := range reflect.TypeOf(at.field(&v1alpha2.WorkloadSpec{})).Elem().NumField() {
+			object := &v1alpha2.LlamaStackDistribution{}
+			object.Spec.Workload = &v1alpha2.WorkloadSpec{}
+			parent := reflect.ValueOf(at.field(object.Spec.Workload)).Elem()
+			set(parent.Field(i))
+			name, _, _ := strings.Cut(parent.Type().Field(i).Tag.Get("json"), ",")
+			if len(validate.Unsupported(object)) == 0 {
+				options = append(options, append(append([]string{}, at.path...), name))
+			}
+		}
+	}
+	return options
+}
+
+// set gives a field any value that is not its zero value.
+func set(field reflect.Value) {
+	switch field.Kind() {
+	case reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+	case reflect.Slice:
+		field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+	case reflect.Map:
+		field.Set(reflect.MakeMap(field.Type()))
+		field.SetMapIndex(reflect.ValueOf("a"), reflect.ValueOf("b"))
+	case reflect.String:
+		field.SetString("Always")
+	case reflect.Bool:
+		field.SetBool(true)
+	default:
+		panic("a field of a new kind: " + field.Type().String())
+	}
+}
+
+func shown(specs []map[string]any, path []string) bool {
+	for _, spec := range specs {
+		var at any = spec
+		for _, key := range path {
+			fields, _ := at.(map[string]any)
+			at = fields[key]
+		}
+		if at != nil {
+			return true
+		}
+	}
+	return false
+}

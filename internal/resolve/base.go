@@ -1,0 +1,22 @@
+package resolve
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// KeptBase is the base configuration in the ConfigMap that the stack's record
+// names, nil when it is gone or not the stack's own.
+func (c *ConfigMaps) KeptBase(ctx context.Context, stack types.NamespacedName, owner types.UID, name string) ([]byte, error) {
+	found, err := c.read(ctx, c.bases, stack, name)
+	if err != nil || found == nil || found.controller != owner {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.bases[stack] = map[string]content{name: *found}
+	c.mu.Unlock()
+	return found.data[names.ConfigFile], nil
+}

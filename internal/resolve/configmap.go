@@ -1,0 +1,127 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// ConfigMaps reads referenced ConfigMaps. Only their metadata is cached by the
+// manager; their content is read when its version is new and remembered for as
+// long as it is referred to.
+type ConfigMaps struct {
+	cache  client.Reader
+	direct client.Reader
+
+	mu sync.Mutex
+	// stacks and bases hold what each stack refers to, and the base kept for it.
+	stacks, bases map[types.NamespacedName]map[string]content
+}
+
+// content is what one version of a ConfigMap holds.
+type content struct {
+	uid             types.UID
+	resourceVersion string
+	controller      types.UID
+	data            map[string][]byte
+}
+
+// NewConfigMaps reads metadata from the cache and content directly.
+func NewConfigMaps(cache, direct client.Reader) *ConfigMaps {
+	return &ConfigMaps{
+		cache: cache, direct: direct,
+		stacks: map[types.NamespacedName]map[string]content{}, bases: map[types.NamespacedName]map[string]content{},
+	}
+}
+
+// Contents are the contents of ConfigMaps, by name and key.
+type Contents map[string]map[string][]byte
+
+// Forget drops what is remembered for a stack that is gone.
+func (c *ConfigMaps) Forget(stack types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.stacks, stack)
+	delete(c.bases, stack)
+}
+
+// Get reads every ConfigMap that the stack refers to. The error is a
+// *status.Failure that lists all that is missing.
+func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse) (Contents, error) {
+	contents := Contents{}
+	kept := map[string]content{}
+	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
+	for _, use := range uses {
+		found, err := c.read(ctx, c.stacks, stack, use.Name)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			problems.add(v1alpha2.ReasonConfigMapNotFound,
+				fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, stack.Namespace), use.Path)
+			continue
+		}
+		for _, key := range use.Keys {
+			if _, ok := found.data[key]; !ok {
+				problems.add(v1alpha2.ReasonConfigMapKeyMissing,
+					fmt.Sprintf("Key %q not found in ConfigMap %q in namespace %q", key, use.Name, stack.Namespace), use.Path)
+			}
+		}
+		contents[use.Name] = found.data
+		kept[use.Name] = *found
+	}
+	c.mu.Lock()
+	c.stacks[stack] = kept
+	c.mu.Unlock()
+	return contents, problems.failure()
+}
+
+// read is the content of one ConfigMap, nil when there is none.
+func (c *ConfigMaps) read(
+	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack types.NamespacedName, name string,
+) (*content, error) {
+	key := types.NamespacedName{Namespace: stack.Namespace, Name: name}
+	metadata := &metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if err := c.cache.Get(ctx, key, metadata); err != nil {
+		return nil, ignoreNotFound(err, name)
+	}
+	c.mu.Lock()
+	known, ok := memory[stack][name]
+	c.mu.Unlock()
+	if ok && known.uid == metadata.UID && known.resourceVersion == metadata.ResourceVersion {
+		return &known, nil
+	}
+	var configMap corev1.ConfigMap
+	if err := c.direct.Get(ctx, key, &configMap); err != nil {
+		return nil, ignoreNotFound(err, name)
+	}
+	read := content{uid: configMap.UID, resourceVersion: configMap.ResourceVersion, data: map[string][]byte{}}
+	if controller := metav1.GetControllerOfNoCopy(&configMap); controller != nil {
+		read.controller = controller.UID
+	}
+	for key, value := range configMap.Data {
+		read.data[key] = []byte(value)
+	}
+	for key, value := range configMap.BinaryData {
+		read.data[key] = slices.Clone(value)
+	}
+	return &read, nil
+}
+
+func ignoreNotFound(err error, name string) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("read ConfigMap %q: %w", name, err)
+}

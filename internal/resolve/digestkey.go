@@ -1,0 +1,107 @@
+package resolve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	digestKeyField = "key"
+	digestKeySize  = 32
+)
+
+// DigestKey is the key of digests over secret values. Without it a digest in an
+// annotation could be matched against guesses.
+type DigestKey struct {
+	// ID names the key without giving it away.
+	ID    string
+	bytes []byte
+}
+
+// String keeps the key out of logs.
+func (k DigestKey) String() string { return k.ID }
+
+// GoString keeps the key out of logs.
+func (k DigestKey) GoString() string { return k.ID }
+
+func newDigestKey(data []byte) DigestKey {
+	sum := sha256.Sum256(data)
+	return DigestKey{ID: hex.EncodeToString(sum[:4]), bytes: data}
+}
+
+// DigestKeys gives the operator's digest key: the Secret of that name in the
+// operator's namespace, made once, read once.
+type DigestKeys struct {
+	client    client.Client
+	namespace string
+
+	mu  sync.Mutex
+	key *DigestKey
+}
+
+// NewDigestKeys keeps the key in the namespace. The client must not be cached.
+func NewDigestKeys(direct client.Client, namespace string) *DigestKeys {
+	return &DigestKeys{client: direct, namespace: namespace}
+}
+
+// Get reads the key, and makes it when there is none.
+func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.key != nil {
+		return *d.key, nil
+	}
+	data, err := d.read(ctx)
+	if apierrors.IsNotFound(err) {
+		err = d.create(ctx)
+		if err == nil || apierrors.IsAlreadyExists(err) {
+			data, err = d.read(ctx)
+		}
+	}
+	if err != nil {
+		return DigestKey{}, fmt.Errorf("get digest key from Secret %q in namespace %q: %w", names.DigestKeySecret, d.namespace, err)
+	}
+	key := newDigestKey(data)
+	d.key = &key
+	return key, nil
+}
+
+func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
+	var secret corev1.Secret
+	if err := d.client.Get(ctx, client.ObjectKey{Namespace: d.namespace, Name: names.DigestKeySecret}, &secret); err != nil {
+		return nil, err
+	}
+	data := secret.Data[digestKeyField]
+	if len(data) < digestKeySize {
+		return nil, fmt.Errorf("key %q has %d bytes, want %d; delete the Secret to have it made again", digestKeyField, len(data), digestKeySize)
+	}
+	return data, nil
+}
+
+// create is the one place that does not apply: of two operators only one may
+// win, and its key must stay.
+func (d *DigestKeys) create(ctx context.Context) error {
+	key := make([]byte, digestKeySize)
+	if _, err := rand.Read(key); err != nil {
+		return fmt.Errorf("make a key: %w", err)
+	}
+	return d.client.Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: d.namespace, Name: names.DigestKeySecret,
+			Labels: map[string]string{names.LabelManagedBy: names.ManagedBy},
+		},
+		Immutable: new(true),
+		Data:      map[string][]byte{digestKeyField: key},
+	}, client.FieldOwner(names.FieldManager))
+}

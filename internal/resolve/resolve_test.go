@@ -1,0 +1,331 @@
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+var stack = types.NamespacedName{Namespace: "ns", Name: "my"}
+
+func secret(name, key, value string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Data: map[string][]byte{key: []byte(value)}}
+}
+
+// world is a client that counts its reads and may fail.
+type world struct {
+	client.WithWatch
+	gets []string
+	fail error
+}
+
+func newWorld(objects ...client.Object) *world {
+	w := &world{}
+	w.WithWatch = fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			w.gets = append(w.gets, key.Name)
+			if w.fail != nil {
+				return w.fail
+			}
+			return c.Get(ctx, key, into, options...)
+		},
+	}).Build()
+	return w
+}
+
+func always(string) bool { return true }
+
+func use(name, key, path string) intent.SecretUse {
+	return intent.SecretUse{Secret: name, Key: key, Path: path, EnvVar: "LLSD_X"}
+}
+
+func TestSecrets(t *testing.T) {
+	w := newWorld(secret("a", "token", "sk-1"), secret("b", "empty", ""), secret("c", "zero", "x\x00y"), secret("n", "number", "12345"))
+	for _, tc := range []struct {
+		name    string
+		uses    []intent.SecretUse
+		reason  string
+		message string
+	}{
+		{name: "none"},
+		{name: "found", uses: []intent.SecretUse{use("a", "token", "spec.x")}},
+		{
+			name: "missing, asked for twice", uses: []intent.SecretUse{use("gone", "k", "spec.x"), use("gone", "l", "spec.y")},
+			reason:  v1alpha2.ReasonSecretNotFound,
+			message: `Secret "gone" not found in namespace "ns". Referenced by: spec.x, spec.y`,
+		},
+		{
+			name:   "everything that is wrong, the first gives the reason",
+			uses:   []intent.SecretUse{use("a", "other", "spec.x"), use("gone", "k", "spec.y"), use("b", "empty", "spec.z"), use("c", "zero", "spec.w")},
+			reason: v1alpha2.ReasonSecretKeyMissing,
+			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x
+Secret "gone" not found in namespace "ns". Referenced by: spec.y
+Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z
+Key "zero" of Secret "c" in namespace "ns" holds a zero byte, which no environment variable can carry. Referenced by: spec.w`,
+		},
+		{
+			name: "number", uses: []intent.SecretUse{use("n", "number", "spec.x")}, reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "number" of Secret "n" in namespace "ns" looks like a number, and the server would take it for one and refuse it; ` +
+				`use another value. Referenced by: spec.x`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := resolve.Secrets(t.Context(), w, "ns", tc.uses, always)
+			if tc.reason == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			failure, ok := errors.AsType[*status.Failure](err)
+			if !ok {
+				t.Fatalf("Secrets: %v, want a failure", err)
+			}
+			want := status.Failure{
+				Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+			}
+			if diff := cmp.Diff(want.Message, failure.Message); diff != "" || *failure != want {
+				t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)
+			}
+		})
+	}
+	if _, err := resolve.Secrets(t.Context(), w, "ns", []intent.SecretUse{use("n", "number", "spec.x")}, func(string) bool { return false }); err != nil {
+		t.Errorf("a number where the server wants one: %v", err)
+	}
+}
+
+func TestSecretsAreReadOnce(t *testing.T) {
+	w := newWorld(secret("a", "token", "sk-1"))
+	uses := []intent.SecretUse{use("a", "token", "spec.x"), use("a", "token", "spec.y"), use("gone", "k", "spec.z"), use("gone", "k", "spec.w")}
+	_, err := resolve.Secrets(t.Context(), w, "ns", uses, always)
+	if err == nil || len(w.gets) != 2 {
+		t.Errorf("reads %v, error %v", w.gets, err)
+	}
+	w.fail = errors.New("no connection")
+	_, err = resolve.Secrets(t.Context(), w, "ns", uses, always)
+	if _, ok := errors.AsType[*status.Failure](err); ok || !errors.Is(err, w.fail) {
+		t.Errorf("Secrets: %v, want the cause and no failure of the user's", err)
+	}
+}
+
+func TestValuesKeepTheirSecret(t *testing.T) {
+	w := newWorld(secret("a", "token", "sk-canary"))
+	values, err := resolve.Secrets(t.Context(), w, "ns", []intent.SecretUse{use("a", "token", "spec.x")}, always)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value, ok := values.Get("a", "token"); !ok || string(value) != "sk-canary" || values.Len() != 1 {
+		t.Errorf("Get: %q, %v, length %d", value, ok, values.Len())
+	}
+	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(format, values); strings.Contains(text, "canary") || strings.Contains(text, "115 107") {
+			t.Errorf("%s prints %s", format, text)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	w := newWorld()
+	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := func(objects []client.Object, uses ...intent.SecretUse) string {
+		values, err := resolve.Secrets(t.Context(), newWorld(objects...), "ns", uses, always)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values.Digest(key)
+	}
+	one := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", ""))
+	if again := digest([]client.Object{secret("a", "token", "sk-1")}, use("a", "token", "elsewhere")); one != again || len(one) != 32 {
+		t.Errorf("the same value: %s, then %s", one, again)
+	}
+	seen := map[string]string{"": "nothing", one: "one"}
+	for name, got := range map[string]string{
+		"value": digest([]client.Object{secret("a", "token", "sk-2")}, use("a", "token", "")),
+		"split": digest([]client.Object{secret("ab", "c", "x1")}, use("ab", "c", "")),
+		"other": digest([]client.Object{secret("a", "bc", "x1")}, use("a", "bc", "")),
+		"two":   digest([]client.Object{secret("a", "token", "sk-1"), secret("b", "token", "sk-1")}, use("a", "token", ""), use("b", "token", "")),
+	} {
+		if former, ok := seen[got]; ok {
+			t.Errorf("%s has the digest of %s", name, former)
+		}
+		seen[got] = name
+	}
+	if got := digest(nil); got != "" {
+		t.Errorf("digest of no values %q, want none", got)
+	}
+}
+
+func TestDigestKeyIsMadeOnce(t *testing.T) {
+	w := newWorld()
+	first := resolve.NewDigestKeys(w, "op")
+	one, err := first.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := len(w.gets)
+	if again, err := first.Get(t.Context()); err != nil || again.ID != one.ID || len(w.gets) != reads {
+		t.Errorf("second Get: %v, %v, %d reads", again, err, len(w.gets)-reads)
+	}
+	restarted, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
+	if err != nil || restarted.ID != one.ID {
+		t.Errorf("after a restart: %v, %v; want %v", restarted, err, one)
+	}
+	var stored corev1.Secret
+	if err := w.Get(t.Context(), types.NamespacedName{Namespace: "op", Name: names.DigestKeySecret}, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if len(stored.Data["key"]) != 32 || stored.Immutable == nil || !*stored.Immutable {
+		t.Errorf("stored key has %d bytes, immutable %v", len(stored.Data["key"]), stored.Immutable)
+	}
+	for _, format := range []string{"%v", "%#v"} {
+		if text := fmt.Sprintf(format, one); text != one.ID {
+			t.Errorf("%s prints %s", format, text)
+		}
+	}
+}
+
+// Two operators at once: the one that comes second takes the first one's key.
+func TestDigestKeyOfAnotherOperator(t *testing.T) {
+	w := newWorld()
+	other := resolve.NewDigestKeys(w, "op")
+	missOnce := true
+	racing := interceptor.NewClient(w, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			err := c.Get(ctx, key, into, options...)
+			if missOnce {
+				missOnce = false
+				if _, err := other.Get(ctx); err != nil {
+					t.Error(err)
+				}
+			}
+			return err
+		},
+	})
+	mine, err := resolve.NewDigestKeys(racing, "op").Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theirs, err := other.Get(t.Context()); err != nil || mine.ID != theirs.ID {
+		t.Errorf("two keys: %v and %v, %v", mine, theirs, err)
+	}
+}
+
+func TestDigestKeyThatIsTooShort(t *testing.T) {
+	short := secret(names.DigestKeySecret, "key", "short")
+	if _, err := resolve.NewDigestKeys(newWorld(short), "ns").Get(t.Context()); err == nil || !strings.Contains(err.Error(), "delete the Secret") {
+		t.Errorf("Get: %v, want a remedy", err)
+	}
+}
+
+func configMap(name, key, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name)},
+		Data:       map[string]string{key: value}, BinaryData: map[string][]byte{"binary": {0xFF}},
+	}
+}
+
+func TestConfigMaps(t *testing.T) {
+	direct := newWorld(configMap("c", "config.yaml", "one"))
+	configMaps := resolve.NewConfigMaps(direct.WithWatch, direct)
+	uses := []intent.ConfigMapUse{{Name: "c", Keys: []string{"config.yaml"}, Path: "spec.overrideConfig.configMapName"}}
+	read := func(want string) {
+		t.Helper()
+		contents, err := configMaps.Get(t.Context(), stack, uses)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(contents["c"]["config.yaml"]); got != want || len(contents["c"]["binary"]) != 1 {
+			t.Errorf("content %q, want %q", got, want)
+		}
+	}
+	// The interceptor sees both readers of the fake client: two a full read, one a remembered one.
+	cost := func(do func()) int {
+		before := len(direct.gets)
+		do()
+		return len(direct.gets) - before
+	}
+	first := cost(func() { read("one") })
+	if second := cost(func() { read("one") }); second != first-1 {
+		t.Errorf("a second read costs %d reads, the first %d", second, first)
+	}
+	changed := configMap("c", "config.yaml", "two")
+	if err := direct.Update(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	read("two")
+	configMaps.Forget(stack)
+	if again := cost(func() { read("two") }); again != first {
+		t.Errorf("a read after Forget costs %d reads, want %d", again, first)
+	}
+}
+
+func TestConfigMapsThatAreMissing(t *testing.T) {
+	w := newWorld(configMap("c", "config.yaml", "one"))
+	_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{
+		{Name: "c", Keys: []string{"a.crt", "b.crt"}, Path: "spec.x"}, {Name: "gone", Keys: []string{"k"}, Path: "spec.y"},
+	})
+	failure, ok := errors.AsType[*status.Failure](err)
+	if !ok {
+		t.Fatalf("Get: %v, want a failure", err)
+	}
+	want := status.Failure{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapKeyMissing, Retry: status.OnReferenceChange,
+		Message: `Key "a.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
+Key "b.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
+ConfigMap "gone" not found in namespace "ns". Referenced by: spec.y`,
+	}
+	if diff := cmp.Diff(want.Message, failure.Message); diff != "" || *failure != want {
+		t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)
+	}
+	w.fail = errors.New("no connection")
+	if _, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{{Name: "c"}}); !errors.Is(err, w.fail) {
+		t.Errorf("Get: %v, want the cause", err)
+	}
+}
+
+func TestKeptBase(t *testing.T) {
+	kept := configMap("my-base-1", names.ConfigFile, "version: 2")
+	kept.OwnerReferences = []metav1.OwnerReference{{UID: "u", Controller: new(true)}}
+	w := newWorld(kept, configMap("foreign", names.ConfigFile, "evil"))
+	configMaps := resolve.NewConfigMaps(w, w)
+	for name, want := range map[string]string{"my-base-1": "version: 2", "foreign": "", "gone": ""} {
+		if got, err := configMaps.KeptBase(t.Context(), stack, "u", name); err != nil || string(got) != want {
+			t.Errorf("KeptBase(%s) = %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+func TestTextVariables(t *testing.T) {
+	text := resolve.TextVariables(&intent.Intent{Providers: []intent.Provider{
+		{API: "vector_io", ID: "pg", Type: "pgvector", Secrets: []intent.SecretKey{{Key: "host"}, {Key: "port"}, {Key: "nonsense"}}},
+		{API: "inference", ID: "odd", Type: "remote::nobody-knows", Secrets: []intent.SecretKey{{Key: "host"}}},
+	}}, release.Default())
+	for variable, want := range map[string]bool{
+		"LLSD_PG_API_KEY": true, "LLSD_PG_HOST": true, "LLSD_PG_PORT": false, "LLSD_PG_NONSENSE": false,
+		"LLSD_ODD_HOST": false, "LLSD_STORAGE_KV_PASSWORD": true, "MINE": false,
+	} {
+		if got := text(variable); got != want {
+			t.Errorf("text(%s) = %v, want %v", variable, got, want)
+		}
+	}
+}

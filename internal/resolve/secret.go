@@ -1,0 +1,164 @@
+package resolve
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// Values are the values of referenced Secrets. They print as nothing.
+type Values struct {
+	data map[keyRef][]byte
+}
+
+type keyRef struct{ secret, key string }
+
+// String keeps values out of logs.
+func (Values) String() string { return "(secret values)" }
+
+// GoString keeps values out of logs.
+func (v Values) GoString() string { return v.String() }
+
+// Get is the value of a key of a Secret.
+func (v Values) Get(secret, key string) ([]byte, bool) {
+	value, ok := v.data[keyRef{secret, key}]
+	return value, ok
+}
+
+// Len is the number of distinct values.
+func (v Values) Len() int { return len(v.data) }
+
+// Digest is a keyed digest of all values, in hex: it changes with any of them
+// and tells nothing about them. Empty without values.
+func (v Values) Digest(key DigestKey) string {
+	if len(v.data) == 0 {
+		return ""
+	}
+	refs := make([]keyRef, 0, len(v.data))
+	for ref := range v.data {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, func(a, b keyRef) int {
+		if order := strings.Compare(a.secret, b.secret); order != 0 {
+			return order
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	mac := hmac.New(sha256.New, key.bytes)
+	for _, ref := range refs {
+		for _, part := range [][]byte{[]byte(ref.secret), []byte(ref.key), v.data[ref]} {
+			var length [8]byte
+			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+			mac.Write(length[:])
+			mac.Write(part)
+		}
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:digestLength])
+}
+
+// digestLength in bytes: as much as an annotation needs.
+const digestLength = 16
+
+// Secrets reads the referenced Secrets by their names, each once, and checks
+// that every key exists, is not empty and, where text says that the server
+// wants text there, reaches it as it is. The error is a
+// *status.Failure that lists everything that is wrong.
+func Secrets(
+	ctx context.Context, reader client.Reader, namespace string, uses []intent.SecretUse, text func(variable string) bool,
+) (Values, error) {
+	values := Values{data: map[keyRef][]byte{}}
+	found := map[string]*corev1.Secret{}
+	problems := &problems{condition: v1alpha2.ConditionSecretsResolved}
+	for _, use := range uses {
+		secret, read := found[use.Secret]
+		if !read {
+			var err error
+			if secret, err = readSecret(ctx, reader, namespace, use.Secret); err != nil {
+				return Values{}, err
+			}
+			found[use.Secret] = secret
+		}
+		if secret == nil {
+			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, namespace), use.Path)
+			continue
+		}
+		key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, namespace)
+		value, ok := secret.Data[use.Key]
+		switch {
+		case !ok:
+			problems.add(v1alpha2.ReasonSecretKeyMissing,
+				fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, namespace), use.Path)
+		case len(value) == 0:
+			problems.add(v1alpha2.ReasonSecretValueUnusable, key+" is empty", use.Path)
+		case strings.ContainsRune(string(value), 0):
+			problems.add(v1alpha2.ReasonSecretValueUnusable, key+" holds a zero byte, which no environment variable can carry", use.Path)
+		case text(use.EnvVar):
+			if err := stackconfig.UsableSecretValue(string(value)); err != nil {
+				problems.add(v1alpha2.ReasonSecretValueUnusable, key+" "+err.Error(), use.Path)
+			}
+		}
+		values.data[keyRef{use.Secret, use.Key}] = value
+	}
+	return values, problems.failure()
+}
+
+func readSecret(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.Secret, error) {
+	var secret corev1.Secret
+	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, &secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Secret %q: %w", name, err)
+	}
+	return &secret, nil
+}
+
+// problems collects what is wrong, each sentence once with every field that
+// refers to it.
+type problems struct {
+	condition string
+	reason    string
+	sentences []string
+	paths     map[string][]string
+}
+
+func (p *problems) add(reason, sentence, path string) {
+	if p.reason == "" {
+		p.reason, p.paths = reason, map[string][]string{}
+	}
+	if _, known := p.paths[sentence]; !known {
+		p.sentences = append(p.sentences, sentence)
+	}
+	if !slices.Contains(p.paths[sentence], path) {
+		p.paths[sentence] = append(p.paths[sentence], path)
+	}
+}
+
+func (p *problems) failure() error {
+	if p.reason == "" {
+		return nil
+	}
+	lines := make([]string, len(p.sentences))
+	for i, sentence := range p.sentences {
+		lines[i] = sentence + ". Referenced by: " + strings.Join(p.paths[sentence], ", ")
+	}
+	return &status.Failure{
+		Condition: p.condition, Reason: p.reason, Message: strings.Join(lines, "\n"), Retry: status.OnReferenceChange,
+	}
+}

@@ -1,0 +1,48 @@
+package resolve
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// TextVariables says of which variables the server wants text: credentials
+// always, other keys by the release's schema, a user's own variable never.
+func TextVariables(in *intent.Intent, r *release.Release) func(variable string) bool {
+	text := map[string]bool{
+		names.EnvVar(intent.KVID, names.FieldPassword): true,
+	}
+	for i := range in.Providers {
+		p := &in.Providers[i]
+		text[names.EnvVar(p.ID, names.FieldAPIKey)] = true
+		known, ok := r.ResolveType(p.API, p.Type)
+		for k := range p.Secrets {
+			variable := names.EnvVar(p.ID, p.Secrets[k].Key)
+			if !ok || known.Config == nil {
+				continue
+			}
+			if key, ok := known.Config.Key(p.Secrets[k].Key); ok {
+				text[variable] = textOnly(key.Type)
+			}
+		}
+	}
+	return func(variable string) bool { return text[variable] }
+}
+
+// textOnly says whether no member of the type takes anything but a string.
+func textOnly(expr *schema.Expr) bool {
+	switch expr.Kind {
+	case schema.KindStr, schema.KindSecret, schema.KindURL, schema.KindPath, schema.KindNull:
+		return true
+	case schema.KindUnion:
+		for _, member := range expr.Args {
+			if !textOnly(member) {
+				return false
+			}
+		}
+		return true
+	default:
+		return false
+	}
+}

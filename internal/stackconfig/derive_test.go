@@ -1,0 +1,151 @@
+package stackconfig_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+var postgresParts = []stackconfig.Part{
+	stackconfig.PartHost, stackconfig.PartPort, stackconfig.PartDB, stackconfig.PartUser, stackconfig.PartPassword,
+	stackconfig.PartPasswordEncoded, stackconfig.PartSSLMode,
+}
+
+// Connection strings in every form, and their parts in the order above.
+func TestDerive(t *testing.T) {
+	for value, want := range map[string]string{
+		"postgresql://me:hidden@db.example:5433/stack":                                          "db.example 5433 stack me hidden hidden prefer",
+		"postgres://me:hidden@db":                                                               "db 5432 me me hidden hidden prefer",
+		"postgresql+asyncpg://me:hidden@db/stack?sslmode=verify-full":                           "db 5432 stack me hidden hidden verify-full",
+		"postgresql://me:p%40ss%2Fw%3A%23d@db/stack":                                            "db 5432 stack me p@ss/w:#d p%40ss%2Fw%3A%23d prefer",
+		"postgresql://me:a b%25c@db/stack?application_name=x":                                   "",
+		"postgresql://me:a%20b%25c~d@db/stack?application_name=x":                               "db 5432 stack me a_b%c~d a%20b%25c~d prefer",
+		"postgresql://db/stack?user=me&password=hidden&port=5433":                               "db 5433 stack me hidden hidden prefer",
+		"postgresql://me:hidden@[::1]:5433/stack":                                               "::1 5433 stack me hidden hidden prefer",
+		"host=db user=me password=hidden":                                                       "db 5432 me me hidden hidden prefer",
+		`host = db  port=5433 dbname='my db' user=me password='it\'s h\\idden' sslmode=require`: `db 5433 my_db me it's_h\idden it%27s%20h%5Cidden require`,
+	} {
+		var got []string
+		for _, part := range postgresParts {
+			text, err := stackconfig.Derive(part, value)
+			if err != nil {
+				got = []string{""}
+				break
+			}
+			got = append(got, strings.ReplaceAll(text, " ", "_"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s\ngot  %s\nwant %s", value, strings.Join(got, " "), want)
+		}
+	}
+}
+
+func TestDeriveErrors(t *testing.T) {
+	const host, password = stackconfig.PartHost, stackconfig.PartPassword
+	for _, tc := range []struct {
+		part        stackconfig.Part
+		value, want string
+	}{
+		{host, "", "is empty"},
+		{host, "postgresql://me:hidden@db/stack\n", "ends with a line break; make the Secret from a file without one, or with --from-literal"},
+		{host, "hidden", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
+		{host, "mysql://me:hidden@db/stack", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
+		{host, "postgresql://me:hid%zzden@db/stack", "the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40"},
+		{host, "postgresql://me:hid#den@db/stack", "the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40"},
+		{host, "postgresql://me:hidden@db/stack?a=%zz", "the connection string cannot be read; in its user and password the characters @ / : # ? % [ ] are written percent-encoded, @ as %40"},
+		{host, "postgresql://me:hidden@one:5432,two:5432/stack", "the connection string names several hosts, and the server takes one"},
+		{host, "host=one,two user=hidden", "the connection string names several hosts, and the server takes one"},
+		{host, "postgresql://me:hidden@/stack", "the connection string names no host"},
+		{host, "postgresql://db/stack", "the connection string names no user"},
+		{host, "postgresql://me:hidden@db:99999/stack", "the connection string has a port that is not between 1 and 65535"},
+		{host, "postgresql://me:hidden@db/stack?sslmode=hidden", "the connection string has an sslmode that PostgreSQL does not know"},
+		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has the parameter "sslrootcert", which cannot be handed to the server`},
+		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
+		{host, "host=db user='hidden", "the connection string has a quote that is not closed"},
+		{host, "host=db user=me hid/den=1", "the connection string has the parameter that follows the known ones, which cannot be handed to the server"},
+		{stackconfig.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string says sslmode=verify-full, and the server cannot be told so for this store"},
+		{password, "postgresql://me@db/stack", "the password is empty"},
+		{password, "postgresql://me:12345@db/stack", "the password looks like a number, and the server would take it for one and refuse it; use another value"},
+		{stackconfig.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a bool, and the server would take it for one and refuse it; use another value"},
+		{stackconfig.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would take it for one and refuse it; use another value"},
+		{stackconfig.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would take it for one and refuse it; use another value"},
+		{stackconfig.PartEncoded, "17", "the value looks like a number, and the server would take it for one and refuse it; use another value"},
+		{"nonsense", "postgresql://me:hidden@db/stack", `"nonsense" is not a part of a connection string`},
+	} {
+		got, err := stackconfig.Derive(tc.part, tc.value)
+		if err == nil || got != "" {
+			t.Errorf("%s of %q: accepted as %q, want: %s", tc.part, tc.value, got, tc.want)
+			continue
+		}
+		if err.Error() != tc.want {
+			t.Errorf("%s of %q:\ngot  %s\nwant %s", tc.part, tc.value, err, tc.want)
+		}
+		if strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s of %q: the error shows it", tc.part, tc.value)
+		}
+	}
+	for part, want := range map[stackconfig.Part]string{stackconfig.PartEncoded: "p%40s%20s", stackconfig.PartHostPlain: ""} {
+		if got, _ := stackconfig.Derive(part, "p@s s"); got != want {
+			t.Errorf("%s: %q", part, got)
+		}
+	}
+	if got, err := stackconfig.Derive(stackconfig.PartHostPlain, "postgresql://me:x@db/s?sslmode=prefer"); got != "db" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// SERVER.md fact 9: what the server makes of the value of a variable.
+func TestUsableSecretValue(t *testing.T) {
+	const (
+		number  = "looks like a number, and the server would take it for one and refuse it; use another value"
+		boolean = "looks like a bool, and the server would take it for one and refuse it; use another value"
+	)
+	for value, want := range map[string]string{
+		"": "is empty", "  \t": "is empty", "\n": "is empty",
+		"12345": number, "0123": number, "1_000": number, " 12 ": number, "-5": number, "+5": number, "1e5": number, "1.5": number,
+		".5": number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number, "٣": number,
+		"true": boolean, "False": boolean, "TRUE": boolean,
+		"token\n":   "ends with a line break; make the Secret from a file without one, or with --from-literal",
+		"tok\x00en": "holds a control character", "tok\x1ben": "holds a control character", "\xff\xfe": "is not text in UTF-8",
+		"~":        "begins with ~, which the server replaces with its home directory; use another value",
+		"~/token":  "begins with ~, which the server replaces with its home directory; use another value",
+		"sk-12345": "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "", "10.0.0.1": "", "~token": "", "1e5x": "",
+		"${env.OTHER}": "",
+	} {
+		err := stackconfig.UsableSecretValue(value)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+}
+
+// FuzzDerive: no panic, an error or a value that the server takes as it is, and
+// never an error that shows the value.
+func FuzzDerive(f *testing.F) {
+	for _, seed := range []string{
+		"postgresql://me:hidden@db:5432/stack?sslmode=require", "host=db user='a b' password=c", "postgres://:@/", "x=\\", "a://b,c",
+		"postgresql://%zz", "postgresql+x://a:b@[::1]/", "= =", "host=db user=me sslmode=x",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		for _, part := range append(postgresParts, stackconfig.PartHostPlain, stackconfig.PartEncoded) {
+			got, err := stackconfig.Derive(part, value)
+			if err != nil {
+				// A message has words of its own; only a long piece can be the value's.
+				if len(value) > 60 && strings.Contains(err.Error(), value[:40]) {
+					t.Errorf("%s: the error shows the value: %v", part, err)
+				}
+				continue
+			}
+			if part != stackconfig.PartPort && stackconfig.UsableSecretValue(got) != nil {
+				t.Errorf("%s of %q is %q, which the server would not take", part, value, got)
+			}
+		}
+	})
+}

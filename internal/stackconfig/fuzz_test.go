@@ -1,0 +1,182 @@
+package stackconfig_test
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// FuzzParseBase: no panic, and a base that is accepted goes through.
+func FuzzParseBase(f *testing.F) {
+	f.Add([]byte("a: &a {b: 1}\nc: {<<: *a}\n"))
+	f.Add([]byte("version: 2\nproviders: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}\n"))
+	f.Add([]byte(laughs()))
+	f.Add([]byte("a:\n\tb: 1"))
+	in := readIntent(f, []byte("metadata: {name: demo}\nspec: {networking: {port: 9000}}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		base, err := stackconfig.ParseBase(data)
+		if err != nil {
+			return
+		}
+		result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: release.Default()})
+		if result == nil {
+			if len(report.Errors) == 0 {
+				t.Error("no result and no error")
+			}
+			return
+		}
+		if _, err := stackconfig.ParseBase(result.Config); err != nil {
+			t.Errorf("the result does not parse: %v\n%s", err, result.Config)
+		}
+	})
+}
+
+// FuzzGenerate: any spec over any base. No panic; the result parses; each
+// variable of ours that the configuration names is in the environment and comes
+// from a Secret; no provider is lost; the same bytes again.
+func FuzzGenerate(f *testing.F) {
+	base, err := sigsyaml.YAMLToJSON([]byte("providers: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, spec := range []string{
+		`{"providers":{"inference":[{"id":"a","provider":"vllm","endpoint":"http://a","apiKey":{"secretKeyRef":{"name":"s","key":"k"}},"settings":{"x":"yes"}}]},"resources":{"models":["m",{"name":"n","provider":"a"}]}}`,
+		`{"providers":{"vectorIo":{"provider":"pgvector","host":{"secretKeyRef":{"name":"s","key":"k"}}}},"disabled":["inference","safety/llama-guard"]}`,
+		`{"storage":{"kv":{"type":"redis","endpoint":"c","password":{"secretKeyRef":{"name":"s","key":"k"}}},"sql":{"type":"postgres","connectionString":{"secretKeyRef":{"name":"s","key":"k"}}}}}`,
+		`{"resources":{"tools":["websearch",{"name":"t","mcpEndpoint":"http://m"}],"shields":[{"name":"s","params":{"a":1}}]},"workload":{"workers":2}}`,
+	} {
+		f.Add([]byte(spec), base)
+		f.Add([]byte(spec), []byte(nil))
+	}
+	shared, err := os.ReadFile("testdata/base.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, spec, data []byte) {
+		if len(data) == 0 {
+			data = shared
+		}
+		base, err := stackconfig.ParseBase(data)
+		if err != nil {
+			return
+		}
+		var obj v1alpha2.LlamaStackDistribution
+		if sigsyaml.Unmarshal(spec, &obj.Spec) != nil {
+			return
+		}
+		obj.Name = "demo"
+		in, _ := intent.FromObject(&obj)
+		input := stackconfig.Input{Intent: in, Base: base, Release: release.Default()}
+		result, report := stackconfig.Generate(input)
+		if result == nil {
+			if len(report.Errors) == 0 {
+				t.Error("no result and no error")
+			}
+			return
+		}
+		holds(t, data, in, result)
+		if again, _ := stackconfig.Generate(input); !bytes.Equal(result.Config, again.Config) {
+			t.Error("another result for the same input")
+		}
+	})
+}
+
+var ownVariable = regexp.MustCompile(`\$\{env\.(` + names.EnvPrefix + `[A-Z0-9_]*)\}`)
+
+// holds checks what is true of every result.
+func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Result) {
+	t.Helper()
+	var config yaml.Node
+	if err := yaml.Unmarshal(result.Config, &config); err != nil {
+		t.Fatalf("the result does not parse: %v\n%s", err, result.Config)
+	}
+	given := make(map[string]stackconfig.EnvVar)
+	for _, variable := range result.Env {
+		given[variable.Name] = variable
+		if variable.Value != "" || variable.SecretName == "" || variable.SecretKey == "" {
+			t.Errorf("%+v does not come from a Secret", variable)
+		}
+	}
+	for _, match := range ownVariable.FindAllSubmatch(result.Config, -1) {
+		if _, ok := given[string(match[1])]; !ok && !bytes.Contains(base, match[1]) && !inSettings(in, string(match[0])) {
+			t.Errorf("nothing sets %s", match[1])
+		}
+	}
+	have := providersOf(result.Config)
+	for _, p := range in.Providers {
+		if !isDisabled(in, p.API, p.ID) && !have[p.API+"/"+p.ID] {
+			t.Errorf("the user's provider %s/%s is lost", p.API, p.ID)
+		}
+	}
+	for written := range providersOf(base) {
+		api, id, _ := strings.Cut(written, "/")
+		if !isDisabled(in, api, id) && !have[written] && !replaced(in, api, id) {
+			t.Errorf("the base's provider %s is lost", written)
+		}
+	}
+}
+
+// providersOf are api/id as they are written.
+func providersOf(config []byte) map[string]bool {
+	var parsed struct {
+		Providers map[string][]struct {
+			ID any `yaml:"provider_id"`
+		} `yaml:"providers"`
+	}
+	found := make(map[string]bool)
+	if yaml.Unmarshal(config, &parsed) != nil {
+		return found
+	}
+	for api, list := range parsed.Providers {
+		for _, p := range list {
+			if id, ok := p.ID.(string); ok {
+				found[api+"/"+id] = true
+			}
+		}
+	}
+	return found
+}
+
+var condition = regexp.MustCompile(`\$\{env\.[^}:]*:[+=]([^}]*)\}`)
+
+func resolved(id string) string { return condition.ReplaceAllString(id, "$1") }
+
+func isDisabled(in *intent.Intent, api, id string) bool {
+	for _, d := range in.Disabled {
+		name := intent.API(d.API)
+		if name == "" {
+			name = release.SnakeCase(d.API)
+		}
+		if name == api && (d.Provider == "" || d.Provider == resolved(id)) {
+			return true
+		}
+	}
+	return false
+}
+
+func replaced(in *intent.Intent, api, id string) bool {
+	for _, p := range in.Providers {
+		if p.API == api && p.ID == resolved(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// inSettings says whether the user wrote the reference: settings are passed on
+// as they are.
+func inSettings(in *intent.Intent, reference string) bool {
+	data, err := sigsyaml.Marshal(in)
+	return err == nil && bytes.Contains(data, []byte(reference))
+}

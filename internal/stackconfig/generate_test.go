@@ -1,0 +1,203 @@
+package stackconfig_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+func generate(t testing.TB, spec string, base []byte) (*stackconfig.Result, *stackconfig.Report) {
+	t.Helper()
+	return stackconfig.Generate(stackconfig.Input{
+		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+strings.ReplaceAll(spec, "\n", "\n  "))),
+		Base:   parseBase(t, base), Release: release.Default(),
+	})
+}
+
+// The same input gives the same bytes, a thousand times, and the input is as it
+// was: one base serves them all.
+func TestDeterministic(t *testing.T) {
+	in := stackconfig.Input{Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)), Release: release.Default()}
+	first, _ := stackconfig.Generate(in)
+	for range 1000 {
+		again, _ := stackconfig.Generate(in)
+		if !bytes.Equal(first.Config, again.Config) || first.Hash != again.Hash || !slices.Equal(first.Env, again.Env) {
+			t.Fatalf("another result:\n%s", again.Config)
+		}
+	}
+	fresh, _ := stackconfig.Generate(stackconfig.Input{Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)), Release: release.Default()})
+	if !bytes.Equal(first.Config, fresh.Config) {
+		t.Error("the base was changed on the way")
+	}
+}
+
+// The base keeps its bytes whatever is done with it: replaced, disabled, moved.
+func TestBaseIsNotChanged(t *testing.T) {
+	base := parseBase(t, starter(t))
+	plain := stackconfig.Input{Intent: readIntent(t, []byte("metadata: {name: demo}\nspec: {networking: {port: 9000}}")), Base: base, Release: release.Default()}
+	before, _ := stackconfig.Generate(plain)
+	for _, spec := range []string{
+		"disabled: [safety, inference/openai]",
+		"storage: {kv: {type: redis, endpoint: cache}, sql: {type: postgres, connectionString: {secretKeyRef: {name: a, key: b}}}}",
+		"providers: {inference: {provider: openai}, vectorIo: {provider: faiss, settings: {x: 1}}}",
+		"resources: {models: [a], shields: [b], tools: [{name: c, mcpEndpoint: 'http://d'}]}",
+	} {
+		in := readIntent(t, []byte("metadata: {name: demo}\nspec: {"+spec+"}"))
+		if result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: release.Default()}); result == nil {
+			t.Fatal(intent.Messages(report.Errors))
+		}
+	}
+	if after, _ := stackconfig.Generate(plain); !bytes.Equal(before.Config, after.Config) {
+		t.Errorf("after other runs:\n%s", after.Config)
+	}
+}
+
+// Every configuration that the release ships passes the checks, once what it
+// lacks to start is supplied (SERVER.md fact 14), and comes out as it went in.
+func TestShippedDistributions(t *testing.T) {
+	rel := release.Default()
+	for _, name := range rel.Distributions() {
+		t.Run(name, func(t *testing.T) {
+			distribution, _ := rel.Distribution(name)
+			data, err := distribution.YAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, report := generate(t, "networking: {port: 9000}", data)
+			if result == nil {
+				t.Fatalf("refused:\n%s", intent.Messages(report.Errors))
+			}
+			for _, warning := range report.Warnings {
+				// The release's own nvidia configuration has an id twice.
+				if !strings.Contains(warning.Message, "to start; added") && !strings.Contains(warning.Message, "is there twice") {
+					t.Errorf("warning: %s", warning)
+				}
+			}
+			lost := lines(data)
+			for line := range lines(result.Config) {
+				delete(lost, line)
+			}
+			delete(lost, "  port: 8321")
+			if len(lost) > 0 && len(report.Warnings) == 0 {
+				t.Errorf("lines of the base that are gone: %v", lost)
+			}
+		})
+	}
+}
+
+func lines(data []byte) map[string]bool {
+	// The layout of the two encoders differs; the words do not.
+	set := make(map[string]bool)
+	var root yaml.Node
+	if yaml.Unmarshal(data, &root) != nil {
+		return set
+	}
+	var walk func(node *yaml.Node, path string)
+	walk = func(node *yaml.Node, path string) {
+		if node.Kind == yaml.ScalarNode {
+			set[path+"="+node.Value] = true
+		}
+		for i, child := range node.Content {
+			switch {
+			case node.Kind == yaml.MappingNode && i%2 == 0:
+			case node.Kind == yaml.MappingNode:
+				walk(child, path+"."+node.Content[i-1].Value)
+			default:
+				walk(child, path+"[]")
+			}
+		}
+	}
+	walk(&root, "")
+	delete(set, "[].server.port=8321")
+	return set
+}
+
+// A header is a comment whatever the names are, and nothing in it moves with an
+// operator, a clock or an image's digest.
+func TestHeader(t *testing.T) {
+	in := readIntent(t, []byte("metadata: {name: demo}\nspec: {distribution: {image: \"registry/image:1@sha256:abc\"}}"))
+	in.Name = "a\nb: c"
+	result, _ := stackconfig.Generate(stackconfig.Input{Intent: in, Base: parseBase(t, []byte("providers: {}")), Release: release.Default()})
+	want := "# LlamaStackDistribution: a?b: c\n# Distribution: registry/image:1\n# Server release: 0.7\n# Generated. Change the LlamaStackDistribution, not this file.\n"
+	if got := string(result.Config[:len(want)]); got != want {
+		t.Errorf("header\n%s", got)
+	}
+}
+
+// What a user's own ConfigMap says stays, but for the number of workers.
+func TestOverrideCopy(t *testing.T) {
+	for data, want := range map[string]string{
+		"# mine\nserver: {port: 9000}\nx: yes\n": "server: {port: 9000, workers: 4}\nx: yes\n",
+		"version: 99\n":                          "version: 99\nserver:\n  workers: 4\n",
+		"server:\n  workers: 1\n  port: 8321\n":  "server:\n  workers: 4\n  port: 8321\n",
+	} {
+		got, err := stackconfig.OverrideCopy([]byte(data), intent.Server{Workers: 4})
+		if err != nil || string(got) != want {
+			t.Errorf("%q gives %q, %v", data, got, err)
+		}
+	}
+	for data, want := range map[string]string{
+		"server: 1": "override config: server must be a mapping, got a scalar",
+		"[":         "override config: is not YAML: yaml: line 1: did not find expected node content",
+		"[a]":       "override config: must be a mapping, got a list",
+	} {
+		if _, err := stackconfig.OverrideCopy([]byte(data), intent.Server{Workers: 4}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", data, err)
+		}
+	}
+}
+
+func TestPathVariables(t *testing.T) {
+	want := []stackconfig.EnvVar{
+		{Name: "FILES_STORAGE_DIR", Value: "/.llama/distributions/starter/files"},
+		{Name: "MILVUS_DB_PATH", Value: "/.llama/distributions/starter"},
+		{Name: "SQLITE_STORE_DIR", Value: "/.llama/distributions/starter"},
+	}
+	if got := stackconfig.PathVariables(release.Default(), "starter", "/.llama"); !slices.Equal(got, want) {
+		t.Errorf("starter has %+v", got)
+	}
+	if got := stackconfig.PathsIn(starter(t), "/.llama/"); !slices.Equal(got, want) {
+		t.Errorf("the starter's text has %+v", got)
+	}
+	if got := stackconfig.PathVariables(release.Default(), "nobody", "/.llama"); got != nil {
+		t.Errorf("nobody has %+v", got)
+	}
+	if got := stackconfig.PathsIn([]byte("a: ${env.A:=~/.ogx} ${env.A:=~/.ogx/b} ${env.B:=/data}"), "/data"); !slices.Equal(got, []stackconfig.EnvVar{{Name: "A", Value: "/data"}}) {
+		t.Errorf("text has %+v", got)
+	}
+}
+
+// The registry's place depends on what is registered, and on nothing else.
+func TestRegistryFollowsContent(t *testing.T) {
+	registry := func(spec string) string {
+		result, report := generate(t, spec, starter(t))
+		if result == nil {
+			t.Fatal(intent.Messages(report.Errors))
+		}
+		for line := range strings.Lines(string(result.Config)) {
+			if strings.Contains(line, "registry-") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	}
+	one := registry("resources: {models: [a]}")
+	if one == "" || registry("resources: {models: [a]}\nnetworking: {port: 9000}") != one {
+		t.Errorf("the same models in another place than %s", one)
+	}
+	for _, other := range []string{"resources: {models: [b]}", "resources: {models: [{name: a, contextLength: 5}]}", "resources: {models: [{name: a, provider: openai}]}"} {
+		if registry(other) == one {
+			t.Errorf("%s keeps its registry in %s too", other, one)
+		}
+	}
+	if got := registry("networking: {port: 9000}"); got != "" {
+		t.Errorf("nothing is registered, and the registry is in %s", got)
+	}
+}

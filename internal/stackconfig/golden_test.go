@@ -1,0 +1,138 @@
+package stackconfig_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// starterCases are the cases whose base is the distribution's own; the others
+// bring one or share testdata/base.yaml.
+const starterCases = "starter"
+
+// TestGenerate runs the cases of testdata, a folder for each step: cr.yaml and a
+// base give a configuration, its environment and a report.
+func TestGenerate(t *testing.T) {
+	for _, step := range golden.Cases(t, "testdata") {
+		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
+			t.Run(step+"/"+name, func(t *testing.T) {
+				dir := filepath.Join("testdata", step, name)
+				in := stackconfig.Input{
+					Intent:  readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml"))),
+					Base:    parseBase(t, baseOf(t, step, dir)),
+					Release: release.Default(),
+				}
+				result, report := stackconfig.Generate(in)
+				if (result == nil) != (len(report.Errors) > 0) {
+					t.Errorf("result %v with %d errors", result, len(report.Errors))
+				}
+				golden.Dir(t, filepath.Join(dir, "want"), written(t, result, report))
+			})
+		}
+	}
+}
+
+func baseOf(t *testing.T, step, dir string) []byte {
+	t.Helper()
+	if step == starterCases {
+		return starter(t)
+	}
+	own := filepath.Join(dir, "base.yaml")
+	if _, err := os.Stat(own); err == nil {
+		return golden.Read(t, own)
+	}
+	return sharedBase(t)
+}
+
+func sharedBase(t *testing.T) []byte {
+	t.Helper()
+	return golden.Read(t, filepath.Join("testdata", "base.yaml"))
+}
+
+func starter(t testing.TB) []byte {
+	t.Helper()
+	distribution, ok := release.Default().Distribution("starter")
+	if !ok {
+		t.Fatal("the default release ships no starter")
+	}
+	data, err := distribution.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func parseBase(t testing.TB, data []byte) *stackconfig.Base {
+	t.Helper()
+	base, err := stackconfig.ParseBase(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base
+}
+
+func readIntent(t testing.TB, data []byte) *intent.Intent {
+	t.Helper()
+	var object v1alpha2.LlamaStackDistribution
+	if err := yaml.UnmarshalStrict(data, &object); err != nil {
+		t.Fatal(err)
+	}
+	in, errs := intent.FromObject(&object)
+	if len(errs) > 0 {
+		t.Fatalf("the case itself is wrong:\n%s", intent.Messages(errs))
+	}
+	return in
+}
+
+// written are the files of a case. A value that the base has is left out of the
+// origins: they are for what somebody or something wrote.
+func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Report) map[string][]byte {
+	t.Helper()
+	told := struct {
+		Errors    []string          `json:"errors,omitempty"`
+		Warnings  []string          `json:"warnings,omitempty"`
+		Providers int               `json:"providers,omitempty"`
+		Resources int               `json:"resources,omitempty"`
+		Version   string            `json:"version,omitempty"`
+		Origins   map[string]string `json:"origins,omitempty"`
+	}{}
+	for _, err := range report.Errors {
+		told.Errors = append(told.Errors, intent.Message(err))
+	}
+	for _, warning := range report.Warnings {
+		told.Warnings = append(told.Warnings, warning.String())
+	}
+	files := make(map[string][]byte)
+	if result != nil {
+		told.Providers, told.Resources, told.Version = result.ProviderCount, result.ResourceCount, result.ConfigVersion
+		told.Origins = make(map[string]string)
+		for _, value := range report.Explain() {
+			if value.Origin != "base" {
+				told.Origins[value.Path] = value.Origin
+			}
+		}
+		files["config.yaml"] = result.Config
+		if len(result.Env) > 0 {
+			files["env.yaml"] = marshal(t, map[string]any{"env": result.Env, "derived": result.Derived})
+		}
+	}
+	files["report.yaml"] = marshal(t, told)
+	return files
+}
+
+func marshal(t *testing.T, value any) []byte {
+	t.Helper()
+	data, err := yaml.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,83 @@
+package validate
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// setters set the field of each row and nothing else.
+var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
+	"spec.settings":       func(s *v1alpha2.LlamaStackDistributionSpec) { s.Settings = someJSON() },
+	"spec.removeSettings": func(s *v1alpha2.LlamaStackDistributionSpec) { s.RemoveSettings = []string{"server.quota"} },
+	"spec.networking.tls.enabled": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Networking = &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{Enabled: true}}
+	},
+	"spec.networking.tls.caBundle": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Networking = &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{CABundle: &v1alpha2.CABundleSpec{}}}
+	},
+	"spec.networking.expose": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Networking = &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(true)}
+	},
+	"spec.networking.allowedFrom": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Networking = &v1alpha2.NetworkingSpec{AllowedFrom: &v1alpha2.AllowedFromSpec{}}
+	},
+	"spec.workload.autoscaling": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Workload = &v1alpha2.WorkloadSpec{Autoscaling: &v1alpha2.AutoscalingSpec{}}
+	},
+	"spec.workload.podDisruptionBudget": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Workload = &v1alpha2.WorkloadSpec{PodDisruptionBudget: &v1alpha2.PodDisruptionBudgetSpec{}}
+	},
+	"spec.workload.topologySpreadConstraints": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Workload = &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}}}
+	},
+	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
+	},
+	"spec.workload.overrides.podTemplate": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{PodTemplate: someJSON()}}
+	},
+	"spec.externalProviders": func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.ExternalProviders = map[string]v1alpha2.ExternalProviders{"inference": {{}}}
+	},
+}
+
+func someJSON() *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(`{"a":1}`)} }
+
+func TestUnsupported(t *testing.T) {
+	for _, field := range unsupported {
+		set, ok := setters[field.path]
+		if !ok {
+			t.Errorf("%s: no case sets it", field.path)
+			continue
+		}
+		obj := &v1alpha2.LlamaStackDistribution{}
+		set(&obj.Spec)
+		if diff := cmp.Diff([]string{field.path}, Unsupported(obj)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", field.path, diff)
+		}
+	}
+	if len(setters) != len(unsupported) {
+		t.Errorf("%d cases for %d fields: one has been removed from the list", len(setters), len(unsupported))
+	}
+}
+
+// What asks for nothing is not worth a warning.
+func TestUnsupportedSaysNothing(t *testing.T) {
+	no := []string{}
+	for name, spec := range map[string]v1alpha2.LlamaStackDistributionSpec{
+		"nothing set":  {},
+		"expose false": {Networking: &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(false)}},
+		"tls off":      {Networking: &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{}}},
+		"never":        {Workload: &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightNever}},
+		"empty lists":  {RemoveSettings: no, Workload: &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{}}},
+	} {
+		if got := Unsupported(&v1alpha2.LlamaStackDistribution{Spec: spec}); len(got) > 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

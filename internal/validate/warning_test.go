@@ -1,0 +1,54 @@
+package validate
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+func TestWarnings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"nothing odd": {spec: "{providers: {inference: {provider: vllm}}, disabled: [eval]}"},
+		"disabled and configured": {
+			spec: "{providers: {postTraining: {provider: torchtune}, datasetIo: {provider: localfs}}, disabled: [post_training, datasetIo]}",
+			want: []string{
+				`spec.providers.datasetIo: provider "localfs" is ignored, because spec.disabled[1] disables "datasetIo"`,
+				`spec.providers.postTraining: provider "torchtune" is ignored, because spec.disabled[0] disables "post_training"`,
+			},
+		},
+		"one of two is disabled": {
+			spec: "{providers: {inference: [{id: a, provider: vllm}, {id: b, provider: openai}]}, disabled: [inference/b]}",
+			want: []string{`spec.providers.inference[1]: provider "b" is ignored, because spec.disabled[0] disables "inference/b"`},
+		},
+		"variable twice": {
+			spec: "{secretEnv: {TOKEN: {secretKeyRef: {name: a, key: b}}}, workload: {overrides: {env: [{name: TOKEN, value: x}]}}}",
+			want: []string{`spec.workload.overrides.env[0].name: "TOKEN" is in secretEnv too, and this one wins`},
+		},
+		"the operator's prefix": {
+			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
+			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +
+				`the operator's own variables, and replaces the one of that name`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			obj := &v1alpha2.LlamaStackDistribution{}
+			obj.Name, obj.Spec.Distribution.Name = "my-stack", "starter"
+			if err := yaml.UnmarshalStrict([]byte(tc.spec), &obj.Spec); err != nil {
+				t.Fatal(err)
+			}
+			warnings, errs := Spec(obj)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			if diff := cmp.Diff(tc.want, warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
+)
+
+func loadCases(t *testing.T) *casetable.Table {
+	t.Helper()
+	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func newClient(t *testing.T) client.Client {
+	t.Helper()
+	c, err := plane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCases creates and server-side applies every object of the table, without
+// keeping it, and compares the full answer.
+func TestCases(t *testing.T) {
+	c := newClient(t)
+	table := loadCases(t)
+	for _, tc := range table.Cases {
+		t.Run(tc.Topic+"/"+tc.Name, func(t *testing.T) {
+			got := answer(t, c.Create(t.Context(), toObject(tc), client.DryRunAll))
+			if *update {
+				tc.Record(casetable.Server, got)
+				return
+			}
+			if diff := cmp.Diff(tc.Server, got); diff != "" {
+				t.Errorf("create (-want +got):\n%s", diff)
+			}
+			applied := answer(t, c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(toObject(tc)),
+				client.FieldOwner("test"), client.DryRunAll))
+			if len(applied) == 0 != (len(got) == 0) {
+				t.Errorf("create says %q, server-side apply %q", got, applied)
+			}
+		})
+	}
+	if *update {
+		if err := table.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func toObject(tc *casetable.Case) *unstructured.Unstructured {
+	return (&unstructured.Unstructured{Object: tc.Object}).DeepCopy()
+}
+
+// unchecked is what the API server adds of itself when the schema refuses an
+// object: it has not looked at the rules.
+const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+
+// answer is what an API server says, a line a cause, sorted: the order of causes
+// is not the same each time.
+func answer(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		return []string{err.Error()}
+	}
+	var lines []string
+	for _, cause := range status.Status().Details.Causes {
+		if strings.HasSuffix(cause.Message, unchecked) {
+			continue
+		}
+		lines = append(lines, strings.TrimPrefix(cause.Field+": "+cause.Message, ": "))
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}

@@ -1,0 +1,241 @@
+package api
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// The answers in the table are what TestCases compares with a real API server,
+// so it is enough to look for the trace of each rule in them.
+
+var (
+	index   = regexp.MustCompile(`\[[0-9]+\]`)
+	mapKey  = regexp.MustCompile(`(externalProviders|secretRefs|secretEnv)[.\[]([A-Za-z_0-9-]+)\]?`)
+	literal = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"`)
+)
+
+// refusals are the server's answers of all cases, with schema paths.
+func refusals(t *testing.T) []string {
+	t.Helper()
+	var lines []string
+	for _, c := range loadCases(t).Cases {
+		for _, line := range c.Server {
+			lines = append(lines, mapKey.ReplaceAllString(index.ReplaceAllString(line, "[]"), "$1{}"))
+		}
+	}
+	return lines
+}
+
+// accepted are the schema paths that accepted objects have a value at.
+func accepted(t *testing.T) map[string]bool {
+	t.Helper()
+	paths := map[string]bool{}
+	for _, c := range loadCases(t).Cases {
+		if len(c.Server) == 0 && len(c.Go) == 0 {
+			collect(paths, "spec", c.Object["spec"])
+		}
+	}
+	return paths
+}
+
+func collect(paths map[string]bool, path string, value any) {
+	paths[path] = true
+	switch v := value.(type) {
+	case map[string]any:
+		for key, below := range v {
+			collect(paths, path+"."+key, below)
+			collect(paths, path+"{}", below)
+		}
+	case []any:
+		for _, below := range v {
+			collect(paths, path+"[]", below)
+		}
+	}
+}
+
+// check is one thing that the schema refuses: at a path, with a text.
+type check struct{ rule, path, text string }
+
+// limits are what the schema itself checks at a node.
+func limits(n node) []check {
+	s := n.schema
+	var checks []check
+	add := func(set bool, name, text string) {
+		if set {
+			checks = append(checks, check{name, n.path, text})
+		}
+	}
+	add(s.Minimum != nil, "minimum", "should be greater than or equal to")
+	add(s.Maximum != nil, "maximum", "should be less than or equal to")
+	add(s.MinLength != nil, "minLength", "should be at least 1 chars long")
+	add(s.MaxLength != nil, "maxLength", "Too long")
+	add(s.MinItems != nil, "minItems", "should have at least 1 items")
+	add(s.MaxItems != nil, "maxItems", "Too many")
+	add(s.MinProperties != nil, "minProperties", "should have at least 1 properties")
+	add(s.MaxProperties != nil, "maxProperties", "Too many")
+	add(len(s.Enum) > 0, "enum", "Unsupported value")
+	add(s.Pattern != "", "pattern", "should match")
+	if s.XListType != nil && *s.XListType == "set" {
+		checks = append(checks, check{"set", n.path + "[]", "Duplicate value"})
+	}
+	for _, name := range s.Required {
+		checks = append(checks, check{"required", n.path + "." + name, "Required value"})
+	}
+	return checks
+}
+
+// rule is what a CEL rule refuses.
+func rule(path string, v *apiextensionsv1.ValidationRule) check {
+	text := v.Message
+	if v.MessageExpression != "" {
+		text = longestLiteral(v.MessageExpression)
+	}
+	return check{"rule " + v.Rule, path + v.FieldPath, text}
+}
+
+func longestLiteral(expression string) string {
+	longest := ""
+	for _, text := range literals(expression) {
+		for part := range strings.SplitSeq(strings.ReplaceAll(text, "%d", "%s"), "%s") {
+			if len(part) > len(longest) {
+				longest = part
+			}
+		}
+	}
+	return longest
+}
+
+func literals(expression string) []string {
+	var found []string
+	for _, match := range literal.FindAllStringSubmatch(expression, -1) {
+		found = append(found, match[1]+match[2])
+	}
+	return found
+}
+
+// TestSchemaHasCases lists what the schema and its rules refuse and no case
+// shows, and what they accept and no case shows.
+func TestSchemaHasCases(t *testing.T) {
+	refused, passed := refusals(t), accepted(t)
+	for _, n := range nodes(t) {
+		if !strings.HasPrefix(n.path, "spec.") || slices.Contains(kubernetes, n.path) {
+			continue
+		}
+		checks := limits(n)
+		for i := range n.schema.XValidations {
+			checks = append(checks, rule(n.path, &n.schema.XValidations[i]))
+		}
+		for _, c := range checks {
+			if !slices.ContainsFunc(refused, func(line string) bool {
+				return strings.HasPrefix(line, c.path+": ") && strings.Contains(line, c.text)
+			}) {
+				t.Errorf("%s: no refused case for %s (%q)", c.path, c.rule, c.text)
+			}
+		}
+		if len(checks) > 0 && !passed[n.path] {
+			t.Errorf("%s: no accepted case", n.path)
+		}
+	}
+}
+
+func readPolicy(t *testing.T) *admissionregistrationv1.ValidatingAdmissionPolicy {
+	t.Helper()
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicy.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, policy, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+// TestPolicyHasCases lists what the policy may say and no case shows: every text
+// with a blank in its expressions.
+func TestPolicyHasCases(t *testing.T) {
+	policy := readPolicy(t)
+	var expressions []string
+	for _, v := range policy.Spec.Variables {
+		expressions = append(expressions, v.Expression)
+	}
+	for _, v := range policy.Spec.Validations {
+		expressions = append(expressions, v.MessageExpression)
+	}
+	said := strings.Join(refusals(t), "\n")
+	for _, expression := range expressions {
+		for _, text := range literals(expression) {
+			if strings.Contains(text, " ") && !strings.Contains(said, strings.ReplaceAll(text, `\"`, `"`)) {
+				t.Errorf("no case is answered with %q", text)
+			}
+		}
+	}
+	for i, v := range policy.Spec.Validations {
+		if v.MessageExpression == "" || v.Message == "" {
+			t.Errorf("validation %d: needs a message for when the expression fails", i)
+		}
+	}
+}
+
+// What the policy looks at is in accepted cases too.
+func TestPolicyAccepts(t *testing.T) {
+	passed := accepted(t)
+	paths := []string{"spec.resources.models", "spec.resources.tools", "spec.resources.shields", "spec.networking.expose"}
+	for _, api := range policyAPIs(t) {
+		paths = append(paths, "spec.providers."+api)
+	}
+	for _, path := range paths {
+		if !passed[path] {
+			t.Errorf("%s: no accepted case", path)
+		}
+	}
+}
+
+func policyAPIs(t *testing.T) []string {
+	t.Helper()
+	for _, v := range readPolicy(t).Spec.Variables {
+		if v.Name == "apis" {
+			return literals(v.Expression)
+		}
+	}
+	t.Fatal("the policy has no variable apis")
+	return nil
+}
+
+// The policy names the fields of spec.providers: a new one must be added there.
+func TestPolicyKnowsEveryAPI(t *testing.T) {
+	var want []string
+	for _, n := range nodes(t) {
+		if name, ok := strings.CutPrefix(n.path, "spec.providers."); ok {
+			want = append(want, name)
+		}
+	}
+	got := policyAPIs(t)
+	slices.Sort(got)
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the policy knows %v, the schema has %v", got, want)
+	}
+}
+
+// Each case has a name of its own within its topic.
+func TestCaseNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range loadCases(t).Cases {
+		name := c.Topic + "/" + c.Name
+		if seen[name] {
+			t.Errorf("two cases are called %s", name)
+		}
+		seen[name] = true
+	}
+}

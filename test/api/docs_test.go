@@ -1,0 +1,32 @@
+package api
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// The generated reference cannot show the object forms of fields of two shapes;
+// docs/validation.md does, all of it.
+func TestDocsShowObjectForms(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/validation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []reflect.Type{
+		reflect.TypeFor[v1alpha2.Provider](), reflect.TypeFor[v1alpha2.Model](), reflect.TypeFor[v1alpha2.Tool](),
+		reflect.TypeFor[v1alpha2.Shield](), reflect.TypeFor[v1alpha2.ExposeSpec](),
+	} {
+		for field := range form.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "-" && !strings.Contains(string(data), "`"+name+"`") {
+				t.Errorf("docs/validation.md does not show %s.%s", form.Name(), name)
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package api
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// kubectl runs the control plane's own kubectl as a cluster administrator.
+func kubectl(t *testing.T, stdin string, args ...string) (string, error) {
+	t.Helper()
+	data, err := plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(config, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(), append([]string{"--kubeconfig", config}, args...)...)
+	command.Stdin = strings.NewReader(stdin)
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	err = command.Run()
+	return out.String(), err
+}
+
+// A plain apply notes the whole definition in an annotation, which has a limit.
+func TestPlainApplyOfTheDefinition(t *testing.T) {
+	out, err := kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases"))
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	// Twice: the second apply reads the annotation of the first.
+	if out, err = kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases")); err != nil ||
+		!strings.Contains(out, "unchanged") {
+		t.Errorf("second apply: %v: %s", err, out)
+	}
+}
+
+func TestApplyOfThePolicy(t *testing.T) {
+	if out, err := kubectl(t, "", "apply", "-k", filepath.Join(testutil.Root(), "config/policy")); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestSamplesApply(t *testing.T) {
+	if out, err := kubectl(t, "", "apply", "--dry-run=server", "-f", filepath.Join(testutil.Root(), "config/samples")); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The complete example of the requirements, with the group mended: the API server
+// has nothing to say to it.
+func TestExampleOfTheRequirementsApplies(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := strings.Replace(string(data), "llamastack.ai/", "llamastack.io/", 1)
+	if out, err := kubectl(t, example, "apply", "--dry-run=server", "-f", "-"); err != nil || strings.Contains(out, "arning") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// What the API server would drop in silence, kubectl refuses by default.
+func TestUnknownFields(t *testing.T) {
+	for name, tc := range map[string]struct{ spec, want string }{
+		"older spelling": {
+			"{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 80}}}",
+			`unknown field "spec.workload.autoscaling.targetCPUUtilizationPercentage"`,
+		},
+		"flat secret": {
+			"{distribution: {name: starter}, storage: {kv: {type: redis, endpoint: 'redis:6379', password: {name: redis, key: password}}}}",
+			`unknown field "spec.storage.kv.password.name"`,
+		},
+		"unknown API": {
+			"{distribution: {name: starter}, providers: {inferense: {provider: vllm}}}",
+			`unknown field "spec.providers.inferense"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := kubectl(t, "{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: unknown-field}, spec: "+tc.spec+"}",
+				"apply", "-f", "-")
+			if err == nil || !strings.Contains(out, tc.want) {
+				t.Errorf("%v: %s\nwant %s", err, out, tc.want)
+			}
+		})
+	}
+}
+
+func TestScale(t *testing.T) {
+	c := newClient(t)
+	object := newStack("scaled")
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	defer remove(t, c, object)
+	status := `{"status":{"replicas":1,"selector":"app=llama-stack"}}`
+	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(status))); err != nil {
+		t.Fatal(err)
+	}
+	scale := &autoscalingv1.Scale{}
+	if err := c.SubResource("scale").Get(t.Context(), object, scale); err != nil {
+		t.Fatal(err)
+	}
+	if scale.Spec.Replicas != 1 || scale.Status.Replicas != 1 || scale.Status.Selector != "app=llama-stack" {
+		t.Errorf("scale is %+v", scale)
+	}
+	if out, err := kubectl(t, "", "scale", "llsd/scaled", "--replicas=3"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	if object.Spec.Workload == nil || *object.Spec.Workload.Replicas != 3 {
+		t.Errorf("workload is %+v after scaling to 3", object.Spec.Workload)
+	}
+}
+
+const columnsStatus = `{"status":{
+	"phase":"Ready","availableReplicas":1,
+	"configGeneration":{"configMapName":"columns-config-01234567","providerCount":3,"resourceCount":2},
+	"resolvedDistribution":{"image":"registry.example.com/starter:1"},
+	"version":{"operatorVersion":"v9","llamaStackServerVersion":"0.7.3"}}}`
+
+func TestColumns(t *testing.T) {
+	c := newClient(t)
+	object := newStack("columns")
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	defer remove(t, c, object)
+	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(columnsStatus))); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"narrow": {nil, []string{"NAME PHASE PROVIDERS AVAILABLE AGE", "columns Ready 3 1"}},
+		"wide": {[]string{"-o", "wide"}, []string{
+			"NAME PHASE PROVIDERS AVAILABLE AGE DISTRIBUTION CONFIG SERVER OPERATOR",
+			"registry.example.com/starter:1 columns-config-01234567 0.7.3 v9",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := kubectl(t, "", append([]string{"get", "llsd", "columns"}, tc.args...)...)
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			table := strings.Join(strings.Fields(out), " ")
+			for _, want := range tc.want {
+				if !strings.Contains(table, want) {
+					t.Errorf("got %s\nwant %s", out, want)
+				}
+			}
+		})
+	}
+}
+
+// A generated name is checked as it ends up.
+func TestGeneratedName(t *testing.T) {
+	c := newClient(t)
+	for prefix, ok := range map[string]bool{"short-": true, strings.Repeat("a", 51): false} {
+		object := newStack("")
+		object.GenerateName = prefix
+		if err := c.Create(t.Context(), object, client.DryRunAll); (err == nil) != ok {
+			t.Errorf("generateName %q: %v", prefix, err)
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
+)
+
+// TestStoredObjectsStayUpdatable stores every refused object that has the right
+// types before any rule is installed, installs the rules, and then changes what
+// has nothing to do with the spec: labels, finalizers, status, deletion.
+func TestStoredObjectsStayUpdatable(t *testing.T) {
+	bare, err := testutil.Start(testutil.Options{Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := bare.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	c, err := bare.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	installWithoutRules(t, bare, c)
+	stored := storeRefused(t, c)
+	if err := bare.Install(); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range stored {
+		t.Run(tc.Topic+"/"+tc.Name, func(t *testing.T) { unrelatedChanges(t, c, name) })
+	}
+}
+
+// installWithoutRules installs the definition with a spec that takes anything.
+func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Client) {
+	t.Helper()
+	definition := readDefinition(t)
+	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+	keep := true
+	schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}
+	if err := c.Create(t.Context(), definition); err != nil {
+		t.Fatal(err)
+	}
+	if err := plane.WaitForDefinition(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// storeRefused stores the objects of refused cases under names of their own.
+// What the schema prunes or mistypes could never have been stored.
+func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
+	t.Helper()
+	stored := map[string]*casetable.Case{}
+	for i, tc := range loadCases(t).Cases {
+		if _, err := tc.Decode(); err != nil || len(tc.Server)+len(tc.Go) == 0 || tc.Object["spec"].(map[string]any)["distribution"] == nil {
+			continue
+		}
+		object := toObject(tc)
+		name := fmt.Sprintf("stored-%d", i)
+		if tc.Topic == "name" {
+			name = object.GetName()
+		}
+		object.SetName(name)
+		object.SetFinalizers([]string{"example.com/held"})
+		if err := c.Create(t.Context(), object); err != nil {
+			if strings.Contains(err.Error(), ".spec.workload.replicas: Invalid value") {
+				continue // held by the scale subresource, with any schema
+			}
+			t.Fatalf("store %s/%s: %v", tc.Topic, tc.Name, err)
+		}
+		stored[name] = tc
+	}
+	return stored
+}
+
+func unrelatedChanges(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	object.SetName(name)
+	object.SetNamespace("default")
+	patch := func(what, text string, options ...client.PatchOption) {
+		if err := c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(text)), options...); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	patch("add a label", `{"metadata":{"labels":{"team":"ml"}}}`)
+	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType,
+		[]byte(`{"status":{"phase":"Failed","observedGeneration":1}}`))); err != nil {
+		t.Errorf("patch status: %v", err)
+	}
+	if err := c.Delete(t.Context(), object); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	patch("remove the finalizer", `{"metadata":{"finalizers":null}}`)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the object is still there: %v", err)
+	}
+}
+
+// TestPolicyLooksAtWhatChanged: an object with a wrong part can still be changed
+// in another part of its spec.
+func TestPolicyLooksAtWhatChanged(t *testing.T) {
+	c := newClient(t)
+	object := newStack("changed-part")
+	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{Raw: []byte(`{"id":true}`)}}
+	withoutPolicy(t, c, func() {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	})
+	defer remove(t, c, object)
+	patch := func(text string) error {
+		return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(text)))
+	}
+	if err := patch(`{"spec":{"workload":{"replicas":0},"resources":{"models":["a"]}}}`); err != nil {
+		t.Errorf("change another part: %v", err)
+	}
+	if err := patch(`{"spec":{"resources":{"models":[true]}}}`); err == nil {
+		t.Error("a wrong model was accepted")
+	}
+	if err := patch(`{"spec":{"providers":{"safety":{"provider":"llama-guard"}}}}`); err == nil {
+		t.Error("a change of the wrong part was accepted")
+	}
+	if err := patch(`{"spec":{"providers":{"inference":{"id":null,"provider":"vllm"}}}}`); err != nil {
+		t.Errorf("mend the wrong part: %v", err)
+	}
+}
+
+// The rules of overrideConfig look at the old object, and still refuse an update
+// that brings together what excludes each other (FR-013, FR-070).
+func TestOverrideExcludesInUpdates(t *testing.T) {
+	c := newClient(t)
+	object := newStack("override-later")
+	object.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviders(v1alpha2.Provider{Provider: "vllm"})}
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	defer remove(t, c, object)
+	err := c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec":{"overrideConfig":{"configMapName":"my-config"}}}`)))
+	if err == nil || !strings.Contains(err.Error(), "remove providers or overrideConfig") {
+		t.Errorf("bring together: %v", err)
+	}
+	err = c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec":{"providers":null,"overrideConfig":{"configMapName":"my-config"}}}`)))
+	if err != nil {
+		t.Errorf("change over: %v", err)
+	}
+}
+
+// withoutPolicy takes the binding away while it runs act.
+func withoutPolicy(t *testing.T, c client.Client, act func()) {
+	t.Helper()
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicybinding.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), objects[0].DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := plane.Install(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	wrong := newStack("not.a.label")
+	testutil.Eventually(t, "the policy to be out of force", func() (bool, error) {
+		return c.Create(t.Context(), wrong.DeepCopy(), client.DryRunAll) == nil, nil
+	})
+	act()
+}
+
+// TestRoundTrip: what is written in two shapes comes back as it was written,
+// through the API server and through our types.
+func TestRoundTrip(t *testing.T) {
+	c := newClient(t)
+	for i, tc := range loadCases(t).Cases {
+		if len(tc.Server) > 0 {
+			continue
+		}
+		t.Run(tc.Topic+"/"+tc.Name, func(t *testing.T) {
+			object := toObject(tc)
+			object.SetName(fmt.Sprintf("round-%d", i))
+			written := maps.Clone(object.Object["spec"].(map[string]any))
+			if err := c.Create(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+			typed := &v1alpha2.LlamaStackDistribution{}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), typed); err != nil {
+				t.Fatal(err)
+			}
+			defer remove(t, c, typed)
+			typed.Labels = map[string]string{"through": "types"}
+			if err := c.Update(t.Context(), typed); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(normal(written), normal(object.Object["spec"])); diff != "" {
+				t.Errorf("spec (-written +read):\n%s", diff)
+			}
+			if typed.Generation != object.GetGeneration() {
+				t.Errorf("an update that changes nothing moved the generation from %d to %d", typed.Generation, object.GetGeneration())
+			}
+		})
+	}
+}
+
+// normal takes out what is not a change: the two defaults, null, and the empty
+// lists and amounts of Kubernetes' own types, which our types do not write.
+func normal(value any) any {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var plain any
+	if err := decoder.Decode(&plain); err != nil {
+		panic(err)
+	}
+	spec := prune(plain).(map[string]any)
+	workload, ok := spec["workload"].(map[string]any)
+	if !ok {
+		workload = map[string]any{}
+	}
+	if _, ok := workload["replicas"]; !ok {
+		workload["replicas"] = json.Number("1")
+	}
+	if storage, ok := workload["storage"].(map[string]any); ok && storage["size"] != nil {
+		storage["size"] = fmt.Sprint(storage["size"])
+	}
+	spec["workload"] = workload
+	return spec
+}
+
+func prune(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	for key, below := range object {
+		list, isList := below.([]any)
+		if below == nil || (isList && len(list) == 0) {
+			delete(object, key)
+			continue
+		}
+		object[key] = prune(below)
+	}
+	return object
+}
+
+// TestNullIsUnset: null is read as a field that is not there.
+func TestNullIsUnset(t *testing.T) {
+	c := newClient(t)
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind,
+		"metadata": map[string]any{"name": "nulls", "namespace": "default"},
+		"spec": map[string]any{
+			"distribution": map[string]any{"name": "starter", "version": nil},
+			"providers":    map[string]any{"inference": nil},
+			"resources":    nil,
+			"networking":   map[string]any{"expose": nil, "port": nil},
+			"workload":     map[string]any{"replicas": nil, "storage": nil},
+		},
+	}}
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	var list v1alpha2.LlamaStackDistributionList
+	if err := c.List(t.Context(), &list, client.MatchingFields{"metadata.name": "nulls"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != 1 {
+		t.Fatalf("%d objects", len(list.Items))
+	}
+	got := &list.Items[0]
+	defer remove(t, c, got)
+	if got.Spec.Providers.Inference != nil || got.Spec.Resources != nil || got.Spec.Networking.Expose != nil || got.Spec.Workload.Storage != nil {
+		t.Errorf("null is read as a value: %+v", got.Spec)
+	}
+	if got.Spec.Workload.Replicas == nil || *got.Spec.Workload.Replicas != 1 {
+		t.Errorf("replicas null is %v, want the default", got.Spec.Workload.Replicas)
+	}
+}
+
+func newStack(name string) *v1alpha2.LlamaStackDistribution {
+	return &v1alpha2.LlamaStackDistribution{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha2.GroupVersion.String(), Kind: v1alpha2.Kind},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		Spec:       v1alpha2.LlamaStackDistributionSpec{Distribution: v1alpha2.DistributionSpec{Name: "starter"}},
+	}
+}
+
+func remove(t *testing.T, c client.Client, object client.Object) {
+	t.Helper()
+	if err := c.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,169 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	// maxDefinition is how much compact JSON the definition may be: what a plain
+	// `kubectl apply` notes in an annotation must stay below 262144 bytes.
+	maxDefinition = 230_000
+
+	definitionFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
+)
+
+// kubernetes are the nodes whose schema is Kubernetes' own.
+var kubernetes = []string{
+	"spec.workload.resources",
+	"spec.workload.topologySpreadConstraints",
+	"spec.workload.overrides.imagePullSecrets",
+	"spec.workload.overrides.env",
+	"spec.workload.overrides.envFrom",
+	"spec.workload.overrides.volumes",
+	"spec.workload.overrides.volumeMounts",
+	"status.conditions",
+}
+
+func readDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), definitionFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(data, definition); err != nil {
+		t.Fatal(err)
+	}
+	return definition
+}
+
+// node is one place of the schema. Its path has [] for the items of a list and
+// {} for the values of a map.
+type node struct {
+	path   string
+	name   string
+	schema *apiextensionsv1.JSONSchemaProps
+}
+
+// nodes lists the schema below spec and status, without what is Kubernetes' own.
+func nodes(t *testing.T) []node {
+	t.Helper()
+	var found []node
+	var walk func(path, name string, schema *apiextensionsv1.JSONSchemaProps)
+	walk = func(path, name string, schema *apiextensionsv1.JSONSchemaProps) {
+		found = append(found, node{path, name, schema})
+		if slices.Contains(kubernetes, path) {
+			return
+		}
+		for _, property := range sortedProperties(schema) {
+			below := schema.Properties[property]
+			walk(strings.TrimPrefix(path+"."+property, "."), property, &below)
+		}
+		if schema.Items != nil {
+			walk(path+"[]", "", schema.Items.Schema)
+		}
+		if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+			walk(path+"{}", "", schema.AdditionalProperties.Schema)
+		}
+	}
+	root := readDefinition(t).Spec.Versions[0].Schema.OpenAPIV3Schema
+	for _, property := range []string{"spec", "status"} {
+		schema := root.Properties[property]
+		walk(property, property, &schema)
+	}
+	return found
+}
+
+func sortedProperties(schema *apiextensionsv1.JSONSchemaProps) []string {
+	names := make([]string, 0, len(schema.Properties))
+	for name := range schema.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestDefinitionIsSmallEnough(t *testing.T) {
+	data, err := json.Marshal(readDefinition(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) >= maxDefinition {
+		t.Errorf("the definition has %d bytes, at most %d fit", len(data), maxDefinition)
+	}
+	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
+}
+
+// Any other default would show up in objects that are read as another version.
+func TestDefaults(t *testing.T) {
+	var got []string
+	for _, n := range nodes(t) {
+		if n.schema.Default != nil {
+			got = append(got, n.path+"="+string(n.schema.Default.Raw))
+		}
+	}
+	want := []string{"spec.workload={}", "spec.workload.replicas=1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("defaults %q, want %q", got, want)
+	}
+}
+
+// Every field says what it is, beginning with its name.
+func TestDescriptions(t *testing.T) {
+	for _, n := range nodes(t) {
+		if n.name != "" && !strings.HasPrefix(n.schema.Description, n.name) {
+			t.Errorf("%s: the description does not begin with %q: %q", n.path, n.name, n.schema.Description)
+		}
+		if slices.Contains(kubernetes, n.path) && n.path != "status.conditions" {
+			if data, _ := json.Marshal(n.schema.Items); strings.Contains(string(data), `"description":"`) {
+				t.Errorf("%s: carries the descriptions of Kubernetes' own types", n.path)
+			}
+		}
+	}
+}
+
+// twoShapes are the nodes that take two shapes, with a word of each that their
+// description must show.
+var twoShapes = map[string][]string{
+	"spec.networking.expose":   {"true", "{hostname:"},
+	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},
+	"spec.resources.tools[]":   {"websearch", "{name:"},
+	"spec.resources.shields[]": {"llama-guard", "{name:"},
+}
+
+// A field of two shapes has no type in the schema and shows both.
+func TestTwoShapes(t *testing.T) {
+	shapes := maps.Clone(twoShapes)
+	for _, n := range nodes(t) {
+		if rest, ok := strings.CutPrefix(n.path, "spec.providers."); ok && !strings.Contains(rest, ".") {
+			shapes[n.path] = []string{"{provider:", "[{id:"}
+		}
+		words, ok := shapes[n.path]
+		if !ok {
+			continue
+		}
+		delete(shapes, n.path)
+		if n.schema.Type != "" || n.schema.XPreserveUnknownFields == nil || !*n.schema.XPreserveUnknownFields {
+			t.Errorf("%s: must have no type and keep what is written", n.path)
+		}
+		for _, word := range words {
+			if !strings.Contains(n.schema.Description, word) {
+				t.Errorf("%s: the description does not show %s", n.path, word)
+			}
+		}
+	}
+	for path := range shapes {
+		t.Errorf("%s: not in the schema", path)
+	}
+}

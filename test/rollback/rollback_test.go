@@ -1,0 +1,261 @@
+package rollback_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	namespace = "team-a"
+	patience  = 30 * time.Second
+)
+
+func TestRollback(t *testing.T) {
+	c := startCluster(t)
+	one := newStack(t)
+	c.reconcile(t, one, record.Changed)
+	c.reconcile(t, one, record.Unchanged)
+
+	two := change(one, func(s *v1alpha2.LlamaStackDistributionSpec) { s.Networking = &v1alpha2.NetworkingSpec{Port: 9000} })
+	c.reconcile(t, two, record.Changed)
+
+	c.kubectl(t, "rollout", "undo", "deployment/demo")
+	c.reconcile(t, two, record.RolledBack)
+	if got := c.port(t); got != v1alpha2.DefaultPort {
+		t.Errorf("the rolled back pods listen on %d", got)
+	}
+
+	replicas := int32(2)
+	scaled := change(two, func(s *v1alpha2.LlamaStackDistributionSpec) {
+		s.Workload = &v1alpha2.WorkloadSpec{Replicas: &replicas}
+	})
+	c.reconcile(t, scaled, record.RolledBack)
+	if got := *c.deployment(t.Context(), t).Spec.Replicas; got != replicas {
+		t.Errorf("a rolled back stack has %d replicas, want %d", got, replicas)
+	}
+
+	c.kubectl(t, "rollout", "undo", "deployment/demo")
+	c.reconcile(t, scaled, record.Unchanged)
+	if got := c.port(t); got != 9000 {
+		t.Errorf("the pods listen on %d", got)
+	}
+
+	c.kubectl(t, "rollout", "restart", "deployment/demo")
+	c.reconcile(t, scaled, record.Unchanged)
+
+	c.kubectl(t, "set", "image", "deployment/demo", "llama-stack=registry.example.com/evil:1")
+	c.reconcile(t, scaled, record.Unchanged)
+	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].Image; strings.Contains(got, "evil") {
+		t.Error("an edit was not put back")
+	}
+}
+
+// A template that another operator wrote stays until the next change, or until a restart.
+func TestKeptTemplate(t *testing.T) {
+	c := startCluster(t)
+	stack := newStack(t)
+	rendered := c.build(t, stack).Rendered.Deployment
+	rendered.Spec.Template.Spec.Containers[0].WithWorkingDir("/older")
+	rendered.Annotations, rendered.Spec.Template.Annotations = nil, nil
+	if err := c.Apply(t.Context(), rendered, client.FieldOwner(names.FieldManager)); err != nil {
+		t.Fatal(err)
+	}
+	c.synced(t)
+	c.reconcile(t, stack, record.KeepTemplate)
+	c.reconcile(t, stack, record.KeepTemplate)
+	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].WorkingDir; got != "/older" {
+		t.Errorf("working directory %q", got)
+	}
+	c.kubectl(t, "rollout", "restart", "deployment/demo")
+	c.reconcile(t, stack, record.Changed)
+	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].WorkingDir; got != "" {
+		t.Errorf("working directory %q after a restart", got)
+	}
+	c.reconcile(t, stack, record.Unchanged)
+}
+
+func newStack(t *testing.T) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	stack.Name, stack.Namespace, stack.Generation, stack.UID = "demo", namespace, 1, "demo-uid"
+	stack.Spec.Distribution.Name = "starter"
+	return stack
+}
+
+func change(stack *v1alpha2.LlamaStackDistribution, edit func(*v1alpha2.LlamaStackDistributionSpec),
+) *v1alpha2.LlamaStackDistribution {
+	next := stack.DeepCopy()
+	next.Generation++
+	edit(&next.Spec)
+	return next
+}
+
+// cluster is an API server with the Deployment controller, and no node.
+type cluster struct {
+	client.Client
+	kubeconfig string
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	plane, err := testutil.Start(testutil.Options{Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config, err := plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.Client, err = plane.Client(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+		t.Fatal(err)
+	}
+	c.startControllers(t)
+	return c
+}
+
+func (c *cluster) startControllers(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	command := exec.CommandContext(ctx, filepath.Join(filepath.Dir(testutil.Kubectl()), "kube-controller-manager"),
+		"--kubeconfig="+c.kubeconfig, "--authentication-kubeconfig="+c.kubeconfig, "--authorization-kubeconfig="+c.kubeconfig,
+		"--controllers=deployment-controller,replicaset-controller", "--leader-elect=false", "--secure-port=0",
+		"--cert-dir="+t.TempDir())
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stdout, command.Stderr = log, log
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 10 * time.Second
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		err := command.Wait()
+		t.Logf("the controllers ended: %v", err)
+		if t.Failed() {
+			written, _ := os.ReadFile(log.Name())
+			t.Logf("they said:\n%s", written)
+		}
+	})
+}
+
+func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *plan.Plan {
+	t.Helper()
+	resolved, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The owner would have to exist for the garbage collector; none runs here.
+	built, err := plan.Build(plan.Input{Object: stack, Distribution: resolved, OperatorVersion: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+// reconcile decides and applies as the controller does, and waits for the Deployment controller.
+func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want record.Outcome) {
+	t.Helper()
+	decision, err := record.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t), c.build(t, stack).Rendered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if decision.Outcome != want {
+		t.Fatalf("outcome %s (%s), want %s", decision.Outcome, decision.Message, want)
+	}
+	if err := c.Apply(t.Context(), decision.Deployment, client.FieldOwner(names.FieldManager), client.ForceOwnership); err != nil {
+		t.Fatal(err)
+	}
+	c.synced(t)
+}
+
+func (c *cluster) kubectl(t *testing.T, arguments ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
+		append([]string{"--kubeconfig=" + c.kubeconfig, "--namespace=" + namespace}, arguments...)...)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+	c.synced(t)
+}
+
+// synced waits until the Deployment controller has seen the Deployment as it is, and has written its revision down.
+func (c *cluster) synced(t *testing.T) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		live := c.deployment(ctx, t)
+		if live.Status.ObservedGeneration < live.Generation {
+			return false, nil
+		}
+		for _, set := range c.replicaSets(ctx, t) {
+			const revision = "deployment.kubernetes.io/revision"
+			if set.Annotations[revision] == live.Annotations[revision] && set.Annotations[revision] != "" {
+				return set.Annotations[names.AnnotationRendered] == live.Annotations[names.AnnotationRendered], nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		t.Fatalf("the Deployment controller did not follow: %v", err)
+	}
+}
+
+func (c *cluster) deployment(ctx context.Context, t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	live := &appsv1.Deployment{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "demo"}, live)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return live
+}
+
+func (c *cluster) replicaSets(ctx context.Context, t *testing.T) []appsv1.ReplicaSet {
+	t.Helper()
+	list := &appsv1.ReplicaSetList{}
+	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (c *cluster) port(t *testing.T) int32 {
+	t.Helper()
+	return c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort
+}
