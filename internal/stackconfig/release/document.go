@@ -114,8 +114,9 @@ type distributionRow struct {
 }
 
 type classRow struct {
-	Extra schema.Extra `json:"extra"`
-	Keys  []keyRow     `json:"keys"`
+	Extra schema.Extra  `json:"extra"`
+	Keys  []keyRow      `json:"keys"`
+	Rules []schema.Rule `json:"rules"`
 }
 
 type keyRow struct {

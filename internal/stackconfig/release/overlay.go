@@ -21,7 +21,7 @@ type overlay struct {
 // correction changes one part of the extracted data, or adds what the package cannot tell.
 type correction struct {
 	// Of names the part: `release`, `runtime`, `storage`, `tools`, `provider inference/remote::vllm`, `backend kv_redis`,
-	// `store metadata`, `resource models`, `key VLLMInferenceAdapterConfig.base_url`.
+	// `store metadata`, `resource models`, `class GeminiConfig`, `key VLLMInferenceAdapterConfig.base_url`.
 	Of string `yaml:"of"`
 	// Since and Until are the first and the last line that the correction is for; empty means all before or after.
 	Since string `yaml:"since"`
@@ -164,6 +164,10 @@ func (d *document) part(of string) (any, error) {
 		return find(d.Storage.Stores, func(row *storeRow) bool { return row.Name == name })
 	case "resource":
 		return find(d.Resources, func(row *resourceRow) bool { return row.Kind == name })
+	case "class":
+		if row, ok := d.Classes[name]; ok {
+			return row, nil
+		}
 	case "key":
 		return d.key(name)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Check walks a mapping beside the class and returns everything that is wrong with it, in the order of the mapping and
-// then the missing keys in declared order. A nil node, and null, count as an empty mapping.
+// then the missing keys in declared order and the rules that are broken. A nil node, and null, count as an empty mapping.
 //
 // A string with an environment reference (`${env.NAME:=1}`) has the type it gets at start, so it is accepted wherever
 // any scalar is. An alias is not followed: aliases are expanded when a base config is read.
@@ -43,7 +43,8 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 		}
 		problems = append(problems, key.check(join(path, name), value)...)
 	}
-	return append(problems, c.missing(path, given)...)
+	problems = append(problems, c.missing(path, given)...)
+	return append(problems, c.broken(path, node)...)
 }
 
 // unknown is the problem of a key that the class does not have.

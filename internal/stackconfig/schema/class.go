@@ -23,6 +23,8 @@ type Class struct {
 	Extra Extra
 	// Keys are the keys that are read, in the order in which the server declares them.
 	Keys []Key
+	// Rules are conditions on several keys at once, in the order in which they are checked.
+	Rules []Rule
 
 	index map[string]int
 }

@@ -13,6 +13,12 @@ func (p *Problem) Message() string {
 		return fmt.Sprintf("must be %s, found %s", p.Want, p.Got)
 	case OutOfRange:
 		return fmt.Sprintf("must be %s", p.Want)
+	case ConflictingKeys:
+		return fmt.Sprintf("may not stand beside %q; give one of the two", p.Want)
+	case IncompleteKeys:
+		return fmt.Sprintf("does nothing alone, the server refuses it; give %s too", p.Want)
+	case MissingChoice:
+		return fmt.Sprintf("one of these keys is required: %s", p.Want)
 	case DeprecatedKey:
 		return "is deprecated by the server"
 	}

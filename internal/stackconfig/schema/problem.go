@@ -13,6 +13,12 @@ const (
 	WrongType ProblemKind = "WrongType"
 	// OutOfRange: the value has the right type and breaks a limit; the server does not start.
 	OutOfRange ProblemKind = "OutOfRange"
+	// ConflictingKeys: the key may not stand beside another one, which Want names; the server does not start.
+	ConflictingKeys ProblemKind = "ConflictingKeys"
+	// IncompleteKeys: the key needs others beside it, which Want names; the server does not start.
+	IncompleteKeys ProblemKind = "IncompleteKeys"
+	// MissingChoice: the mapping needs one of the keys that Want names; the server does not start.
+	MissingChoice ProblemKind = "MissingChoice"
 	// DeprecatedKey: the key works, and the server asks not to use it.
 	DeprecatedKey ProblemKind = "DeprecatedKey"
 )

@@ -1,0 +1,121 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+func TestLinesWith(t *testing.T) {
+	all := strings.Join(release.Lines(), " ")
+	for _, tt := range []struct{ api, kind, want string }{
+		{"inference", "remote::vllm", all},
+		{"inference", "vllm", all},
+		{"safety", "llama-guard", "0.2 0.3 0.4 0.5 0.6 0.7 0.8"},
+		{"inference", "inline::meta-reference", "0.2 0.3 0.4"},
+		{"vector_io", "remote::neo4j", "1.3 1.4 1.5"},
+		{"telemetry", "meta-reference", "0.2"},
+		{"inference", "remote::vlm", ""},
+		{"nothing", "vllm", ""},
+	} {
+		if got := strings.Join(release.LinesWith(tt.api, tt.kind), " "); got != tt.want {
+			t.Errorf("LinesWith(%q, %q) = %s, want %s", tt.api, tt.kind, got, tt.want)
+		}
+	}
+}
+
+func TestSpellingsOf(t *testing.T) {
+	for _, tt := range []struct {
+		api, kind string
+		want      release.Spellings
+	}{
+		{"inference", "vllm", release.Spellings{Endpoints: []string{"base_url", "url"}, Credentials: []string{"api_token"}}},
+		{"inference", "remote::azure", release.Spellings{Endpoints: []string{"base_url", "api_base"}, Credentials: []string{"api_key"}}},
+		{"inference", "bedrock", release.Spellings{Credentials: []string{"aws_bedrock_bearer_token", "api_key"}}},
+		{"vector_io", "milvus", release.Spellings{Endpoints: []string{"uri"}, Credentials: []string{"token"}, Strict: true}},
+		{"safety", "passthrough", release.Spellings{Endpoints: []string{"base_url"}, Credentials: []string{"api_key"}, Strict: true}},
+		{"inference", "nothing", release.Spellings{}},
+	} {
+		if diff := cmp.Diff(tt.want, release.SpellingsOf(tt.api, tt.kind)); diff != "" {
+			t.Errorf("SpellingsOf(%q, %q) (-want +got):\n%s", tt.api, tt.kind, diff)
+		}
+	}
+}
+
+// TestRules holds the conditions on several keys, and that each names keys of its class.
+func TestRules(t *testing.T) {
+	for _, tt := range []struct{ first, last, class, want string }{
+		{"", "", "auth", "any_of jwks introspection; exclusive jwks introspection"},
+		{"0.5", "", "top", "any_of distro_name image_name"},
+		{"", "0.4", "top", ""},
+		{"0.5", "", "tls", "together client_cert client_key"},
+		{"0.5", "", "proxy", "exclusive url http https"},
+		{"0.8", "", "gemini", "exclusive api_key access_token; together access_token project"},
+		{"", "0.7", "gemini", ""},
+		{"1.4", "", "postgres", "exclusive connection_string host port db user password; any_of connection_string user"},
+		{"", "1.3", "postgres", ""},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			var got []string
+			class := ruled(t, lineOf(t, line), tt.class)
+			for _, rule := range class.Rules {
+				got = append(got, string(rule.Kind)+" "+strings.Join(rule.Keys, " "))
+				for _, key := range rule.Keys {
+					if known, _ := class.Key(key); known.Name != key {
+						t.Errorf("%s: a rule of %s names %q, which is not a key", line, class.Name, key)
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("%s: rules of %s (-want +got):\n%s", line, tt.class, diff)
+			}
+		}
+	}
+}
+
+// ruled returns the class that a row of TestRules means.
+func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
+	t.Helper()
+	vllm, _ := r.Provider("inference", "remote::vllm")
+	gemini, _ := r.Provider("inference", "remote::gemini")
+	postgres, _ := r.Storage.Backend("sql_postgres")
+	network, _ := vllm.Config.Key("network")
+	auth, _ := r.Server.Key("auth")
+	find := map[string]func() *schema.Class{
+		"top":      func() *schema.Class { return r.TopLevel },
+		"auth":     func() *schema.Class { return within(auth.Type, "OAuth2TokenAuthConfig") },
+		"tls":      func() *schema.Class { return within(network.Type, "TLSConfig") },
+		"proxy":    func() *schema.Class { return within(network.Type, "ProxyConfig") },
+		"gemini":   func() *schema.Class { return gemini.Config },
+		"postgres": func() *schema.Class { return postgres.Class },
+	}
+	class := find[name]()
+	if class == nil {
+		t.Fatalf("%s has no class for %s", r.Line, name)
+	}
+	return class
+}
+
+// within finds a class by name among those that a type names, at any depth.
+func within(e *schema.Expr, name string) *schema.Class {
+	if e.Class != nil {
+		if e.Class.Name == name {
+			return e.Class
+		}
+		for i := range e.Class.Keys {
+			if found := within(e.Class.Keys[i].Type, name); found != nil {
+				return found
+			}
+		}
+	}
+	for _, arg := range e.Args {
+		if found := within(arg, name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
