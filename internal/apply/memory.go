@@ -98,6 +98,13 @@ func (m *memory) drop(owner types.NamespacedName, object *unstructured.Unstructu
 	}
 }
 
+// remove forgets an object that is gone.
+func (m *memory) remove(owner types.NamespacedName, key objectKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries[owner], key)
+}
+
 func (m *memory) forget(owner types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

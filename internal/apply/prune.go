@@ -39,6 +39,7 @@ func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVe
 			if err := a.remove(ctx, object); err != nil {
 				return deleted, fmt.Errorf("delete %s %q: %w", kind.Kind, child.Name, err)
 			}
+			a.memory.remove(owner.Key(), objectKey{gvk: kind, name: child.Name})
 			deleted = append(deleted, child)
 		}
 	}

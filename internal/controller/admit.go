@@ -18,15 +18,11 @@ import (
 
 // admit validates the spec again: an object may have been stored before a rule
 // existed, or past the policy that holds it.
-func (r *Reconciler) admit(ctx context.Context, s *state) error {
-	if err := r.lookAtWorkload(ctx, s); err != nil {
-		return err
-	}
-	warnings, errs := validate.Spec(s.object)
+func (r *Reconciler) admit(_ context.Context, s *state) error {
+	_, errs := validate.Spec(s.object)
 	if len(errs) > 0 {
 		return invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
 	}
-	s.warnings = warnings
 	s.intent, errs = intent.FromObject(s.object)
 	if len(errs) > 0 {
 		return invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))

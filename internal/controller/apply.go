@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -142,7 +143,10 @@ func (r *Reconciler) conclude(s *state) {
 		s.fails(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, s.decision.Message)
 	case record.RolledBack:
 		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, s.decision.Message)
-		s.events = append(s.events, warn(v1alpha2.EventRolledBack, s.decision.Message))
+		was := meta.FindStatusCondition(s.object.Status.Conditions, v1alpha2.ConditionDegraded)
+		if was == nil || was.Reason != v1alpha2.ReasonRolledBack {
+			s.events = append(s.events, warn(v1alpha2.EventRolledBack, s.decision.Message))
+		}
 	case record.Changed, record.Unchanged, record.StaleCache:
 	}
 	for _, applied := range s.applied {
@@ -186,7 +190,7 @@ func (r *Reconciler) prune(ctx context.Context, s *state) error {
 			current = append(current, child.Name)
 		}
 	}
-	sets := r.ownReplicaSets(s)
+	sets := templates(s)
 	for _, name := range plan.KeepConfigMaps(existing.Items, current, sets) {
 		keep[apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindConfigMap), Name: name}] = true
 	}
@@ -199,10 +203,13 @@ func (r *Reconciler) prune(ctx context.Context, s *state) error {
 	return err
 }
 
-func (r *Reconciler) ownReplicaSets(s *state) []appsv1.ReplicaSet {
-	return slices.DeleteFunc(slices.Clone(s.replicaSets), func(set appsv1.ReplicaSet) bool {
-		return s.deployment == nil || !metav1.IsControlledBy(&set, s.deployment)
+// templates are the stack's ReplicaSets, with one that stands for the Deployment
+// itself: its own may not have been made or seen yet.
+func templates(s *state) []appsv1.ReplicaSet {
+	sets := slices.DeleteFunc(slices.Clone(s.replicaSets), func(set appsv1.ReplicaSet) bool {
+		return !metav1.IsControlledBy(&set, s.deployment)
 	})
+	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: s.deployment.Spec.Template}})
 }
 
 // usedBy are the Secrets and the ServiceAccount that a pod template needs.

@@ -35,3 +35,13 @@ func objectMeta(namespace, name string) metav1.ObjectMeta {
 }
 
 var emptyTime metav1.Time
+
+// starterImage is the image that the catalogue has for starter.
+func starterImage(t *testing.T) string {
+	t.Helper()
+	resolved, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved.Image
+}

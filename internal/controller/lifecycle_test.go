@@ -4,25 +4,68 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
+// A stack from its first apply to a served request's worth of pods, with an
+// operator for all namespaces, as shipped.
 func TestFirstStack(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "first")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	b.everywhere = true
+	b.start(t, "v1.2.3")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {port: 9000}, resources: {models: [llama]}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	b.get(t, "my", &appsv1.Deployment{})
-	b.get(t, "my-service", &corev1.Service{})
-	b.get(t, "my-sa", &corev1.ServiceAccount{})
-	b.rollOut(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	stack := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, "my", stack)
-	if diff := cmp.Diff(v1alpha2.PhaseReady, stack.Status.Phase); diff != "" {
-		t.Error(diff)
+	if stack.Status.Phase != v1alpha2.PhaseInitializing {
+		t.Errorf("phase %q, want Initializing", stack.Status.Phase)
+	}
+	for _, child := range []client.Object{
+		&appsv1.Deployment{ObjectMeta: objectMeta(b.namespace, "my")},
+		&corev1.Service{ObjectMeta: objectMeta(b.namespace, "my-service")},
+		&corev1.ServiceAccount{ObjectMeta: objectMeta(b.namespace, "my-sa")},
+		&corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, stack.Status.GeneratedConfigMap)},
+	} {
+		if err := b.Get(t.Context(), client.ObjectKeyFromObject(child), child); err != nil {
+			t.Error(err)
+		} else if !metav1.IsControlledBy(child, stack) {
+			t.Errorf("%T is not the stack's", child)
+		}
+	}
+	b.rollOut(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.get(t, "my", stack)
+	want := v1alpha2.LlamaStackDistributionStatus{
+		Phase: v1alpha2.PhaseReady, ObservedGeneration: 1, Replicas: 1, AvailableReplicas: 1,
+		Selector:   "app=llama-stack,app.kubernetes.io/instance=my",
+		ServiceURL: "http://my-service." + b.namespace + ".svc.cluster.local:9000",
+		Version:    &v1alpha2.VersionStatus{OperatorVersion: "v1.2.3"},
+		ResolvedDistribution: &v1alpha2.ResolvedDistribution{
+			Name: "starter", Image: starterImage(t), CatalogueImage: starterImage(t),
+			ConfigSource: v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
+		},
+		DistributionConfig: &v1alpha2.DistributionConfigStatus{
+			ActiveDistribution: "starter", AvailableDistributions: map[string]string{"starter": starterImage(t)},
+		},
+	}
+	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration", "GeneratedConfigMap")
+	dates := cmpopts.IgnoreFields(v1alpha2.VersionStatus{}, "LastUpdated")
+	hash := cmpopts.IgnoreFields(v1alpha2.ResolvedDistribution{}, "ConfigHash")
+	if diff := cmp.Diff(want, stack.Status, volatile, dates, hash); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	generation := stack.Status.ConfigGeneration
+	if generation == nil || generation.ConfigMapName != stack.Status.GeneratedConfigMap || generation.GeneratedAt == nil ||
+		generation.ResourceCount != 1 || generation.ProviderCount == 0 || generation.ConfigVersion != "2" {
+		t.Errorf("configGeneration %+v", generation)
+	}
+	if stack.Status.Version.LastUpdated == nil || len(stack.Status.ResolvedDistribution.ConfigHash) != 64 {
+		t.Errorf("version %+v, configHash %q", stack.Status.Version, stack.Status.ResolvedDistribution.ConfigHash)
 	}
 }

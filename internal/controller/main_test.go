@@ -110,6 +110,8 @@ func installOperatorsRights() error {
 type bench struct {
 	client.Client // an administrator's
 	namespace     string
+	// everywhere makes operators work in all namespaces.
+	everywhere bool
 }
 
 func newBench(t *testing.T) *bench {
@@ -133,8 +135,8 @@ type operator struct {
 }
 
 // start starts an operator under the shipped ServiceAccount and with the
-// shipped options, but that it works in the test's namespace only. Its version
-// tells its calls from those of others.
+// shipped options, but that it works in the test's namespace only, away from
+// other tests' operators. Its version tells its calls from those of others.
 func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper) *operator {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)
@@ -148,6 +150,9 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
 		QPS: 1000, Burst: 1000, Concurrency: 4,
+	}
+	if b.everywhere {
+		options.WatchNamespaces = nil
 	}
 	mgr, err := manager.New(config, options, version, func(string) string { return "" })
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -20,11 +21,14 @@ func (r *Reconciler) plan(_ context.Context, s *state) error {
 	}
 	reason, message := generated(s)
 	s.holds(v1alpha2.ConditionConfigGenerated, reason, message)
+	var ignored []string
 	for _, warning := range s.planned.Warnings {
 		if warning.Ignored {
-			s.events = append(s.events, warn(v1alpha2.EventProviderIgnored, warning.String()))
+			ignored = append(ignored, warning.String())
 		}
-		s.warnings = append(s.warnings, warning.String())
+	}
+	if len(ignored) > 0 && s.object.Status.ObservedGeneration != s.object.Generation {
+		s.events = append(s.events, warn(v1alpha2.EventProviderIgnored, strings.Join(ignored, "\n")))
 	}
 	return nil
 }

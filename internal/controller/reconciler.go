@@ -75,6 +75,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.statuses.refresh(object)
 	s := newState(object)
+	if err := r.lookAtWorkload(ctx, s); err != nil {
+		return reconcile.Result{}, err
+	}
 	var failure *status.Failure
 	if object.DeletionTimestamp == nil {
 		failure = r.runSteps(ctx, s)
@@ -124,8 +127,10 @@ func result(failure *status.Failure) (reconcile.Result, error) {
 	switch failure.Retry {
 	case status.Later:
 		return reconcile.Result{RequeueAfter: status.OwnershipRetry}, nil
-	case status.Backoff, status.Quiet:
+	case status.Backoff:
 		return reconcile.Result{}, failure
+	case status.Quiet:
+		return reconcile.Result{Requeue: true}, nil //nolint:staticcheck // RequeueAfter knows no growing delay, an error is logged as one
 	default:
 		return reconcile.Result{}, nil
 	}
@@ -167,8 +172,8 @@ func passing(err error) bool {
 		return errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.HasStatusCause(err, namespaceTerminating)
+		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.HasStatusCause(err, namespaceTerminating)
 }
 
 // namespaceTerminating is the cause of a refusal that ends with the namespace.

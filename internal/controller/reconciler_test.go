@@ -37,20 +37,21 @@ func TestClassify(t *testing.T) {
 		want      status.Retry
 		reason    string
 	}{
-		"a step's own":        {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
-		"conflict":            {apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"wrapped conflict":    {fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"lost answer":         {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"busy":                {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"server timeout":      {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"not reached":         {&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"out of time":         {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"namespace goes":      {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"quota":               {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied by a policy":  {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"a defect of a step":  {errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff, v1alpha2.ReasonInternalError},
-		"forbidden to read":   {apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved, status.Backoff, v1alpha2.ReasonInternalError},
-		"an apply's own code": {errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a step's own":         {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
+		"conflict":             {apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"wrapped conflict":     {fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"lost answer":          {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"busy":                 {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"server timeout":       {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"not reached":          {&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"out of time":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"namespace goes":       {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"quota":                {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a policy":   {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a webhook that fails": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"a defect of a step":   {errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff, v1alpha2.ReasonInternalError},
+		"forbidden to read":    {apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved, status.Backoff, v1alpha2.ReasonInternalError},
+		"an apply's own code":  {errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := classify(tc.err, tc.condition)
@@ -72,7 +73,6 @@ func TestResult(t *testing.T) {
 		"a reference's turn":   {&status.Failure{Retry: status.OnReferenceChange}, 0, false},
 		"somebody else's turn": {&status.Failure{Retry: status.Later}, 5 * time.Minute, false},
 		"growing delay":        {&status.Failure{Retry: status.Backoff}, 0, true},
-		"growing delay, quiet": {&status.Failure{Retry: status.Quiet}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := result(tc.failure)
@@ -80,6 +80,9 @@ func TestResult(t *testing.T) {
 				t.Errorf("result: %+v, %v", got, err)
 			}
 		})
+	}
+	if got, err := result(&status.Failure{Retry: status.Quiet}); got.IsZero() || err != nil {
+		t.Errorf("a quiet failure: %+v, %v; want another attempt and no error", got, err)
 	}
 }
 

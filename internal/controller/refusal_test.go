@@ -252,3 +252,73 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 		return nil
 	})
 }
+
+// The name of a configuration is a hash of its content: when something else has
+// it, the longer name is taken.
+func TestConfigMapNameThatIsTaken(t *testing.T) {
+	b := newBench(t)
+	first := b.start(t, "taken")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stack)
+	name := stack.Status.GeneratedConfigMap
+	first.stop(t)
+	if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, name)}); err != nil {
+		t.Fatal(err)
+	}
+	b.create(t, configMap(name, "config.yaml", "somebody else's"))
+	b.start(t, "taken")
+	eventually(t, func() error {
+		b.get(t, "my", stack)
+		if got := stack.Status.GeneratedConfigMap; got == name || !strings.HasPrefix(got, name) {
+			return fmt.Errorf("generated ConfigMap %q, want the long form of %q", got, name)
+		}
+		return nil
+	})
+	deployment := &appsv1.Deployment{}
+	b.get(t, "my", deployment)
+	for _, volume := range deployment.Spec.Template.Spec.Volumes {
+		if volume.ConfigMap != nil && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap {
+			t.Errorf("the pods mount %q", volume.ConfigMap.Name)
+		}
+	}
+	foreign := &corev1.ConfigMap{}
+	b.get(t, name, foreign)
+	if foreign.Data["config.yaml"] != "somebody else's" {
+		t.Error("the foreign ConfigMap was written to")
+	}
+}
+
+// Deleting says so, and nothing else is done.
+func TestTerminating(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "terminating")
+	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
+	stack.Finalizers = []string{"example.com/somebody-else"}
+	b.create(t, stack)
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	if err := b.Delete(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		b.get(t, "my", stack)
+		if stack.Status.Phase != v1alpha2.PhaseTerminating {
+			return fmt.Errorf("phase %q", stack.Status.Phase)
+		}
+		return nil
+	})
+	service := &corev1.Service{}
+	b.get(t, "my-service", service)
+	if err := b.Delete(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	b.settled(t, "terminating")
+	if err := b.Get(t.Context(), b.key("my-service"), service); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("a child came back: %v", err)
+	}
+	stack.Finalizers = nil
+	if err := b.Update(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -43,7 +43,6 @@ type state struct {
 	applied        []apply.Applied
 
 	conditions []metav1.Condition
-	warnings   []string
 	events     []event
 }
 

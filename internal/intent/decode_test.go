@@ -117,8 +117,8 @@ secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
 			"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
 		}},
 		"FR-072: ids over all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
-			`spec.providers.inference[1].id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs`,
-			`spec.providers.safety.id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs`,
+			`spec.providers.inference[1].id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs, give one of them another id`,
+			`spec.providers.safety.id: "a" is the id of spec.providers.inference[0] too; provider ids are unique over all APIs, give one of them another id`,
 		}},
 		"odd id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
 			`spec.providers.inference.id: "-a" cannot be an id: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends`,

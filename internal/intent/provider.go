@@ -236,7 +236,7 @@ func uniqueIDs(providers []Provider) field.ErrorList {
 			continue
 		}
 		errs = append(errs, field.Forbidden(p.Path.Child("id"), fmt.Sprintf(
-			"%q is the id of %s too; provider ids are unique over all APIs", p.ID, other)))
+			"%q is the id of %s too; provider ids are unique over all APIs, give one of them another id", p.ID, other)))
 	}
 	return errs
 }

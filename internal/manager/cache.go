@@ -16,7 +16,7 @@ import (
 // Secrets as metadata, of which foreign ones keep name and version only. A read
 // of anything that is not watched fails instead of starting a watch.
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy})}
+	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: keepWhole}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
 	options := cache.Options{
@@ -42,6 +42,10 @@ func cacheOptions(namespaces []string) cache.Options {
 	}
 	return options
 }
+
+// keepWhole keeps the managed fields of children: what is to be written is told
+// by them.
+func keepWhole(object any) (any, error) { return object, nil }
 
 // stripWorkload leaves of pods what status is made of, and of ReplicaSets what
 // their pods need.

@@ -101,23 +101,30 @@ func leaseHolder(t *testing.T, c client.Client) string {
 func expect(t *testing.T, output fmt.Stringer, url string, code int) {
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	var last error
+	var last string
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return false, err
-		}
-		var response *http.Response
-		if response, last = web.Do(request); last != nil {
-			return false, nil
-		}
-		body, err := io.ReadAll(response.Body)
-		last = fmt.Errorf("status %d: %s (%w)", response.StatusCode, body, err)
-		return response.StatusCode == code, response.Body.Close()
+		var got int
+		got, last = ask(ctx, web, url)
+		return got == code, nil
 	})
 	if err != nil {
-		t.Fatalf("%s does not answer %d: %v\n%s", url, code, last, output)
+		t.Fatalf("%s does not answer %d: %s\n%s", url, code, last, output)
 	}
+}
+
+// ask gives the status, 0 without an answer, and what there is to say about it.
+func ask(ctx context.Context, web *http.Client, url string) (code int, text string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return 0, err.Error()
+	}
+	response, err := web.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, fmt.Sprintf("status %d: %s (%v)", response.StatusCode, body, err)
 }
 
 func freeAddress(t *testing.T) string {

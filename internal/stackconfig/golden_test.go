@@ -3,6 +3,7 @@ package stackconfig_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -135,4 +136,14 @@ func marshal(t *testing.T, value any) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// Every step has a folder of cases, and every folder is a step's, but the one
+// with whole distributions.
+func TestEveryStepHasCases(t *testing.T) {
+	want := append([]string{starterCases}, stackconfig.StepNames()...)
+	slices.Sort(want)
+	if got := golden.Cases(t, "testdata"); !slices.Equal(got, want) {
+		t.Errorf("folders %v, steps %v", got, want)
+	}
 }

@@ -1,7 +1,6 @@
 package stackconfig
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -20,26 +19,10 @@ var knownTags = []string{
 	"", "!", "!!null", "!!bool", "!!int", "!!float", "!!str", "!!binary", "!!timestamp", "!!seq", "!!map", "!!merge",
 }
 
-// normalizer copies a parsed document into a plain tree: no aliases, merge keys,
-// anchors or comments.
-type normalizer struct {
-	nodes int
-	// block is what is left of a block of nodes: they are made by the hundred.
-	block []yaml.Node
-}
-
-const blockSize = 128
-
-func (n *normalizer) newNode(node *yaml.Node) *yaml.Node {
-	if len(n.block) == 0 {
-		n.block = make([]yaml.Node, blockSize)
-	}
-	made := &n.block[0]
-	n.block = n.block[1:]
-	made.Kind, made.Style, made.Tag, made.Value = node.Kind, node.Style, node.Tag, node.Value
-	made.Line, made.Column = node.Line, node.Column
-	return made
-}
+// normalizer takes aliases and merge keys out of a parsed document, in place: an
+// alias gives way to the very node it stands for, so that the same node may hang
+// in several places. A draft works on a copy, which is a tree.
+type normalizer struct{ nodes int }
 
 func normalize(document *yaml.Node) (*yaml.Node, error) {
 	n := &normalizer{}
@@ -53,6 +36,7 @@ func normalize(document *yaml.Node) (*yaml.Node, error) {
 	return root, nil
 }
 
+// node visits a node as often as it is written, which is what the bounds are for.
 func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	n.nodes++
 	switch {
@@ -65,47 +49,42 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	case !slices.Contains(knownTags, node.ShortTag()):
 		return nil, fmt.Errorf("line %d: the tag %s is none that the server reads", node.Line, node.ShortTag())
 	}
-	plain := n.newNode(node)
 	if node.Kind == yaml.MappingNode {
-		return plain, n.mapping(plain, node, depth)
+		if err := checkKeys(node); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(node.Content, isMerge) {
+			if err := n.mergeAll(node, depth); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if len(node.Content) > 0 {
-		plain.Content = make([]*yaml.Node, 0, len(node.Content))
-	}
-	for _, item := range node.Content {
-		child, err := n.node(item, depth+1)
+	for i, item := range node.Content {
+		plain, err := n.node(item, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		plain.Content = append(plain.Content, child)
+		node.Content[i] = plain
 	}
-	return plain, nil
+	return node, nil
 }
 
-// mapping copies the pairs of a mapping. What a merge key brings in stands at
-// its place and gives way to the mapping's own keys.
-func (n *normalizer) mapping(plain, node *yaml.Node, depth int) error {
-	plain.Content = make([]*yaml.Node, 0, len(node.Content))
-	if err := checkKeys(node); err != nil {
-		return err
-	}
+// mergeAll puts what merge keys bring in at their place. It gives way to the
+// mapping's own keys.
+func (n *normalizer) mergeAll(node *yaml.Node, depth int) error {
+	merged := make([]*yaml.Node, 0, 2*len(node.Content))
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		if isMerge(node.Content[i]) {
-			if err := n.merge(plain, node, node.Content[i+1], depth); err != nil {
-				return err
-			}
+		if !isMerge(node.Content[i]) {
+			merged = append(merged, node.Content[i], node.Content[i+1])
 			continue
 		}
-		key, err := n.node(node.Content[i], depth+1)
+		pairs, err := n.merge(node, node.Content[i+1], depth)
 		if err != nil {
 			return err
 		}
-		value, err := n.node(node.Content[i+1], depth+1)
-		if err != nil {
-			return err
-		}
-		plain.Content = append(plain.Content, key, value)
+		merged = append(merged, pairs...)
 	}
+	node.Content = merged
 	return nil
 }
 
@@ -165,11 +144,12 @@ func (s *keySet) add(key string) bool {
 	return true
 }
 
-// merge adds the pairs of one mapping or of a list of them, the first one first.
-func (n *normalizer) merge(plain, node, value *yaml.Node, depth int) error {
+// merge returns the pairs of one mapping or of a list of them, the first one
+// first, without the keys that the mapping has itself.
+func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, error) {
 	source, err := n.node(value, depth+1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sources := []*yaml.Node{source}
 	if source.Kind == yaml.SequenceNode {
@@ -179,17 +159,18 @@ func (n *normalizer) merge(plain, node, value *yaml.Node, depth int) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		taken.add(deref(node.Content[i]).Value)
 	}
+	var pairs []*yaml.Node
 	for _, source := range sources {
 		if source.Kind != yaml.MappingNode {
-			return fmt.Errorf("line %d: %w", value.Line, errors.New("a merge key takes a mapping or a list of mappings"))
+			return nil, fmt.Errorf("line %d: a merge key takes a mapping or a list of mappings", value.Line)
 		}
 		for i := 0; i+1 < len(source.Content); i += 2 {
 			if taken.add(source.Content[i].Value) {
-				plain.Content = append(plain.Content, source.Content[i], source.Content[i+1])
+				pairs = append(pairs, source.Content[i], source.Content[i+1])
 			}
 		}
 	}
-	return nil
+	return pairs, nil
 }
 
 func kindOf(node *yaml.Node) string {

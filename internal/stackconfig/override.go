@@ -21,6 +21,7 @@ func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("override config: %w", err)
 	}
+	root = yamlnode.Clone(root)
 	section := yamlnode.Get(root, "server")
 	if yamlnode.IsNull(section) {
 		section = yamlnode.Map()

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,11 +112,25 @@ func carryOver(previous, observed []metav1.Condition, generation int64) []metav1
 func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	condition.ObservedGeneration = in.Generation
 	condition.LastTransitionTime = in.Now
+	condition.Message = truncate(condition.Message)
 	meta.SetStatusCondition(conditions, condition)
 	// An unchanged status keeps its date.
 	if kept := meta.FindStatusCondition(in.Previous, condition.Type); kept != nil && kept.Status == condition.Status {
 		meta.FindStatusCondition(*conditions, condition.Type).LastTransitionTime = kept.LastTransitionTime
 	}
+}
+
+// maxMessage is the API's limit on a condition's message, in characters.
+const maxMessage = 32768
+
+// truncate keeps a message within the limit: a status that the API server
+// refuses says nothing at all.
+func truncate(message string) string {
+	const ellipsis = "…"
+	if utf8.RuneCountInString(message) <= maxMessage {
+		return message
+	}
+	return string([]rune(message)[:maxMessage-utf8.RuneCountInString(ellipsis)]) + ellipsis
 }
 
 // fillGates makes every gate that was not reached say so.

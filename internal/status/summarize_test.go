@@ -3,8 +3,10 @@ package status_test
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -239,5 +241,18 @@ func TestAsFailure(t *testing.T) {
 	got := *status.AsFailure(cause, "X", "Y")
 	if want := (status.Failure{Condition: "X", Reason: "Y", Message: "boom", Retry: status.Backoff, Err: cause}); got != want {
 		t.Errorf("AsFailure: %+v, want %+v", got, want)
+	}
+}
+
+// A message over the API's limit would have the whole status refused.
+func TestSummarizeLongMessages(t *testing.T) {
+	long := strings.Repeat("ä", 40000)
+	got := status.Summarize(status.Input{Now: now, Failure: &status.Failure{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Message: long, Retry: status.OnObjectChange,
+	}})
+	for _, c := range got.Conditions {
+		if n := utf8.RuneCountInString(c.Message); n > 32768 || c.Type == v1alpha2.ConditionReady && n < 32768 {
+			t.Errorf("%s: message of %d characters", c.Type, n)
+		}
 	}
 }

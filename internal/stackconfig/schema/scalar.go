@@ -36,12 +36,26 @@ var valueNames = map[valueKind]string{
 	valueUnknown:   "an unknown value",
 }
 
-// reference is the server's pattern for a value taken from the environment; it has been the same in every release. Other
-// spellings (a lower-case name) stay in the string as they are.
-var reference = regexp.MustCompile(`\$\{env\.[A-Z0-9_]+(?::[=+][^}]*)?\}`)
-
-// HasReference says whether the server replaces a part of the string from the environment.
-func HasReference(s string) bool { return strings.Contains(s, "${env.") && reference.MatchString(s) }
+// HasReference says whether the server replaces a part of the string from the environment. Its pattern has been the same
+// in every release: `\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}`. Other spellings (a lower-case name) stay as they are.
+func HasReference(s string) bool {
+	for {
+		_, rest, found := strings.Cut(s, "${env.")
+		if !found {
+			return false
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+		if end > 0 {
+			switch after := rest[end:]; {
+			case after[0] == '}':
+				return true
+			case strings.HasPrefix(after, ":=") || strings.HasPrefix(after, ":+"):
+				return strings.Contains(after, "}")
+			}
+		}
+		s = rest
+	}
+}
 
 // The plain scalars that a YAML 1.1 reader does not take as strings. The Go reader follows YAML 1.2, where `yes`, `012`
 // and `1:30` mean something else.

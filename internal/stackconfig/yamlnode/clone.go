@@ -2,22 +2,28 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// Clone copies a tree. It has no aliases (ParseBase expands them), so that a
-// copy shares nothing with the original.
+// Clone copies a tree, but for its scalars, which the copy shares with the
+// original: they are replaced and never changed. Where a node hangs in several
+// places of the original (ParseBase hangs in what an alias stands for), the copy
+// has a collection of its own in each.
 func Clone(node *yaml.Node) *yaml.Node {
-	if node == nil {
-		return nil
+	if node == nil || node.Kind == yaml.ScalarNode {
+		return node
 	}
 	// Two blocks for the whole tree instead of two for every node: a
-	// configuration has a thousand nodes, and each is copied for every run.
+	// configuration has hundreds of collections, and each is copied for every run.
 	nodes, links := count(node)
 	c := cloner{nodes: make([]yaml.Node, 0, nodes), links: make([]*yaml.Node, 0, links)}
 	return c.clone(node)
 }
 
+// count counts the collections and what they hold.
 func count(node *yaml.Node) (nodes, links int) {
 	nodes, links = 1, len(node.Content)
 	for _, child := range node.Content {
+		if child.Kind == yaml.ScalarNode {
+			continue
+		}
 		n, l := count(child)
 		nodes += n
 		links += l
@@ -42,7 +48,10 @@ func (c *cloner) clone(node *yaml.Node) *yaml.Node {
 	// The capacity ends with the block, so that appending moves it away.
 	copied.Content = c.links[from:len(c.links):len(c.links)]
 	for i, child := range node.Content {
-		copied.Content[i] = c.clone(child)
+		if child.Kind != yaml.ScalarNode {
+			child = c.clone(child)
+		}
+		copied.Content[i] = child
 	}
 	return copied
 }

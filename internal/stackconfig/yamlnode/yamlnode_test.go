@@ -85,7 +85,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// A copy shares nothing with its original, not even room to grow.
+// A copy shares no collection with its original, not even room to grow.
 func TestClone(t *testing.T) {
 	original := parse(t, "a: [1, 2]\nb: {c: d}\ne: []\n")
 	before := encode(original)
@@ -96,13 +96,13 @@ func TestClone(t *testing.T) {
 	for i := range copied.Content {
 		copied.Content[i].Content = append(copied.Content[i].Content, yamlnode.String("more"), yamlnode.Null())
 	}
-	yamlnode.Get(copied, "a").Content[0].Value = "changed"
+	yamlnode.Get(copied, "a").Content[0] = yamlnode.String("changed")
 	yamlnode.Set(copied, "new", yamlnode.Null())
 	if got := encode(original); got != before {
 		t.Errorf("the original became\n%s", got)
 	}
-	if yamlnode.Clone(nil) != nil {
-		t.Error("a copy of nothing")
+	if scalar := yamlnode.Int(1); yamlnode.Clone(nil) != nil || yamlnode.Clone(scalar) != scalar {
+		t.Error("nothing and scalars are no copies")
 	}
 }
 

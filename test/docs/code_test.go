@@ -1,0 +1,147 @@
+package docs
+
+import (
+	"go/ast"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// unsupportedFields are the paths in validate's one list of them.
+func unsupportedFields(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	ast.Inspect(parse(t, filepath.Join(testutil.Root(), "internal/validate/unsupported.go")), func(node ast.Node) bool {
+		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if text, err := strconv.Unquote(literal.Value); err == nil && strings.HasPrefix(text, "spec.") {
+				paths = append(paths, text)
+			}
+		}
+		return true
+	})
+	slices.Sort(paths)
+	return paths
+}
+
+// The page for users has the fields without effect, each once.
+func TestFieldsWithoutEffect(t *testing.T) {
+	var got []string
+	for line := range strings.SplitSeq(readPage(t, "docs/configuration.md").section(t, "What has no effect yet"), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 2 {
+			continue
+		}
+		for _, match := range specPath.FindAllStringSubmatch(cells[1], -1) {
+			got = append(got, match[1])
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(unsupportedFields(t), got); diff != "" {
+		t.Errorf("docs/configuration.md, fields without effect (-code +page):\n%s", diff)
+	}
+}
+
+// neverShown are reasons of failures that the status does not mention.
+var neverShown = []string{"ReasonProgressing"}
+
+// The page has the conditions, reasons and events that the code writes, and no others.
+func TestConditions(t *testing.T) {
+	text := readPage(t, "docs/conditions.md").text
+	used := usedNames(t)
+	documented := func(value string) bool { return strings.Contains(text, "`"+value+"`") }
+	wanted := map[string]bool{}
+	values := constants(t, "api/v1alpha2/conditions.go")
+	for name, value := range values {
+		wanted[value] = wanted[value] || used[name] && !slices.Contains(neverShown, name)
+	}
+	if len(wanted) < 40 {
+		t.Fatalf("found %d conditions, reasons and events", len(wanted))
+	}
+	for value, want := range wanted {
+		if want != documented(value) {
+			t.Errorf("docs/conditions.md: %s is there: %t; the code writes it: %t", value, documented(value), want)
+		}
+	}
+}
+
+// constants are the string constants of a file by name.
+func constants(t *testing.T, path string) map[string]string {
+	t.Helper()
+	values := map[string]string{}
+	ast.Inspect(parse(t, filepath.Join(testutil.Root(), path)), func(node ast.Node) bool {
+		spec, ok := node.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != len(spec.Names) {
+			return true
+		}
+		for i, name := range spec.Names {
+			if literal, ok := spec.Values[i].(*ast.BasicLit); ok {
+				if value, err := strconv.Unquote(literal.Value); err == nil {
+					values[name.Name] = value
+				}
+			}
+		}
+		return true
+	})
+	return values
+}
+
+// usedNames are the names of the API package that the product's code uses.
+func usedNames(t *testing.T) map[string]bool {
+	t.Helper()
+	used := map[string]bool{}
+	err := filepath.WalkDir(filepath.Join(testutil.Root(), "internal"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		ast.Inspect(parse(t, path), func(node ast.Node) bool {
+			if selector, ok := node.(*ast.SelectorExpr); ok {
+				if pkg, ok := selector.X.(*ast.Ident); ok && pkg.Name == "v1alpha2" {
+					used[selector.Sel.Name] = true
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return used
+}
+
+var optionRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|([^|]*)\\|")
+
+// The page has the operator's options with their defaults.
+func TestOptions(t *testing.T) {
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	new(manager.Options).BindFlags(flags)
+	documented := map[string]string{}
+	for _, match := range optionRow.FindAllStringSubmatch(readPage(t, "docs/install.md").section(t, "Options"), -1) {
+		documented[match[1]] = strings.TrimSpace(match[2])
+	}
+	delete(documented, "kubeconfig") // controller-runtime's
+	flags.VisitAll(func(flag *pflag.Flag) {
+		cell, ok := documented[flag.Name]
+		if !ok {
+			t.Errorf("docs/install.md does not have --%s", flag.Name)
+		}
+		if flag.DefValue != "" && flag.DefValue != "[]" && cell != "`"+flag.DefValue+"`" {
+			t.Errorf("docs/install.md: the default of --%s is %q, not %s", flag.Name, flag.DefValue, cell)
+		}
+		delete(documented, flag.Name)
+	})
+	for name := range documented {
+		t.Errorf("docs/install.md: there is no --%s", name)
+	}
+}

@@ -1,0 +1,4 @@
+// Package docs holds what the project writes for people against the project: every requirement number has its row and
+// its tests, links lead somewhere, commands and options exist, examples are valid, and conditions and fields without
+// effect are those of the code.
+package docs

@@ -1,0 +1,158 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// page is a Markdown file of the repository.
+type page struct {
+	path string // below the repository's root
+	text string
+}
+
+func readPage(t *testing.T, path string) page {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(testutil.Root(), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page{path, string(text)}
+}
+
+// pages are those that people write; docs/reference is generated, and the changelog tells of what was.
+func pages(t *testing.T) []page {
+	t.Helper()
+	var all []page
+	for _, pattern := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/*.md"} {
+		found, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: found %d pages, error %v", pattern, len(found), err)
+		}
+		for _, path := range found {
+			relative, err := filepath.Rel(testutil.Root(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, readPage(t, relative))
+		}
+	}
+	return all
+}
+
+var (
+	fence      = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)\n```$")
+	span       = regexp.MustCompile("`([^`\n]+)`")
+	indented   = regexp.MustCompile(`(?m)^(?: {4}|\t)(.+)$`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	noAnchor   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	link       = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	comment    = regexp.MustCompile(`\s+#.*$`)
+	lineBroken = regexp.MustCompile(`\\\n\s*`)
+)
+
+// fenced are the blocks of a language.
+func (p page) fenced(language string) []string {
+	var blocks []string
+	for _, match := range fence.FindAllStringSubmatch(p.text, -1) {
+		if match[1] == language {
+			blocks = append(blocks, match[2])
+		}
+	}
+	return blocks
+}
+
+// code is what the page sets as code: spans, and the lines of blocks without their comments.
+func (p page) code() []string {
+	text := lineBroken.ReplaceAllString(p.text, "")
+	var code []string
+	for _, match := range fence.FindAllStringSubmatch(text, -1) {
+		code = append(code, strings.Split(match[2], "\n")...)
+	}
+	text = fence.ReplaceAllString(text, "")
+	for _, match := range span.FindAllStringSubmatch(text, -1) {
+		code = append(code, match[1])
+	}
+	for _, match := range indented.FindAllStringSubmatch(text, -1) {
+		code = append(code, match[1])
+	}
+	for i := range code {
+		code[i] = strings.TrimSpace(comment.ReplaceAllString(code[i], ""))
+	}
+	return code
+}
+
+// anchors are the names of a page's headings in links.
+func (p page) anchors() []string {
+	var anchors []string
+	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {
+		name := noAnchor.ReplaceAllString(strings.ToLower(match[1]), "")
+		anchors = append(anchors, strings.ReplaceAll(name, " ", "-"))
+	}
+	return anchors
+}
+
+// section is the text between a heading and the next one of its level.
+func (p page) section(t *testing.T, title string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(p.text, "\n## "+title+"\n")
+	if !found {
+		t.Fatalf("%s has no section %q", p.path, title)
+	}
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, match := range link.FindAllStringSubmatch(p.text, -1) {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path := p.path
+			if target != "" {
+				path = filepath.Join(filepath.Dir(p.path), target)
+			}
+			if _, err := os.Stat(filepath.Join(testutil.Root(), path)); err != nil {
+				t.Errorf("%s: the link to %s leads nowhere", p.path, match[1])
+				continue
+			}
+			if anchor != "" && !slices.Contains(readPage(t, path).anchors(), anchor) {
+				t.Errorf("%s: %s has no heading #%s", p.path, path, anchor)
+			}
+		}
+	}
+}
+
+// Every page can be found from the index.
+func TestIndexHasEveryPage(t *testing.T) {
+	index := readPage(t, "docs/README.md")
+	for _, p := range pages(t) {
+		if name, isDoc := strings.CutPrefix(p.path, "docs/"); isDoc && p.path != index.path && !strings.Contains(index.text, "]("+name+")") {
+			t.Errorf("%s does not name %s", index.path, p.path)
+		}
+	}
+}
+
+var ownPath = regexp.MustCompile(`(?:^|[ =(./])((?:cmd|config|dist|docs|hack|internal|test|tools)/[A-Za-z0-9_./-]*|api/v[A-Za-z0-9_./-]*)`)
+
+// A path in code is one of the repository.
+func TestPathsExist(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, code := range p.code() {
+			for _, match := range ownPath.FindAllStringSubmatch(code, -1) {
+				path := strings.TrimRight(match[1], "./")
+				if _, err := os.Stat(filepath.Join(testutil.Root(), path)); err != nil {
+					t.Errorf("%s: there is no %s (in %q)", p.path, path, code)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
+)
+
+const requirements = "docs/requirements.md"
+
+// numbers are all there are: US-1.2 is the second scenario of the first user story, EC an edge case, RV a point of the
+// review.
+const numbers = `
+	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
+	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3
+	EC-1 EC-2 EC-3 EC-4 EC-5 EC-6
+	FR-001 FR-002 FR-003 FR-004 FR-005 FR-006 FR-007 FR-008 FR-009 FR-010 FR-011 FR-012 FR-013 FR-014
+	FR-020 FR-021 FR-022 FR-023 FR-024 FR-025 FR-026 FR-027 FR-028 FR-029
+	FR-027a FR-027b FR-027c FR-027d FR-027e FR-027f FR-027g
+	FR-030 FR-031 FR-032 FR-033 FR-034 FR-035
+	FR-040 FR-041 FR-042 FR-043 FR-044
+	FR-050 FR-050a FR-050b FR-051 FR-051a FR-052 FR-053
+	FR-060 FR-061 FR-062 FR-063 FR-064 FR-065 FR-066
+	FR-070 FR-071 FR-072 FR-073 FR-074 FR-075
+	FR-080 FR-081 FR-082 FR-083
+	FR-090 FR-091 FR-092
+	NFR-001 NFR-002 NFR-003 NFR-004 NFR-005 NFR-006
+	RV-1 RV-2 RV-3 RV-4 RV-5 RV-6 RV-7 RV-8`
+
+// row is a requirement in the table.
+type row struct{ number, asks, how, shown string }
+
+var (
+	numbered = regexp.MustCompile(`(?m)^\| ((?:US|EC|FR|NFR|RV)-[0-9]\S*) \|(.*)\|$`)
+	cited    = regexp.MustCompile("`([^`: ]+): ((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]*)(?:/([^`]+))?`")
+	specPath = regexp.MustCompile("`(spec\\.[A-Za-z.]+)`")
+	gapLink  = regexp.MustCompile(`gap \[[^\]]+\]\(#([^)]+)\)`)
+)
+
+func rows(t *testing.T) []row {
+	t.Helper()
+	var all []row
+	for _, match := range numbered.FindAllStringSubmatch(readPage(t, requirements).text, -1) {
+		cells := strings.Split(match[2], "|")
+		if len(cells) != 3 {
+			t.Fatalf("%s: %d cells, want number, asks, how, shown by", match[1], len(cells)+1)
+		}
+		all = append(all, row{match[1], strings.TrimSpace(cells[0]), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])})
+	}
+	return all
+}
+
+func TestEveryNumberHasOneRow(t *testing.T) {
+	seen := map[string]int{}
+	for _, r := range rows(t) {
+		seen[r.number]++
+		if r.asks == "" {
+			t.Errorf("%s does not say what it asks", r.number)
+		}
+	}
+	known := strings.Fields(numbers)
+	for _, number := range known {
+		if seen[number] != 1 {
+			t.Errorf("%s: %d rows, want one", number, seen[number])
+		}
+	}
+	for number := range seen {
+		if !slices.Contains(known, number) {
+			t.Errorf("%s is no number of the requirements", number)
+		}
+	}
+}
+
+// What comes later names the field that has no effect yet or the gap, and only that does.
+func TestLaterIsKnown(t *testing.T) {
+	p := readPage(t, requirements)
+	gaps := page{p.path, p.section(t, "Gaps")}.anchors()
+	fields := unsupportedFields(t)
+	for _, r := range rows(t) {
+		reasons := 0
+		for _, match := range specPath.FindAllStringSubmatch(r.how, -1) {
+			reasons++
+			if !slices.Contains(fields, match[1]) {
+				t.Errorf("%s: %s has its effect now", r.number, match[1])
+			}
+		}
+		for _, match := range gapLink.FindAllStringSubmatch(r.how, -1) {
+			reasons++
+			if !slices.Contains(gaps, match[1]) {
+				t.Errorf("%s: no gap %q", r.number, match[1])
+			}
+		}
+		if later := strings.Contains(r.how, "**later**"); later != (reasons > 0) {
+			t.Errorf("%s: later %t, with %d fields or gaps named", r.number, later, reasons)
+		}
+	}
+}
+
+func TestEveryNamedTestExists(t *testing.T) {
+	known := suites{}
+	for _, r := range rows(t) {
+		tests := cited.FindAllStringSubmatch(r.shown, -1)
+		if len(tests) == 0 || len(tests) != strings.Count(r.shown, "`")/2 {
+			t.Errorf("%s: %d tests in %q", r.number, len(tests), r.shown)
+		}
+		for _, match := range tests {
+			suite := known.of(t, match[1])
+			switch {
+			case !suite.functions[match[2]]:
+				t.Errorf("%s: package %s has no %s", r.number, match[1], match[2])
+			case match[3] != "" && !suite.has(match[3]):
+				t.Errorf("%s: %s of %s has no case %q", r.number, match[2], match[1], match[3])
+			}
+		}
+	}
+}
+
+// suite is what the test files of a package have: functions, and names that a case may be called by.
+type suite struct{ functions, names map[string]bool }
+
+type suites map[string]suite
+
+func (known suites) of(t *testing.T, pkg string) suite {
+	t.Helper()
+	if s, ok := known[pkg]; ok {
+		return s
+	}
+	s := suite{functions: map[string]bool{}, names: map[string]bool{}}
+	folder := filepath.Join(testutil.Root(), pkg)
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Errorf("package %s: %d test files, error %v", pkg, len(files), err)
+	}
+	for _, path := range files {
+		s.read(t, path)
+	}
+	s.readCases(t, pkg)
+	known[pkg] = s
+	return s
+}
+
+// read takes the functions and the string literals of a file.
+func (s suite) read(t *testing.T, path string) {
+	t.Helper()
+	ast.Inspect(parse(t, path), func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncDecl:
+			s.functions[node.Name.Name] = true
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(node.Value); err == nil && node.Kind == token.STRING {
+				s.names[text] = true
+			}
+		}
+		return true
+	})
+}
+
+// readCases takes the folders of golden cases, and the table of objects for the two packages that run it.
+func (s suite) readCases(t *testing.T, pkg string) {
+	t.Helper()
+	testdata := filepath.Join(testutil.Root(), pkg, "testdata")
+	err := filepath.WalkDir(testdata, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != testdata {
+			s.names[strings.TrimPrefix(path, testdata+"/")] = true
+		}
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if pkg != "internal/validate" && pkg != "test/api" {
+		return
+	}
+	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Cases {
+		s.names[c.Topic+"/"+c.Name] = true
+	}
+}
+
+func (s suite) has(name string) bool { return s.names[name] }
+
+func parse(t *testing.T, path string) *ast.File {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
