@@ -14,7 +14,7 @@ type entry struct {
 	name string
 	// last is the last release that has it; empty means that the newest has it too.
 	last string
-	// only are the releases that may be asked for; empty means those whose data there is.
+	// only are the releases that have it, where they are few; empty means all.
 	only []string
 }
 
@@ -49,8 +49,11 @@ func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the release that a line means, empty when no release of the line has the distribution.
+// pin returns the release that a line means, empty when the line is not offered or no release of it has the distribution.
 func (e *entry) pin(line string) string {
+	if !slices.Contains(release.Offered(), line) {
+		return ""
+	}
 	version, ok := pinned[line]
 	if i := slices.IndexFunc(e.only, func(v string) bool { return strings.HasPrefix(v, line+".") }); i >= 0 {
 		version, ok = e.only[i], true
@@ -67,9 +70,9 @@ func (e *entry) has(version string) bool {
 }
 
 // versions returns the releases of a line that may be asked for, ascending: those that the line's data covers, and the
-// pinned one.
+// pinned one; none when the line is not offered.
 func (e *entry) versions(line string) []string {
-	match, err := release.Lookup(line)
+	match, err := release.LookupOffered(line)
 	if err != nil {
 		return nil
 	}
@@ -85,7 +88,7 @@ func (e *entry) versions(line string) []string {
 // defaultVersion returns the release for the name alone: that of the default line, or else of the newest line that has the
 // distribution.
 func (e *entry) defaultVersion() string {
-	lines := append(release.Lines(), release.DefaultLine())
+	lines := append(release.Offered(), release.DefaultLine())
 	for _, line := range slices.Backward(lines) {
 		if version := e.pin(line); version != "" {
 			return version
@@ -120,11 +123,13 @@ func follows(version, next string) bool {
 	return err == nil && next == version[:dot+1]+strconv.Itoa(patch+1)
 }
 
-// Known returns the names of the catalogue, sorted, with those that the overrides add.
+// Known returns the names of the catalogue that an offered release has, sorted, with those that the overrides add.
 func Known(overrides Overrides) []string {
 	var names []string
 	for i := range catalogue {
-		names = append(names, catalogue[i].name)
+		if catalogue[i].defaultVersion() != "" {
+			names = append(names, catalogue[i].name)
+		}
 	}
 	for key := range overrides {
 		name, _, _ := strings.Cut(key, "@")
@@ -141,7 +146,7 @@ func Versions(name string) []string {
 		return nil
 	}
 	var out []string
-	for _, line := range release.Lines() {
+	for _, line := range release.Offered() {
 		out = append(out, e.versions(line)...)
 	}
 	return out
@@ -176,7 +181,7 @@ func byName(name string) *entry {
 // none the default. The overrides only add to the names that an error lists.
 func find(name, version string, overrides Overrides) (*entry, string, error) {
 	e := byName(name)
-	if e == nil {
+	if e == nil || e.defaultVersion() == "" {
 		return nil, "", &UnknownError{Name: name, Known: Known(overrides)}
 	}
 	if version == "" {

@@ -18,8 +18,8 @@ const (
 	ByCatalogue DetectedBy = "catalogue"
 	// ByTag: the image's tag names it.
 	ByTag DetectedBy = "tag"
-	// Unknown: nothing names it, or what names it (Resolved.Version) is a release without data; the data of the default
-	// line is used.
+	// Unknown: nothing names it, or what names it (Resolved.Version) is a release that is not offered; the data of the
+	// default line is used.
 	Unknown DetectedBy = "unknown"
 )
 
@@ -71,7 +71,7 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 
 // named resolves an entry of the catalogue in one of its releases.
 func named(e *entry, version string) (Resolved, error) {
-	match, err := release.Lookup(version)
+	match, err := release.LookupOffered(version)
 	if err != nil {
 		return Resolved{}, fmt.Errorf("distribution %q: %w", e.name, err)
 	}
@@ -94,9 +94,14 @@ func overridden(name, version, image string) (Resolved, error) {
 		return Resolved{}, err
 	}
 	if e, found, err := find(name, version, nil); err == nil && r.DetectedBy == Unknown {
-		if r, err = named(e, found); err != nil {
+		own, err := named(e, found)
+		if err != nil {
 			return Resolved{}, err
 		}
+		if r.Version == "" {
+			r = own
+		}
+		r.Base = own.Base // the tag names a release that is not offered: Unknown stays, and the user is told
 	}
 	r.Name, r.Image = name, image
 	if r.Base == nil && r.DetectedBy != Unknown {
@@ -108,7 +113,7 @@ func overridden(name, version, image string) (Resolved, error) {
 // bareImage resolves an image whose release is said by a version or by its tag, or not at all.
 func bareImage(image, version string) (Resolved, error) {
 	if version != "" {
-		match, err := release.Lookup(version)
+		match, err := release.LookupOffered(version)
 		if err != nil {
 			return Resolved{}, fmt.Errorf("distribution version: %w", err)
 		}
@@ -116,7 +121,7 @@ func bareImage(image, version string) (Resolved, error) {
 			Version: match.Asked, Image: image, Release: match.Release, Exact: match.Exact, DetectedBy: ByVersion,
 		}, nil
 	}
-	match, err := release.Lookup(tag(image))
+	match, err := release.LookupOffered(tag(image))
 	if err == nil {
 		return Resolved{
 			Version: match.Asked, Image: image, Release: match.Release, Exact: match.Exact, DetectedBy: ByTag,

@@ -21,6 +21,8 @@ type retired struct {
 type chronicle struct {
 	// DefaultLine is the line that runs when nothing else is said.
 	DefaultLine string `json:"defaultLine"`
+	// Offered are the lines that users may ask for, ascending: those that generated configs were seen to load and boot on.
+	Offered []string `json:"offered"`
 	// APIs are the names of APIs of all releases with the lines that have them.
 	APIs []struct {
 		Name  string `json:"name"`

@@ -59,3 +59,16 @@ func DefaultLine() string { return history().DefaultLine }
 
 // Lines returns the release lines that there is data for, ascending.
 func Lines() []string { return slices.Clone(files().lines) }
+
+// Offered returns the release lines that users may ask for, ascending: a line is offered once configs generated for it
+// were seen to load and boot. The data of the others serves errors and reports only.
+func Offered() []string { return slices.Clone(history().Offered) }
+
+// LookupOffered is Lookup for the lines that users may ask for; the error, an *UnknownError, lists only those.
+func LookupOffered(asked string) (Match, error) {
+	match, err := Lookup(asked)
+	if err != nil || !slices.Contains(history().Offered, match.Release.Line) {
+		return Match{}, &UnknownError{Asked: asked, Lines: Offered()}
+	}
+	return match, nil
+}

@@ -149,3 +149,23 @@ func TestSpellings(t *testing.T) {
 		t.Error("KnownAPIs is not sorted")
 	}
 }
+
+// TestOffered: what may be asked for has data, and the default is among it; everything else is refused with that list.
+func TestOffered(t *testing.T) {
+	offered := release.Offered()
+	if !slices.Contains(offered, release.DefaultLine()) || !slices.IsSortedFunc(offered, release.Compare) {
+		t.Errorf("offered are %v", offered)
+	}
+	for _, line := range append(release.Lines(), offered...) {
+		match, err := release.LookupOffered(line)
+		var unknown *release.UnknownError
+		switch {
+		case slices.Contains(offered, line):
+			if err != nil || match.Release.Line != line {
+				t.Errorf("%s: %v", line, err)
+			}
+		case !errors.As(err, &unknown) || !slices.Equal(unknown.Lines, offered):
+			t.Errorf("%s is not offered, and the error is %v", line, err)
+		}
+	}
+}
