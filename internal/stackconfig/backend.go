@@ -42,15 +42,11 @@ func (b *backendWriter) redis() {
 	b.put("port", yamlnode.Int(int64(b.store.Port)), b.store.Path.Child("endpoint"))
 }
 
-// postgres takes the connection string whole where the release can, and in parts
-// where it cannot (FR-052, API.md 4.4).
+// postgres takes the connection string in parts, which every release reads
+// (FR-052, API.md 4.4); those that take it whole refuse libpq's keyword form.
 func (b *backendWriter) postgres() {
 	ref := b.store.ConnectionString
 	if ref == nil {
-		return
-	}
-	if key := b.kind.ConnectionStringKey; key != "" {
-		b.put(key, yamlnode.String(b.secret(names.EnvVar(b.id, names.FieldConnectionString), ref)), ref.Path)
 		return
 	}
 	host, password := PartHost, PartPassword

@@ -263,7 +263,7 @@ func (c *checker) registeredResources() {
 		for i, item := range yamlnode.Items(c.existing(known)) {
 			text := yamlnode.Text(item, "provider_id")
 			id, condition := resolveID(text)
-			if text == "" || id == disabledID || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
+			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
 				continue
 			}
 			c.failAt(resourcePath(known, i), fmt.Sprintf("%q is not a provider of the API %s", id, apiField(known.API)))

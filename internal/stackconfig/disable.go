@@ -38,6 +38,8 @@ func (d *draft) checkDisabled(item *intent.Disabled) {
 	api := apiName(item.API)
 	known, ok := d.rel.API(api)
 	switch {
+	case api == apiTelemetry && d.rel.Runtime.TelemetrySwitch != "":
+		d.switchOff(item)
 	case !ok && release.KnownAPI(api):
 		d.warnf(item.Path, "the server release %s has no API %q, so there is nothing to disable%s", d.rel.Line, item.API, d.gone("api", api))
 	case !ok:
@@ -49,6 +51,19 @@ func (d *draft) checkDisabled(item *intent.Disabled) {
 	case item.Provider != "" && !d.hasProvider(api, item.Provider):
 		d.warnf(item.Path, "there is no %s provider %q to disable", apiField(api), item.Provider)
 	}
+}
+
+// apiTelemetry is an API of old releases, and a switch in one that came after.
+const apiTelemetry = "telemetry"
+
+// switchOff writes false to the setting that telemetry depends on.
+func (d *draft) switchOff(item *intent.Disabled) {
+	keys := strings.Split(d.rel.Runtime.TelemetrySwitch, ".")
+	parent := d.root
+	for _, key := range keys[:len(keys)-1] {
+		parent = d.section(parent, key, from(item.Path))
+	}
+	d.write(under(parent, keys[len(keys)-1]), yamlnode.Bool(false), from(item.Path))
 }
 
 func (d *draft) hasProvider(api, id string) bool {
@@ -77,9 +92,15 @@ func (d *draft) removeProviders() {
 		}
 	}
 	d.index.entries = slices.DeleteFunc(d.index.entries, gone)
+	apis := yamlnode.Get(d.root, "apis")
+	listed := yamlnode.Len(apis) > 0
 	for api := range d.off.apis {
 		yamlnode.Remove(all, api)
-		removeItem(yamlnode.Get(d.root, "apis"), func(item *yaml.Node) bool { return item.Value == api })
+		removeItem(apis, func(item *yaml.Node) bool { return item.Value == api })
+	}
+	// A list that became empty would serve nothing there, not even the server's own APIs.
+	if listed && yamlnode.Len(apis) == 0 && d.rel.Runtime.EmptyAPIsServeNone {
+		yamlnode.Remove(d.root, "apis")
 	}
 }
 

@@ -47,12 +47,9 @@ func TestOtherReleases(t *testing.T) {
 			func(r *release.Release) { r.Runtime.RegistryKeepsNamespace = true }, "resources: {models: [a]}",
 			[]string{"    metadata:\n      namespace: registry-", "      backend: kv_default\n"},
 		},
-		"a connection string in one piece": {
-			func(r *release.Release) {
-				b := backend(r, "sql_postgres")
-				b.ConnectionStringKey, b.Class = "connection_string", schema.NewClass("Postgres", schema.ExtraAllow, nil)
-			}, postgres,
-			[]string{"      type: sql_postgres\n      connection_string: ${env.LLSD_STORAGE_SQL_CONNECTION_STRING}\n"},
+		"a connection string goes in parts where it could go whole": {
+			func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
+			[]string{"      host: ${env.LLSD_STORAGE_SQL_HOST}\n"},
 		},
 		"a password with a key of its own": {
 			func(r *release.Release) {

@@ -62,6 +62,9 @@ func (c *configWriter) endpoint() {
 		}
 		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
 	}
+	if c.kind.EndpointIgnored {
+		c.ignored(path, "%s calls the public service in the server release %s, whatever its endpoint", c.kind.Type, c.rel.Line)
+	}
 }
 
 // takesURL says whether the server parses the endpoint as a URL. Keys that are

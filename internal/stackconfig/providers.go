@@ -44,6 +44,11 @@ func (d *draft) hasAPI(p *intent.Provider) bool {
 // the prefix that exists in this release (FR-030, API.md 4.1).
 func (d *draft) providerType(p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.rel.ResolveType(p.API, p.Type)
+	if ok && kind.Broken != "" {
+		d.fail(field.Invalid(p.Path.Child("provider"), p.Type,
+			fmt.Sprintf("%s does not start in the server release %s; %s", kind.Type, d.rel.Line, kind.Broken)))
+		return nil, false
+	}
 	if ok {
 		if kind.Deprecated != "" {
 			d.warnf(p.Path.Child("provider"), "%s is deprecated by the server: %s", kind.Type, kind.Deprecated)
@@ -97,10 +102,11 @@ func (d *draft) overlay(p *intent.Provider, kind *provider.Type) {
 }
 
 // serve adds an API to those the server shall serve. A base without a list
-// serves all it has.
+// serves all it has, and one with an empty list too, but for releases that take
+// it at its word.
 func (d *draft) serve(api string, origin Origin) {
 	apis := yamlnode.Get(d.root, "apis")
-	if yamlnode.Len(apis) == 0 {
+	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.rel.Runtime.EmptyAPIsServeNone) {
 		return
 	}
 	for _, item := range apis.Content {

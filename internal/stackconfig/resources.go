@@ -68,6 +68,10 @@ func (r *registry) newResource(kind, id string, path *field.Path) (*resource, bo
 		r.failf(path, "the server release %s registers no %s%s", r.rel.Line, kind, r.gone("resource", kind))
 		return nil, false
 	}
+	if known.Dropped {
+		r.failf(path, "the server release %s reads %s and drops them; %s", r.rel.Line, kind, known.Instead)
+		return nil, false
+	}
 	entry := yamlnode.Map()
 	r.write(under(entry, known.IDKey), yamlnode.String(id), from(path))
 	return &resource{Resource: known, id: id, path: path, entry: entry, public: id}, true

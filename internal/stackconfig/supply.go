@@ -131,7 +131,7 @@ func (d *draft) add(m missing) bool {
 func (d *draft) selfContained(api string) *provider.Type {
 	for _, name := range d.rel.ProviderTypes(api) {
 		kind, _ := d.rel.Provider(api, name)
-		if kind.IsRemote() || kind.Deprecated != "" {
+		if kind.IsRemote() || kind.Deprecated != "" || kind.Broken != "" {
 			continue
 		}
 		config := yamlnode.Map()

@@ -48,6 +48,9 @@ func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 		return
 	}
 	if !builtIn.Automatic {
+		if own := r.baseChoice(builtIn); own != nil && t.Provider == "" && e.user == nil {
+			e = own
+		}
 		r.toolGroup(t, builtIn.Group, e.id)
 		return
 	}
@@ -57,6 +60,21 @@ func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	if len(t.Args) > 0 {
 		r.ignored(t.Path.Child("args"), "the server release %s takes no arguments for %s", r.rel.Line, t.Name)
 	}
+}
+
+// baseChoice is the provider under which the base registers a built-in tool's
+// group; nil when it does not, or when that provider cannot serve it.
+func (r *registry) baseChoice(builtIn release.BuiltInTool) *entry {
+	known, _ := r.rel.Resource(kindToolGroups)
+	for _, item := range yamlnode.Items(r.existing(known)) {
+		group, _ := resolveID(yamlnode.Text(item, known.IDKey))
+		id, _ := resolveID(yamlnode.Text(item, "provider_id"))
+		e := r.index.find(apiToolRuntime, id)
+		if group == builtIn.Group && e != nil && e.enabled && slices.Contains(builtIn.Providers, e.providerType) && !r.off.has(e.api, e.id) {
+			return e
+		}
+	}
+	return nil
 }
 
 // toolProvider is the provider for a tool that only some types can serve; nil
@@ -85,11 +103,16 @@ func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *en
 
 // mcpServer declares an MCP server.
 func (r *registry) mcpServer(t *intent.Tool) {
-	if r.rel.Tools.MCPProvider != "" && r.toolProvider(t, "an MCP server", []string{r.rel.Tools.MCPProvider}) == nil {
-		return
+	served := t.Provider
+	if r.rel.Tools.MCPProvider != "" {
+		e := r.toolProvider(t, "an MCP server", []string{r.rel.Tools.MCPProvider})
+		if e == nil {
+			return
+		}
+		served = e.id
 	}
 	if r.rel.Tools.MCP == kindToolGroups {
-		r.toolGroup(t, t.Name, t.Provider)
+		r.toolGroup(t, t.Name, served)
 		return
 	}
 	res, ok := r.newResource(r.rel.Tools.MCP, t.Name, t.Path)
@@ -123,7 +146,7 @@ func (r *registry) toolGroup(t *intent.Tool, group, provider string) {
 		return
 	}
 	res, _ := r.newResource(kindToolGroups, group, t.Path)
-	if !r.provider(res, provider, providerPath(t.Path, provider)) {
+	if !r.provider(res, provider, providerPath(t.Path, t.Provider)) {
 		return
 	}
 	if t.MCPEndpoint != "" {

@@ -1,0 +1,102 @@
+package stackconfig_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// generateFor makes the configuration of a spec for a line's own starter, and
+// returns it with everything that is told.
+func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) {
+	t.Helper()
+	match, err := release.Lookup(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	distribution, ok := match.Release.Distribution("starter")
+	if !ok {
+		t.Fatalf("%s has no starter", line)
+	}
+	data, err := distribution.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, report := stackconfig.Generate(stackconfig.Input{
+		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+spec)), Base: parseBase(t, data), Release: match.Release,
+	})
+	var told strings.Builder
+	told.WriteString(intent.Messages(report.Errors) + "\n")
+	for _, warning := range report.Warnings {
+		told.WriteString(warning.String() + "\n")
+	}
+	return result, told.String()
+}
+
+const vllmSpec = "providers: {inference: {provider: vllm, endpoint: 'http://vllm:8000', apiKey: {secretKeyRef: {name: v, key: t}}}}\n" +
+	"  resources: {models: [a]}"
+
+// A small stack passes the checks of every line that has a section for storage.
+func TestEveryLineTakesASmallStack(t *testing.T) {
+	for _, line := range release.Lines() {
+		if match, _ := release.Lookup(line); match.Release.Storage.Inline {
+			continue
+		}
+		t.Run(line, func(t *testing.T) {
+			if result, told := generateFor(t, line, vllmSpec); result == nil {
+				t.Error(told)
+			}
+		})
+	}
+}
+
+// What a line does differently, by its own data.
+func TestLinesDiffer(t *testing.T) {
+	for name, tc := range map[string]struct{ line, spec, want string }{
+		"an MCP server goes to the provider for MCP": {
+			"0.6", "resources: {tools: [{name: 'mcp::tickets', mcpEndpoint: 'http://t/mcp'}]}",
+			"  - toolgroup_id: mcp::tickets\n    provider_id: model-context-protocol\n",
+		},
+		"websearch stays with the base's provider": {
+			"0.6", "resources: {tools: [websearch]}", "  - toolgroup_id: builtin::websearch\n    provider_id: tavily-search\n",
+		},
+		"telemetry is switched off": {"0.3", "disabled: [telemetry]", "telemetry:\n  enabled: false\n"},
+		"a type that never starts": {
+			"0.3", "providers: {inference: {provider: passthrough}}",
+			"remote::passthrough does not start in the server release 0.3; use remote::openai with base_url",
+		},
+		"a model of any provider": {"1.5", "networking: {port: 9000}", "provider_id: all"},
+		"plain HTTP is allowed":   {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
+		"shields that are gone":   {"1.0", "resources: {shields: [a]}", "the server release 1.0 registers no shields"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, told := generateFor(t, tc.line, tc.spec)
+			if result != nil {
+				told += string(result.Config)
+			}
+			if !strings.Contains(told, tc.want) {
+				t.Errorf("lacks %q:\n%s", tc.want, told)
+			}
+		})
+	}
+}
+
+// A list of APIs that disabling empties is taken away where an empty one serves
+// nothing.
+func TestDisabledLeavesNoEmptyListOfAPIs(t *testing.T) {
+	match, err := release.Lookup("1.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, report := stackconfig.Generate(stackconfig.Input{
+		Intent:  readIntent(t, []byte("metadata: {name: demo}\nspec: {disabled: [files]}")),
+		Base:    parseBase(t, []byte("distro_name: d\napis: [files]\nproviders: {}\n")),
+		Release: match.Release,
+	})
+	if result == nil || strings.Contains(string(result.Config), "apis:") {
+		t.Errorf("%v:\n%s", intent.Messages(report.Errors), result.Config)
+	}
+}
