@@ -37,7 +37,7 @@ func (r *Reconciler) build(s *state, longName bool) error {
 	input := plan.Input{
 		Object: s.object, Distribution: s.distribution, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
-		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName,
+		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift,
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
