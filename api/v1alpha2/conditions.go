@@ -166,6 +166,7 @@ const (
 	EventSecretResolutionFailed   = "SecretResolutionFailed"
 	EventExternalProviderOverride = "ExternalProviderOverride"
 	EventProviderIgnored          = "ProviderIgnored"
+	EventConfigWarning            = "ConfigWarning"
 	EventRolledBack               = "RolledBack"
 	EventUnsupportedField         = "UnsupportedField"
 	EventAdopted                  = "Adopted"

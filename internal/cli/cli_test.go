@@ -208,6 +208,23 @@ func TestRenderObjects(t *testing.T) {
 	}
 }
 
+// Values derived from Secrets are the operator's alone: the Secret is shown with
+// its keys, and where each comes from.
+func TestRenderDerivedSecret(t *testing.T) {
+	got := run(t, stack(`{distribution: {name: starter}, storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`), "render", "-f", "-")
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	for _, want := range []string{
+		`#   sql-host: Secret "pg", key "url" (spec.storage.sql.connectionString.secretKeyRef)`,
+		"  sql-host: \"\"\n", "kind: Secret\n", "  name: demo-storage\n",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+}
+
 func TestRenderConfig(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, want string }{
 		"generated":     {simple, "base_url: http://vllm:8000/v1"},

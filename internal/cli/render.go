@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -12,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
 // outputs are the forms of `render -o`.
@@ -107,7 +109,7 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 func (s stack) title() string { return s.file + ": " + s.object.Name }
 
 func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
-	for _, object := range built.Objects {
+	for _, object := range built.WithStorageSecret(emptyValues(built.Derived)) {
 		content, err := render.Unstructured(object)
 		if err != nil {
 			return err
@@ -116,11 +118,34 @@ func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
 		if err != nil {
 			return fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}
-		if _, err := fmt.Fprintf(w, "---\n%s", data); err != nil {
+		comment := ""
+		if object.GVK.Kind == "Secret" {
+			comment = derivedComment(built.Derived)
+		}
+		if _, err := fmt.Fprintf(w, "---\n%s%s", comment, data); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// emptyValues stand for what only the operator sees: parts of Secrets' values.
+func emptyValues(derived []stackconfig.DerivedValue) map[string][]byte {
+	values := make(map[string][]byte, len(derived))
+	for _, value := range derived {
+		values[value.Key] = []byte{}
+	}
+	return values
+}
+
+// derivedComment says what the operator fills in where a value is empty.
+func derivedComment(derived []stackconfig.DerivedValue) string {
+	var b strings.Builder
+	b.WriteString("# The values are left out here; the operator takes them from\n")
+	for _, value := range derived {
+		fmt.Fprintf(&b, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
+	}
+	return b.String()
 }
 
 func writeConfig(w io.Writer, s stack, built *plan.Plan) error {

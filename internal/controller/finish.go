@@ -2,11 +2,13 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -41,7 +43,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	}
 	// The patch holds what differs; nobody else writes this status.
 	written := s.object.DeepCopy()
-	err := r.direct.Status().Patch(ctx, written, client.MergeFrom(previous), client.FieldOwner(names.FieldManager))
+	err := r.direct.Status().Patch(ctx, written, statusPatch(previous), client.FieldOwner(names.FieldManager))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
@@ -50,6 +52,28 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 		r.report(s, &previous.Status)
 	}
 	return nil
+}
+
+// statusPatch is what differs from the status of before; all of it the first
+// time, because a difference from nothing would leave counts of zero out.
+func statusPatch(previous *v1alpha2.LlamaStackDistribution) client.Patch {
+	if previous.Status.ObservedGeneration > 0 {
+		return client.MergeFrom(previous)
+	}
+	return wholeStatus{}
+}
+
+// wholeStatus is a merge patch with the whole status.
+type wholeStatus struct{}
+
+func (wholeStatus) Type() types.PatchType { return types.MergePatchType }
+
+func (wholeStatus) Data(object client.Object) ([]byte, error) {
+	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
+	if !ok {
+		return nil, fmt.Errorf("make a status patch of a %T", object)
+	}
+	return json.Marshal(map[string]any{"status": stack.Status})
 }
 
 // observe notes the state of the workload.

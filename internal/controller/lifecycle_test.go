@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -37,6 +38,12 @@ func TestFirstStack(t *testing.T) {
 		} else if !metav1.IsControlledBy(child, stack) {
 			t.Errorf("%T is not the stack's", child)
 		}
+	}
+	written := &unstructured.Unstructured{}
+	written.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	b.get(t, "my", written)
+	if count, found, _ := unstructured.NestedInt64(written.Object, "status", "availableReplicas"); !found || count != 0 {
+		t.Errorf("availableReplicas %d, written %v; want a 0 that kubectl shows", count, found)
 	}
 	b.rollOut(t, "my")
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

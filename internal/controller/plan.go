@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -21,23 +22,38 @@ func (r *Reconciler) plan(_ context.Context, s *state) error {
 	}
 	reason, message := generated(s)
 	s.holds(v1alpha2.ConditionConfigGenerated, reason, message)
-	var ignored []string
-	for _, warning := range s.planned.Warnings {
-		if warning.Ignored {
-			ignored = append(ignored, warning.String())
-		}
-	}
-	if len(ignored) > 0 && s.object.Status.ObservedGeneration != s.object.Generation {
-		s.events = append(s.events, warn(v1alpha2.EventProviderIgnored, strings.Join(ignored, "\n")))
+	if s.object.Status.ObservedGeneration != s.object.Generation {
+		s.events = append(s.events, warnings(s.planned.Warnings)...)
 	}
 	return nil
+}
+
+// warnings tells what the configuration is warned of: in an event of its own
+// what of the spec has no effect.
+func warnings(findings []stackconfig.Finding) []event {
+	var ignored, others []string
+	for _, finding := range findings {
+		if finding.Ignored {
+			ignored = append(ignored, finding.String())
+		} else {
+			others = append(others, finding.String())
+		}
+	}
+	var events []event
+	if len(ignored) > 0 {
+		events = append(events, warn(v1alpha2.EventProviderIgnored, strings.Join(ignored, "\n")))
+	}
+	if len(others) > 0 {
+		events = append(events, warn(v1alpha2.EventConfigWarning, strings.Join(others, "\n")))
+	}
+	return events
 }
 
 func (r *Reconciler) build(s *state, longName bool) error {
 	input := plan.Input{
 		Object: s.object, Distribution: s.distribution, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
-		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName,
+		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift,
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
@@ -72,7 +88,11 @@ func override(s *state) *plan.Override {
 func generated(s *state) (reason, message string) {
 	switch s.planned.Mode {
 	case plan.ModeOverride:
-		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q is used as it is", s.object.Spec.OverrideConfig.ConfigMapName)
+		how := "is used as it is"
+		if s.planned.Config != nil {
+			how = "is used in a copy, with the number of workers set"
+		}
+		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q %s", s.object.Spec.OverrideConfig.ConfigMapName, how)
 	case plan.ModeImageDefault:
 		return v1alpha2.ReasonDistributionDefaultUsed, "The image's own configuration runs unchanged"
 	default:

@@ -35,9 +35,10 @@ type Reconciler struct {
 	statuses   *statusMemory
 	recorder   events.EventRecorder
 
-	images  distribution.Overrides
-	version string
-	now     func() time.Time
+	images    distribution.Overrides
+	version   string
+	openShift bool
+	now       func() time.Time
 }
 
 // step does one thing of a reconcile. A failure without a condition of its own

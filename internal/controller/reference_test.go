@@ -183,6 +183,17 @@ func TestOverride(t *testing.T) {
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
+	b.create(t, b.stack(t, "copied", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, workload: {workers: 2}}`))
+	b.condition(t, "copied", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	for name, want := range map[string]string{
+		"my": `ConfigMap "mine" is used as it is`, "copied": `ConfigMap "mine" is used in a copy, with the number of workers set`,
+	} {
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, name, stack)
+		if got := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated); got.Message != want {
+			t.Errorf("%s: %q, want %q", name, got.Message, want)
+		}
+	}
 	before := &appsv1.Deployment{}
 	b.get(t, "my", before)
 	changed := configMap("mine", "config.yaml", "version: 2\napis: [inference]\n")

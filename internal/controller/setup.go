@@ -36,6 +36,8 @@ type Options struct {
 	OperatorVersion string
 	// Images replace those of the catalogue.
 	Images distribution.Overrides
+	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
+	OpenShift bool
 	// Concurrency is how many objects are reconciled at once.
 	Concurrency int
 }
@@ -79,7 +81,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 		references: newReferenceIndex(), statuses: newStatusMemory(),
 		recorder: mgr.GetEventRecorder(names.EventReporter),
-		images:   options.Images, version: options.OperatorVersion, now: time.Now,
+		images:   options.Images, version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	err := ctrl.NewControllerManagedBy(mgr).

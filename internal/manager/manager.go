@@ -57,9 +57,13 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	if err != nil {
 		return nil, fmt.Errorf("make a client: %w", err)
 	}
+	onOpenShift, err := openShift(mgr.GetRESTMapper())
+	if err != nil {
+		return nil, err
+	}
 	err = controller.SetupWithManager(mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		Images: relatedImages(getenv), Concurrency: options.Concurrency,
+		Images: relatedImages(getenv), OpenShift: onOpenShift, Concurrency: options.Concurrency,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

@@ -97,7 +97,7 @@ func TestRunRefusesBadArguments(t *testing.T) {
 		"no API server":    {[]string{"--kubeconfig=/nonexistent"}, 1, "find the API server"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
+			var out Buffer
 			code := Run(t.Context(), tc.args, "v1", noEnvironment, &out)
 			if code != tc.code || !strings.Contains(out.String(), tc.text) {
 				t.Errorf("exit code %d, output:\n%s", code, out.String())

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +45,7 @@ func TestRun(t *testing.T) {
 	health, metrics := freeAddress(t), freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	output := &buffer{}
+	output := &manager.Buffer{}
 	done := make(chan int, 1)
 	go func() {
 		done <- manager.Run(ctx, []string{
@@ -135,21 +133,4 @@ func freeAddress(t *testing.T) string {
 	}
 	defer listener.Close()
 	return listener.Addr().String()
-}
-
-type buffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

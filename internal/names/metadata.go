@@ -35,8 +35,6 @@ const (
 	AnnotationRendered = "llamastack.io/rendered"
 	// AnnotationCompat marks an object that was born as the named older version.
 	AnnotationCompat = "llamastack.io/compat"
-	// AnnotationMoveData accepts that a change moves data on a volume.
-	AnnotationMoveData = "llamastack.io/move-data"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
 )
