@@ -68,6 +68,10 @@ func TestLinesDiffer(t *testing.T) {
 			"0.3", "providers: {inference: {provider: passthrough}}",
 			"remote::passthrough does not start in the server release 0.3; use remote::openai with base_url",
 		},
+		"an endpoint that is not read": {
+			"0.3", "providers: {inference: {provider: together, endpoint: 'http://t:1/v1'}}",
+			"remote::together calls the public service in the server release 0.3, whatever its endpoint",
+		},
 		"a model of any provider": {"1.5", "networking: {port: 9000}", "provider_id: all"},
 		"plain HTTP is allowed":   {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
 		"shields that are gone":   {"1.0", "resources: {shields: [a]}", "the server release 1.0 registers no shields"},
