@@ -13,6 +13,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -140,7 +141,8 @@ func waitForDefinition(ctx context.Context, config *rest.Config) error {
 func waitForPath(ctx context.Context, c client.Client) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		err := c.Create(ctx, probe("ready-to-serve", "starter"), client.DryRunAll)
-		if apierrors.IsNotFound(err) {
+		// The client's own list of kinds may be older than the definition, too.
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			return false, nil
 		}
 		return true, err
