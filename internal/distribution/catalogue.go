@@ -16,6 +16,9 @@ type entry struct {
 	last string
 	// only are the releases that have it, where they are few; empty means all.
 	only []string
+	// untried distributions are not offered yet: no configuration for one was seen to boot. What `postgres-demo` ships
+	// with does not start in any release tried (it configures file search without the files API).
+	untried bool
 }
 
 // pinned are the releases that a line means, by line: their image tags were seen in public use or, where that of no covered
@@ -39,7 +42,7 @@ var pinned = map[string]string{
 // catalogue lists the known distributions by name.
 var catalogue = []entry{
 	{name: "meta-reference-gpu", last: "0.4.7"},
-	{name: "postgres-demo"},
+	{name: "postgres-demo", untried: true},
 	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.12", "0.2.14"}},
 	{name: "starter"},
 }
@@ -49,9 +52,10 @@ func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the release that a line means, empty when the line is not offered or no release of it has the distribution.
+// pin returns the release that a line means, empty when the line or the distribution is not offered, or no release of the
+// line has it.
 func (e *entry) pin(line string) string {
-	if !slices.Contains(release.Offered(), line) {
+	if e.untried || !slices.Contains(release.Offered(), line) {
 		return ""
 	}
 	version, ok := pinned[line]
@@ -73,7 +77,7 @@ func (e *entry) has(version string) bool {
 // pinned one; none when the line is not offered.
 func (e *entry) versions(line string) []string {
 	match, err := release.LookupOffered(line)
-	if err != nil {
+	if err != nil || e.untried {
 		return nil
 	}
 	all := append(slices.Clone(match.Release.Covers), e.only...)

@@ -61,10 +61,6 @@ func TestResolve(t *testing.T) {
 			name: "starter", version: "0.7.3",
 			want: summary{"starter", "0.7.3", repository + "starter:0.7.3", "0.7", true, distribution.ByCatalogue, true},
 		},
-		"another name of the default line": {
-			name: "postgres-demo",
-			want: summary{"postgres-demo", "0.7.1", repository + "postgres-demo:0.7.1", "0.7", true, distribution.ByCatalogue, true},
-		},
 		"an override with a tag": {
 			name: "starter", overrides: mirror,
 			want: summary{"starter", "0.7.3", "mirror.example.com/starter:0.7.3", "0.7", true, distribution.ByTag, true},
@@ -146,11 +142,11 @@ func TestResolveErrors(t *testing.T) {
 		overrides                  distribution.Overrides
 	}{
 		"unknown name": {
-			name: "startr", want: `unknown distribution "startr"; known distributions: postgres-demo, starter; or give an image`,
+			name: "startr", want: `unknown distribution "startr"; known distributions: starter; or give an image`,
 		},
 		"unknown name beside overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
-			want: `unknown distribution "startr"; known distributions: postgres-demo, rh-dev, starter; or give an image`,
+			want: `unknown distribution "startr"; known distributions: rh-dev, starter; or give an image`,
 		},
 		"unknown version": {
 			name: "starter", version: "0.9",
@@ -160,8 +156,11 @@ func TestResolveErrors(t *testing.T) {
 			name: "starter", version: "0.2.24",
 			want: `distribution "starter" has no version "0.2.24"; known versions: ` + offered,
 		},
+		"a name that was not tried": {
+			name: "postgres-demo", version: "0.7", want: `unknown distribution "postgres-demo"; known distributions: starter; or give an image`,
+		},
 		"a name that no offered release has": {
-			name: "remote-vllm", want: `unknown distribution "remote-vllm"; known distributions: postgres-demo, starter; or give an image`,
+			name: "remote-vllm", want: `unknown distribution "remote-vllm"; known distributions: starter; or give an image`,
 		},
 		"an image of a version that is not offered": {
 			image: "a:1", version: "0.2", want: `distribution version: unknown server release "0.2"; known release lines: ` + lines,
@@ -197,8 +196,7 @@ func TestResolveErrors(t *testing.T) {
 // line, and a base config.
 func TestCatalogue(t *testing.T) {
 	want := map[string]string{
-		"postgres-demo": "0.7",
-		"starter":       "0.7",
+		"starter": "0.7",
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), distribution.Known(nil)); diff != "" {
 		t.Errorf("known names (-want +got):\n%s", diff)
