@@ -160,14 +160,13 @@ const (
 
 // Event reasons. Events are emitted only when something changed.
 const (
-	EventConfigGenerated          = "ConfigGenerated"
-	EventDeploymentUpdated        = "DeploymentUpdated"
-	EventConfigGenerationFailed   = "ConfigGenerationFailed"
-	EventSecretResolutionFailed   = "SecretResolutionFailed"
-	EventExternalProviderOverride = "ExternalProviderOverride"
-	EventProviderIgnored          = "ProviderIgnored"
-	EventConfigWarning            = "ConfigWarning"
-	EventRolledBack               = "RolledBack"
-	EventUnsupportedField         = "UnsupportedField"
-	EventAdopted                  = "Adopted"
+	EventConfigGenerated        = "ConfigGenerated"
+	EventDeploymentUpdated      = "DeploymentUpdated"
+	EventConfigGenerationFailed = "ConfigGenerationFailed"
+	EventSecretResolutionFailed = "SecretResolutionFailed"
+	EventProviderIgnored        = "ProviderIgnored"
+	EventConfigWarning          = "ConfigWarning"
+	EventRolledBack             = "RolledBack"
+	EventUnsupportedField       = "UnsupportedField"
+	EventAdopted                = "Adopted"
 )

@@ -14,9 +14,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte("iisoouurrkk"))
 	f.Add([]byte("ioiuoiruskioeti"))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		if len(script) > 24 {
-			t.Skip("longer scripts say nothing new")
-		}
+		script = script[:min(len(script), 24)] // longer ones say nothing new
 		w := newWorld(t)
 		s := newStack()
 		s.secrets = record.References{Digest: "0", Key: "0"}
