@@ -82,8 +82,9 @@ type LlamaStackDistributionSpec struct {
 
 	// settings is a JSON merge patch on the generated configuration for server
 	// sections that have no field here (server.auth, vector_stores, logging).
-	// It may not contain what another field sets, and no null. Excludes
-	// overrideConfig. Unset: nothing is patched.
+	// Its last step: objects are merged, lists and values replaced. It may not
+	// contain what another field sets, and no null. ${env.NAME} takes a variable
+	// of secretEnv. Excludes overrideConfig. Unset: nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1
@@ -91,7 +92,9 @@ type LlamaStackDistributionSpec struct {
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
 	// removeSettings lists dotted paths that are taken out of the generated
-	// configuration, for example server.quota. Excludes overrideConfig.
+	// configuration, for example server.quota, before settings are merged in. It
+	// may not contain what another field sets. Excludes overrideConfig. Unset:
+	// nothing is taken out.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64

@@ -19,7 +19,8 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 			Image:   spec.Distribution.Image,
 			Version: spec.Distribution.Version,
 		},
-		Variables: variables(spec.Workload),
+		Variables:     variables(spec.Workload),
+		MoreVariables: spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.EnvFrom) > 0,
 	}
 	var all, errs field.ErrorList
 	in.Providers, errs = decodeProviders(spec.Providers, path.Child("providers"))
@@ -30,6 +31,8 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 	in.Disabled, errs = decodeDisabled(spec.Disabled, path.Child("disabled"))
 	all = append(all, errs...)
 	in.Server, errs = decodeServer(spec, path)
+	all = append(all, errs...)
+	in.Settings, errs = decodeSettings(spec.Settings, spec.RemoveSettings, path)
 	all = append(all, errs...)
 	in.SecretEnv, errs = decodeSecretEnv(spec.SecretEnv, path.Child("secretEnv"))
 	all = append(all, errs...)

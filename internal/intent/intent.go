@@ -23,12 +23,17 @@ type Intent struct {
 	Disabled []Disabled
 	// Server is how the server listens.
 	Server Server
+	// Settings are what the user patches in the generated configuration.
+	Settings Settings
 	// SecretEnv are the user's own variables from Secrets, sorted by name.
 	SecretEnv []Variable
 	// Variables are the names of the environment variables that the user sets on
 	// the container (workload.overrides.env), sorted. A provider of the base that
 	// exists only when a variable is set counts as configured when it is here.
 	Variables []string
+	// MoreVariables says that the container has further variables, whose names
+	// nobody knows here (workload.overrides.envFrom).
+	MoreVariables bool
 }
 
 // Distribution says which server runs: Name or Image.

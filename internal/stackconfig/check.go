@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -135,14 +136,32 @@ func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := originAt(c.root, c.report.origins, path)
 	switch {
+	case p.Kind == schema.MissingKey && c.taken[path] != nil:
+		c.failf(c.taken[path], "the server does not start without %s (%s): leave it, or set another value in spec.settings", path, p.Want)
 	case p.Kind == schema.MissingKey:
 		steps := splitPath(path)
 		c.failAt(path, fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want))
 	case p.Fatal:
 		c.failAt(path, p.Message())
 	case origin.Path != nil:
-		c.warn(Finding{Path: origin.Path.String(), ConfigPath: path, Message: p.Message()})
+		c.warn(Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.elsewhere(p, path)})
 	}
+}
+
+// elsewhere is the message of a problem. Of a section that other releases have it
+// says which, and what took its place where it is gone.
+func (c *checker) elsewhere(p *schema.Problem, path string) string {
+	if p.Kind != schema.UnknownKey {
+		return p.Message()
+	}
+	if gone := c.gone("section", path); gone != "" {
+		return fmt.Sprintf("the server release %s has no %s and ignores it%s", c.rel.Line, path, gone)
+	}
+	if lines := release.LinesWithKey(path); len(lines) > 0 {
+		return fmt.Sprintf("the server release %s has no %s and ignores it; releases that have it: %s",
+			c.rel.Line, path, strings.Join(lines, ", "))
+	}
+	return p.Message()
 }
 
 // failAt is an error at a place of the configuration: at the field that wrote it,
@@ -275,17 +294,49 @@ func resourcePath(known release.Resource, i int) string {
 	return fmt.Sprintf("%s[%d].provider_id", joinPath(known.Section, known.Kind), i)
 }
 
-// references: a setting that names a provider must name one that exists.
+// references: a setting that names a provider must name one that exists; one that
+// is the id of a resource, one of those that are registered.
 func (c *checker) references() {
 	for _, reference := range c.rel.References {
 		setting := yamlnode.At(c.root, strings.Split(reference.Path, ".")...)
-		if reference.ProviderKey == "" || yamlnode.IsNull(setting) {
+		if yamlnode.IsNull(setting) {
+			continue
+		}
+		if reference.ResourceKey == "." {
+			c.resourceReference(reference, setting)
+		}
+		if reference.ProviderKey == "" {
 			continue
 		}
 		id := named(setting, reference.ProviderKey)
 		if id != "" && !schema.HasReference(id) && c.index.find(reference.API, id) == nil {
 			c.failAt(reference.Path, fmt.Sprintf("names the %s provider %q, which does not exist", apiField(reference.API), id))
 		}
+	}
+}
+
+// resourceReference: the server does not start with a default shield that is none
+// of the shields it has; without any shield it does not look (core/stack.py,
+// validate_safety_config).
+func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
+	id := named(setting, reference.ResourceKey)
+	known, ok := c.rel.Resource(reference.Resource)
+	if !ok || id == "" || schema.HasReference(setting.Value) {
+		return
+	}
+	if !c.isThere(known.API) {
+		c.failAt(reference.Path, fmt.Sprintf("needs the API %s; add a provider to spec.providers.%s", apiField(known.API), apiField(known.API)))
+		return
+	}
+	var ids []string
+	for _, item := range yamlnode.Items(c.existing(known)) {
+		if c.registered(known, item) {
+			other, _ := resolveID(yamlnode.Text(item, known.IDKey))
+			ids = append(ids, other)
+		}
+	}
+	if len(ids) > 0 && !slices.Contains(ids, id) {
+		c.failAt(reference.Path, fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, strings.Join(ids, ", ")))
 	}
 }
 

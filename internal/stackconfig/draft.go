@@ -31,6 +31,10 @@ type draft struct {
 	// registers says that the user registers resources, which the server keeps.
 	registers bool
 
+	// taken are the paths that removeSettings took out of the configuration, with
+	// the entry that did.
+	taken map[string]*field.Path
+
 	env     []EnvVar
 	derived []DerivedValue
 }

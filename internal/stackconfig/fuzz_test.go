@@ -55,6 +55,7 @@ func FuzzGenerate(f *testing.F) {
 		`{"providers":{"vectorIo":{"provider":"pgvector","host":{"secretKeyRef":{"name":"s","key":"k"}}}},"disabled":["inference","safety/llama-guard"]}`,
 		`{"storage":{"kv":{"type":"redis","endpoint":"c","password":{"secretKeyRef":{"name":"s","key":"k"}}},"sql":{"type":"postgres","connectionString":{"secretKeyRef":{"name":"s","key":"k"}}}}}`,
 		`{"resources":{"tools":["websearch",{"name":"t","mcpEndpoint":"http://m"}],"shields":[{"name":"s","params":{"a":1}}]},"workload":{"workers":2}}`,
+		`{"settings":{"server":{"auth":{"access_policy":[{"a":"${env.A:=b}"}]},"quota":5},"safety":{"x":"${env.LLSD_A}"}},"removeSettings":["server.auth","x_of_our_own.said"]}`,
 	} {
 		f.Add([]byte(spec), base)
 		f.Add([]byte(spec), []byte(nil))

@@ -15,6 +15,7 @@ var steps = []step{
 	{"disable", disable},     // APIs and providers taken away, with what points at them
 	{"supply", supply},       // what the base lacks to start
 	{"server", server},       // port, host, workers
+	{"settings", settings},   // the user's own patch
 	{"check", check},         // everything against the release
 }
 

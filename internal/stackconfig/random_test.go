@@ -50,7 +50,55 @@ func (r *randomSpec) object() map[string]any {
 	if r.chance(30) {
 		spec["workload"] = map[string]any{"workers": 1 + r.IntN(4)}
 	}
+	if r.chance(40) {
+		spec["settings"] = r.patch()
+	}
+	if r.chance(20) {
+		spec["removeSettings"] = pick(r.Rand, [][]any{{"vector_stores"}, {"server.quota", "safety.default_shield_id"}, {"telemetry", "server.host"}})
+	}
 	return spec
+}
+
+// patch are settings from the classes of the sections that no field sets.
+func (r *randomSpec) patch() map[string]any {
+	patch := make(map[string]any)
+	for _, section := range []string{"server", "vector_stores", "safety", "logging", "external_providers_dir"} {
+		key, _ := r.rel.TopLevel.Key(section)
+		if value, ok := r.section(key.Type); ok && r.chance(40) {
+			patch[section] = value
+		}
+	}
+	if server, ok := patch["server"].(map[string]any); ok {
+		for _, owned := range []string{"port", "workers", "tls_certfile", "tls_keyfile", "tls_cafile", "insecure"} {
+			delete(server, owned)
+		}
+	}
+	if len(patch) == 0 {
+		patch["server"] = map[string]any{"cors": true}
+	}
+	return patch
+}
+
+// section is some value of any type.
+func (r *randomSpec) section(expr *schema.Expr) (any, bool) {
+	switch expr.Kind {
+	case schema.KindUnion:
+		return r.section(pick(r.Rand, expr.Args))
+	case schema.KindClass:
+		object := make(map[string]any)
+		for i := range expr.Class.Keys {
+			key := &expr.Class.Keys[i]
+			if value, ok := r.section(key.Type); ok && (key.Required || r.chance(30)) {
+				object[key.Name] = value
+			}
+		}
+		return object, true
+	case schema.KindList:
+		item, ok := r.section(expr.Args[0])
+		return []any{item}, ok
+	default:
+		return r.value(expr)
+	}
 }
 
 func (r *randomSpec) providers() map[string]any {

@@ -239,7 +239,7 @@ func (r *registry) mendDefault(reference release.Reference, own firstOf) {
 	parent := yamlnode.At(r.root, keys[:len(keys)-1]...)
 	last := keys[len(keys)-1]
 	named := yamlnode.Text(parent, last)
-	if named == "" || r.isRegistered(reference.Resource, named) {
+	if named == "" || r.isRegistered(reference.Resource, named) || r.in.Settings.Decides(keys...) {
 		return
 	}
 	r.write(under(parent, last), yamlnode.String(own.id), derived(own.path, "the base's default does not exist"))

@@ -12,8 +12,6 @@ import (
 
 // setters set the field of each row and nothing else.
 var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
-	"spec.settings":       func(s *v1alpha2.LlamaStackDistributionSpec) { s.Settings = someJSON() },
-	"spec.removeSettings": func(s *v1alpha2.LlamaStackDistributionSpec) { s.RemoveSettings = []string{"server.quota"} },
 	"spec.networking.tls.enabled": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Networking = &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{Enabled: true}}
 	},
@@ -68,13 +66,12 @@ func TestUnsupported(t *testing.T) {
 
 // What asks for nothing is not worth a warning.
 func TestUnsupportedSaysNothing(t *testing.T) {
-	no := []string{}
 	for name, spec := range map[string]v1alpha2.LlamaStackDistributionSpec{
 		"nothing set":  {},
 		"expose false": {Networking: &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(false)}},
 		"tls off":      {Networking: &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{}}},
 		"never":        {Workload: &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightNever}},
-		"empty lists":  {RemoveSettings: no, Workload: &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{}}},
+		"empty lists":  {Workload: &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{}}},
 	} {
 		if got := Unsupported(&v1alpha2.LlamaStackDistribution{Spec: spec}); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)

@@ -29,9 +29,6 @@ var rules = []rule{
 	{"baseConfig.reference", baseReference},
 	{"intent", fromIntent},
 	{"resources.count", resourceCount},
-	{"settings.object", settingsObject},
-	{"settings.null", settingsNull},
-	{"settings.fields", settingsFields},
 	{"removeSettings.path", removeSettingsPath},
 	{"secretEnv.count", secretEnvCount},
 	{"secretEnv.reserved", secretEnvReserved},
@@ -84,7 +81,7 @@ func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.E
 }
 
 // fromIntent are the rules of the strict decoder: providers, resources, storage,
-// disabled, port, workers and secret references.
+// settings, disabled, port, workers and secret references.
 func fromIntent(obj *object) field.ErrorList {
 	_, errs := intent.FromObject(obj)
 	return errs

@@ -11,6 +11,12 @@ func LinesWith(api, providerType string) []string {
 	})
 }
 
+// LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Like
+// LinesWith it is for errors and reports.
+func LinesWithKey(path string) []string {
+	return slices.DeleteFunc(Lines(), func(line string) bool { return !mustLoad(line).TopLevel.HasPath(path) })
+}
+
 // Spellings are the keys that a provider type reads in one line or another.
 type Spellings struct {
 	// Endpoints and Credentials are the keys that take the endpoint and the credential, the newest line's first.

@@ -147,11 +147,14 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 }
 
 // checkUnion accepts what one member accepts. Otherwise it reports for the member that was meant: the only one that
-// takes a value of this shape, or, of several classes, the one whose tag fits or which has the fewest complaints.
+// takes a value of this shape, or, of several classes, the one whose tag fits or else the one with the fewest complaints.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
 		return wrongType(path, e.text, kind)
+	}
+	if problems, ok := e.checkTagged(path, node); ok {
+		return problems
 	}
 	var best []Problem
 	for _, member := range e.Args {

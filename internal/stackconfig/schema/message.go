@@ -1,6 +1,9 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Message says what is wrong and what to do, as it continues after the path and a colon. It never holds a value.
 func (p *Problem) Message() string {
@@ -10,7 +13,7 @@ func (p *Problem) Message() string {
 	case MissingKey:
 		return fmt.Sprintf("required key is missing; it takes %s", p.Want)
 	case WrongType:
-		return fmt.Sprintf("must be %s, found %s", p.Want, p.Got)
+		return fmt.Sprintf("must be %s, found %s", wanted(p.Want), p.Got)
 	case OutOfRange:
 		return fmt.Sprintf("must be %s", p.Want)
 	case ConflictingKeys:
@@ -23,6 +26,16 @@ func (p *Problem) Message() string {
 		return "is deprecated by the server"
 	}
 	return string(p.Kind)
+}
+
+// wanted is a type as a reader sees it: of a choice the words to choose from.
+func wanted(want string) string {
+	for _, choice := range []string{"literal[", "enum["} {
+		if words, ok := strings.CutPrefix(want, choice); ok && strings.Count(want, "]") == 1 && strings.HasSuffix(want, "]") {
+			return "one of " + strings.TrimSuffix(words, "]")
+		}
+	}
+	return want
 }
 
 func (p *Problem) unknownMessage() string {

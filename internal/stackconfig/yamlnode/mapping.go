@@ -24,6 +24,18 @@ func Get(mapping *yaml.Node, key string) *yaml.Node {
 	return mapping.Content[i+1]
 }
 
+// Keys are the keys of a mapping in its order, nil when node is none.
+func Keys(node *yaml.Node) []string {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	keys := make([]string, 0, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		keys = append(keys, node.Content[i].Value)
+	}
+	return keys
+}
+
 // At follows keys through nested mappings; nil when one is missing.
 func At(node *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {

@@ -1,0 +1,127 @@
+package intent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// owned is a part of the configuration that settings may not touch, because a
+// field of the spec sets it or because the server would not survive it.
+type owned struct {
+	// path leads to it; * is any key.
+	path string
+	// instead is the remedy for who sets it, removal the one for who takes it out.
+	instead, removal string
+}
+
+const (
+	resourcesInstead = "set spec.resources instead; what that has no field for is registered by a base of your own, spec.baseConfig"
+	baseRemoval      = "take a base without it, spec.baseConfig"
+	nameInstead      = "it is the distribution's name: leave it out"
+)
+
+// ownedParts are judged key by key over the servers of all releases (SERVER.md 1).
+// What is not here has no field: the sections telemetry, logging, vector_stores,
+// safety, external_providers_dir and external_apis_dir; of server the host, auth,
+// quota, cors, tenancy, tls_config, hsts_max_age and the registry's interval; of
+// storage what tunes a store.
+var ownedParts = []owned{
+	{"version", "it belongs to the base: leave it out", baseRemoval},
+	{"distro_name", nameInstead, "the server needs its distribution's name"},
+	{"image_name", nameInstead, "the server needs its distribution's name"},
+	{"container_image", "set spec.distribution instead", baseRemoval},
+	{"apis", "set spec.providers or spec.disabled instead", "write what is not wanted into spec.disabled"},
+	{"providers", "set spec.providers instead", "write what is not wanted into spec.disabled"},
+	{"registered_resources", resourcesInstead, baseRemoval},
+	{"models", resourcesInstead, baseRemoval},
+	{"shields", resourcesInstead, baseRemoval},
+	{"tool_groups", resourcesInstead, baseRemoval},
+	{"connectors", "set spec.resources.tools instead", baseRemoval},
+	{"vector_dbs", resourcesInstead, baseRemoval},
+	{"datasets", resourcesInstead, baseRemoval},
+	{"scoring_fns", resourcesInstead, baseRemoval},
+	{"benchmarks", resourcesInstead, baseRemoval},
+	{"metadata_store", "set spec.storage instead", "spec.storage sets it"},
+	{"inference_store", "set spec.storage instead", "spec.storage sets it"},
+	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
+	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
+	// The registry of what is registered is kept apart by its content, or a changed
+	// model would stop the next start (SERVER.md fact 6).
+	{"storage.stores.metadata", "the operator places the registry by what is registered: leave it out", "the server needs its registry"},
+	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
+	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
+	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets it"},
+	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
+	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
+	{"server.insecure", "it follows from spec.networking.tls: leave it out", "it follows from spec.networking.tls"},
+	// With it the server asks every client for a certificate, and a kubelet has none.
+	{
+		"server.tls_cafile", "the probes of the pod have no client certificate, so that it would never be ready: " +
+			"ask for one in front of the Service", baseRemoval,
+	},
+}
+
+// ownedSettings refuses what settings may not set, in the order of the paths, each
+// with what to use instead.
+func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
+	found := make(map[string]*field.Error)
+	for i := range ownedParts {
+		ownedParts[i].findIn(values, strings.Split(ownedParts[i].path, "."), path, found)
+	}
+	var errs field.ErrorList
+	for _, at := range slices.Sorted(maps.Keys(found)) {
+		errs = append(errs, found[at])
+	}
+	return errs
+}
+
+// findIn follows a path through the values. What stands where an object leads on
+// to it would replace it.
+func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		err := wrongType(at, "an object, for a part of it belongs to another field", value)
+		found[at.String()] = err
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		switch {
+		case path[0] != key && path[0] != "*":
+		case len(path) == 1:
+			found[at.Child(key).String()] = field.Forbidden(at.Child(key), o.instead)
+		default:
+			o.findIn(object[key], path[1:], at.Child(key), found)
+		}
+	}
+}
+
+// ownedRemoval refuses to take out what settings may not touch, a part of it, and
+// what holds it; nil when the path is free.
+func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
+	for i := range ownedParts {
+		part := strings.Split(ownedParts[i].path, ".")
+		if !overlap(keys, part) {
+			continue
+		}
+		if len(keys) < len(part) {
+			return field.Forbidden(path, fmt.Sprintf("%q holds %s, which cannot be taken out here: name the parts of it that shall go",
+				text, ownedParts[i].path))
+		}
+		return field.Forbidden(path, fmt.Sprintf("%q cannot be taken out here: %s", text, ownedParts[i].removal))
+	}
+	return nil
+}
+
+// overlap says whether one of two paths leads to the other.
+func overlap(a, b []string) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] && b[i] != "*" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// checkTagged checks a mapping against the one class of a union that its tag names: a key, mostly `type`, that is a
+// literal in every class of the union. It is not ok when the union has no tag, or the mapping does not say which it is.
+func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok bool) {
+	name, classes := e.tag()
+	if name == "" || node.Kind != yaml.MappingNode {
+		return nil, false
+	}
+	var tag *yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			tag = node.Content[i+1]
+		}
+	}
+	if tag == nil || kindOf(tag) != valueString {
+		return nil, false
+	}
+	var known []string
+	for _, class := range classes {
+		key, _ := class.Key(name)
+		if len(key.Type.check("", tag)) == 0 {
+			return class.check(path, node), true
+		}
+		known = append(known, key.Type.Values...)
+	}
+	return wrongType(join(path, name), "literal["+strings.Join(known, ", ")+"]", kindOf(tag)), true
+}
+
+// tag is the name of the key that tells the classes of a union apart, with the classes; empty when another member takes
+// mappings too, or there is only one class.
+func (e *Expr) tag() (name string, classes []*Class) {
+	for _, member := range e.Args {
+		switch {
+		case member.Kind == KindClass && member.Class != nil:
+			classes = append(classes, member.Class)
+		case member.takes(valueMapping):
+			return "", nil
+		}
+	}
+	if len(classes) < 2 {
+		return "", nil
+	}
+	for _, key := range classes[0].Keys {
+		if isTag(key.Name, classes) {
+			return key.Name, classes
+		}
+	}
+	return "", nil
+}
+
+func isTag(name string, classes []*Class) bool {
+	for _, class := range classes {
+		if key, ok := class.Key(name); !ok || key.Type.Kind != KindLiteral {
+			return false
+		}
+	}
+	return true
+}

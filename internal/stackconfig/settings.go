@@ -1,0 +1,140 @@
+package stackconfig
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// settings is the user's last word: first removeSettings are taken out, then
+// settings are merged in (RFC 7396), so that a section of the base can be replaced
+// as a whole by naming it in both. What they may not touch at all package intent
+// has refused; here a value that another field has just set is refused too.
+func settings(d *draft) {
+	d.taken = make(map[string]*field.Path, len(d.in.Settings.Removed))
+	for i := range d.in.Settings.Removed {
+		d.take(&d.in.Settings.Removed[i])
+	}
+	d.merge(d.root, d.in.Settings.Values, d.in.Settings.Path)
+	d.variablesIn(d.in.Settings.Values, d.in.Settings.Path)
+	d.clearText(d.in.Settings.Values, d.in.Settings.Path)
+	if d.in.Settings.Values["logging"] != nil {
+		d.ignored(d.in.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
+			d.rel.Line, d.rel.Runtime.LoggingVariable)
+	}
+}
+
+// take removes one value, and what becomes empty by it: an empty section is not
+// the same to the server as none (server.auth).
+func (d *draft) take(removed *intent.RemovedSetting) {
+	parents := []*yaml.Node{d.root}
+	for i, key := range removed.Keys {
+		parent := parents[i]
+		found := yamlnode.Get(parent, key)
+		if found == nil {
+			d.nothingToTake(removed, parent, i)
+			return
+		}
+		parents = append(parents, found)
+	}
+	last := len(removed.Keys)
+	if owner := d.setBy(parents[last]); owner != nil {
+		d.failf(removed.Path, "%q is set by %s, and cannot be taken out here", removed.Text(), owner)
+		return
+	}
+	for i := last; i > 0 && (i == last || yamlnode.Len(parents[i]) == 0); i-- {
+		yamlnode.Remove(parents[i-1], removed.Keys[i-1])
+		d.taken[strings.Join(removed.Keys[:i], ".")] = removed.Path
+	}
+}
+
+// nothingToTake says what is wrong with a path whose i-th key the parent does not
+// have.
+func (d *draft) nothingToTake(removed *intent.RemovedSetting, parent *yaml.Node, i int) {
+	near := slices.Clone(removed.Keys)
+	near[i] = schema.Nearest(near[i], yamlnode.Keys(parent))
+	switch {
+	case parent.Kind == yaml.SequenceNode:
+		d.warnf(removed.Path, "%q leads into a list, which can only go as a whole", removed.Text())
+	case near[i] != "":
+		d.warnf(removed.Path, "there is no %q in the configuration, did you mean %q?", removed.Text(), strings.Join(near, "."))
+	default:
+		d.warnf(removed.Path, "there is no %q in the configuration, so nothing is taken out", removed.Text())
+	}
+}
+
+// merge puts values into a mapping: an object into an object, anything else in
+// place of what was there.
+func (d *draft) merge(mapping *yaml.Node, values map[string]any, path *field.Path) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		there := yamlnode.Get(mapping, key)
+		inner, isObject := values[key].(map[string]any)
+		if isObject && there != nil && there.Kind == yaml.MappingNode {
+			d.merge(there, inner, path.Child(key))
+			continue
+		}
+		if owner := d.setBy(there); owner != nil {
+			d.failf(path.Child(key), "is set by %s too; keep one of them", owner)
+			continue
+		}
+		d.write(under(mapping, key), yamlnode.FromJSON(values[key]), from(path.Child(key)))
+	}
+}
+
+// setBy is the field of the spec that set a value or a part of it; nil when none
+// did. What was derived from a field is a default, which gives way.
+func (d *draft) setBy(node *yaml.Node) *field.Path {
+	if node == nil {
+		return nil
+	}
+	if origin := d.report.origins[node]; origin.Path != nil && origin.Note == "" {
+		return origin.Path
+	}
+	for _, inner := range node.Content {
+		if owner := d.setBy(inner); owner != nil {
+			return owner
+		}
+	}
+	return nil
+}
+
+// clearText warns of credentials that stand in the ConfigMap for all to read.
+func (d *draft) clearText(value any, path *field.Path) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if namesCredential(key) && holdsClearText(v[key]) {
+				d.warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
+				continue
+			}
+			d.clearText(v[key], path.Child(key))
+		}
+	case []any:
+		for i, item := range v {
+			d.clearText(item, path.Index(i))
+		}
+	}
+}
+
+// credentialWords end the names of the keys that hold credentials in the server's
+// sections: client_secret, api_keys, token.
+var credentialWords = []string{
+	"password", "passwd", "passphrase", "secret", "token", "api_key", "api_keys", "apikey", "access_key", "secret_key", "private_key",
+}
+
+func namesCredential(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	return slices.ContainsFunc(credentialWords, func(word string) bool { return key == word || strings.HasSuffix(key, "_"+word) })
+}
+
+func holdsClearText(value any) bool {
+	list, isList := value.([]any)
+	return isClearText(value) || isList && slices.ContainsFunc(list, isClearText)
+}
