@@ -170,3 +170,9 @@ const (
 	EventUnsupportedField       = "UnsupportedField"
 	EventAdopted                = "Adopted"
 )
+
+// Event reasons on the operator's own ConfigMap.
+const (
+	// EventInvalidOperatorConfig: a key cannot be read and keeps its last good state.
+	EventInvalidOperatorConfig = "InvalidOperatorConfig"
+)

@@ -104,6 +104,23 @@ const (
 	ConfigSourceOverride ConfigSource = "override"
 )
 
+// ImageSource says where an image was found.
+// +kubebuilder:validation:Enum=spec;catalogue;related-image;operator-config
+type ImageSource string
+
+const (
+	// ImageFromSpec: spec.distribution.image names it.
+	ImageFromSpec ImageSource = "spec"
+	// ImageFromCatalogue: it is the catalogue's for name and version, as of the
+	// operator that the stack was made with.
+	ImageFromCatalogue ImageSource = "catalogue"
+	// ImageFromRelatedImage: a RELATED_IMAGE variable of the operator replaces
+	// the catalogue's.
+	ImageFromRelatedImage ImageSource = "related-image"
+	// ImageFromOperatorConfig: the operator's ConfigMap replaces the catalogue's.
+	ImageFromOperatorConfig ImageSource = "operator-config"
+)
+
 // ResolvedDistribution records the server of a stack. It stays as it is while
 // name and version in the spec are the same, whatever a newer operator's
 // catalogue says.
@@ -120,6 +137,9 @@ type ResolvedDistribution struct {
 	// image that runs.
 	// +optional
 	Image string `json:"image,omitempty"`
+	// imageFrom says where the image was found.
+	// +optional
+	ImageFrom ImageSource `json:"imageFrom,omitempty"`
 	// digest the image was resolved to, when its labels were read.
 	// +optional
 	Digest string `json:"digest,omitempty"`

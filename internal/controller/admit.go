@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,14 +45,21 @@ func invalid(reason, message string) error {
 
 // image finds the server's image and release. A stack that runs keeps the image
 // it was made with for as long as it asks for the same name and version: an
-// operator upgrade never changes the server of a running stack.
+// operator upgrade never changes the server of a running stack. An override
+// replaces it while it is set.
 func (r *Reconciler) image(ctx context.Context, s *state) error {
 	asked := s.object.Spec.Distribution
+	images, err := r.images(ctx)
+	if err != nil {
+		return err
+	}
 	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
 	recorded, wasRecorded := r.recordedImage(s)
-	overrides := distribution.Overrides{}
+	overrides := maps.Clone(images.all)
+	s.imageFrom = v1alpha2.ImageFromCatalogue
 	switch {
 	case asked.Name == "":
+		s.imageFrom = v1alpha2.ImageFromSpec
 	case wasRecorded:
 		s.catalogueImage = recorded
 		if err != nil || current.Image != recorded {
@@ -67,8 +75,8 @@ func (r *Reconciler) image(ctx context.Context, s *state) error {
 		}
 		s.catalogueImage = current.Image
 	}
-	if image, ok := r.images[asked.Name]; ok {
-		overrides[asked.Name] = image
+	if image, from, ok := images.override(s); ok {
+		overrides[asked.Name], s.imageFrom = image, from
 	}
 	if len(overrides) > 0 {
 		current, err = distribution.Resolve(asked.Name, asked.Image, asked.Version, overrides)

@@ -22,6 +22,8 @@ const (
 	maxNote = 1024
 	// eventAction is what the operator was doing.
 	eventAction = "Reconcile"
+	// configAction is the same for the operator's own ConfigMap.
+	configAction = "ReadConfig"
 )
 
 // report emits what is new in this status, warnings first. Nothing is new in a

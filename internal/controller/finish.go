@@ -37,7 +37,9 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	})
 	now.Conditions, now.Phase = summary.Conditions, summary.Phase
 	now.ObservedGeneration = s.object.Generation
-	r.describe(s)
+	if err := r.describe(ctx, s); err != nil {
+		return err
+	}
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}
@@ -97,7 +99,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 
 // describe fills in the facts beside the conditions. What a failed reconcile did
 // not find out stays as it was.
-func (r *Reconciler) describe(s *state) {
+func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	now, name := &s.object.Status, s.object.Name
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
 	if now.Version == nil {
@@ -108,7 +110,7 @@ func (r *Reconciler) describe(s *state) {
 		now.Version.OperatorVersion, now.Version.LastUpdated = r.version, &at
 	}
 	if len(s.applied) == 0 || len(s.applied) < len(s.claims) {
-		return
+		return nil
 	}
 	now.ServiceURL = fmt.Sprintf("http://%s.%s.svc.cluster.local:%d", names.Service(name), s.object.Namespace, render.Port(&s.object.Spec))
 	now.ResolvedDistribution = s.resolved()
@@ -124,7 +126,12 @@ func (r *Reconciler) describe(s *state) {
 	if now.DistributionConfig.ActiveDistribution == "" {
 		now.DistributionConfig.ActiveDistribution = s.distribution.Image
 	}
-	now.DistributionConfig.AvailableDistributions = r.available()
+	images, err := r.images(ctx)
+	if err != nil {
+		return err
+	}
+	now.DistributionConfig.AvailableDistributions = images.available()
+	return nil
 }
 
 // releaseFrom is how the status says that a release was found.
@@ -136,7 +143,7 @@ var releaseFrom = map[distribution.DetectedBy]string{
 func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked := s.object.Spec.Distribution
 	resolved := &v1alpha2.ResolvedDistribution{
-		Name: asked.Name, Version: asked.Version, CatalogueImage: s.catalogueImage, Image: s.distribution.Image,
+		Name: asked.Name, Version: asked.Version, CatalogueImage: s.catalogueImage, Image: s.distribution.Image, ImageFrom: s.imageFrom,
 		ConfigSource: s.planned.ConfigSource, ServerReleaseFrom: releaseFrom[s.distribution.DetectedBy], ConfigHash: s.planned.ConfigHash,
 	}
 	if s.distribution.DetectedBy != distribution.Unknown {
@@ -158,16 +165,4 @@ func (s *state) configGeneration() *v1alpha2.ConfigGeneration {
 		generation.GeneratedAt = &created
 	}
 	return generation
-}
-
-// available are the distributions that the operator knows and their images, as
-// users of v1alpha1 know them.
-func (r *Reconciler) available() map[string]string {
-	images := map[string]string{}
-	for _, name := range distribution.Known(r.images) {
-		if known, err := distribution.Resolve(name, "", "", r.images); err == nil {
-			images[name] = known.Image
-		}
-	}
-	return images
 }

@@ -54,7 +54,7 @@ func TestFirstStack(t *testing.T) {
 		ServiceURL: "http://my-service." + b.namespace + ".svc.cluster.local:9000",
 		Version:    &v1alpha2.VersionStatus{OperatorVersion: "v1.2.3"},
 		ResolvedDistribution: &v1alpha2.ResolvedDistribution{
-			Name: "starter", Image: starterImage(t), CatalogueImage: starterImage(t),
+			Name: "starter", Image: starterImage(t), ImageFrom: v1alpha2.ImageFromCatalogue, CatalogueImage: starterImage(t),
 			ConfigSource: v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
 		},
 		DistributionConfig: &v1alpha2.DistributionConfigStatus{

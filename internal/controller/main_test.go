@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -112,6 +113,11 @@ type bench struct {
 	namespace     string
 	// everywhere makes operators work in all namespaces.
 	everywhere bool
+	// configured makes the test's namespace the operators' own, too, so that their
+	// ConfigMap is the test's.
+	configured bool
+	// account is the ServiceAccount that operators run as; empty: the shipped one.
+	account string
 }
 
 func newBench(t *testing.T) *bench {
@@ -141,7 +147,7 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)
 	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + names.OperatorNamespace + ":" + names.OperatorServiceAccount,
+		UserName: "system:serviceaccount:" + names.OperatorNamespace + ":" + cmp.Or(b.account, names.OperatorServiceAccount),
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + names.OperatorNamespace, "system:authenticated"},
 	}
 	for _, wrap := range wraps {
@@ -153,6 +159,9 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	}
 	if b.everywhere {
 		options.WatchNamespaces = nil
+	}
+	if b.configured {
+		options.OperatorNamespace = b.namespace
 	}
 	mgr, err := manager.New(config, options, version, func(string) string { return "" })
 	if err != nil {

@@ -35,10 +35,11 @@ type Reconciler struct {
 	statuses   *statusMemory
 	recorder   events.EventRecorder
 
-	images    distribution.Overrides
-	version   string
-	openShift bool
-	now       func() time.Time
+	config        *operatorConfig
+	relatedImages distribution.Overrides
+	version       string
+	openShift     bool
+	now           func() time.Time
 }
 
 // step does one thing of a reconcile. A failure without a condition of its own

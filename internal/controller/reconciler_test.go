@@ -232,7 +232,7 @@ func TestImage(t *testing.T) {
 			s.object.Spec.Distribution = tc.asked
 			s.object.Status.ResolvedDistribution = tc.status
 			s.running.Distribution = tc.running
-			r := &Reconciler{images: tc.images, cache: emptyCache{}}
+			r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
 			if err := r.image(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}

@@ -13,11 +13,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
@@ -30,12 +33,15 @@ import (
 type Options struct {
 	// Direct reads and writes past every cache.
 	Direct client.Client
-	// OperatorNamespace holds the operator's own Secret.
+	// OperatorNamespace holds the operator's own Secret and ConfigMap.
 	OperatorNamespace string
 	// OperatorVersion is shown in status.
 	OperatorVersion string
-	// Images replace those of the catalogue.
-	Images distribution.Overrides
+	// OperatorConfig caches the operator's ConfigMap, whole.
+	OperatorConfig cache.Cache
+	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
+	// does not.
+	RelatedImages distribution.Overrides
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
 	// Concurrency is how many objects are reconciled at once.
@@ -81,7 +87,8 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 		references: newReferenceIndex(), statuses: newStatusMemory(),
 		recorder: mgr.GetEventRecorder(names.EventReporter),
-		images:   options.Images, version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
+		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
+		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	err := ctrl.NewControllerManagedBy(mgr).
@@ -96,6 +103,8 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Watches(&corev1.Pod{}, byInstance(), changed).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
+		// Workers start when it was read: not one reconcile runs without it.
+		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			// There is one controller in a program, but a test restarts it in one process.
@@ -105,6 +114,25 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("build controller: %w", err)
+	}
+	return r.createOperatorConfig(mgr, options)
+}
+
+// createOperatorConfig adds to the manager that whoever leads makes a missing
+// ConfigMap. The operator works without one, too.
+func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
+	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // there is something to wait for
+		if err == nil && options.OperatorConfig.WaitForCacheSync(ctx) {
+			err = r.config.create(ctx, options.Direct)
+		}
+		if err != nil && ctx.Err() == nil {
+			mgr.GetLogger().Error(err, "There is no ConfigMap to configure the operator")
+		}
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("add the operator's ConfigMap: %w", err)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ type state struct {
 	distribution   distribution.Resolved
 	catalogueImage string
 	newerImage     string
+	imageFrom      v1alpha2.ImageSource
 	running        record.Record
 	configMaps     resolve.Contents
 	secrets        resolve.Values

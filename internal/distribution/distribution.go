@@ -59,7 +59,7 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 	case name == "":
 		return Resolved{}, errors.New("distribution has neither a name nor an image; give one")
 	}
-	if override, ok := overrides.image(name, version); ok {
+	if override, ok := overrides.Image(name, version); ok {
 		return overridden(name, version, override)
 	}
 	e, found, err := find(name, version, overrides)

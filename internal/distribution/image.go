@@ -10,8 +10,8 @@ func tag(image string) string {
 	return tag
 }
 
-// image returns the override for a name: that for the name and version first.
-func (o Overrides) image(name, version string) (string, bool) {
+// Image returns the override for a name: that for the name and version first.
+func (o Overrides) Image(name, version string) (string, bool) {
 	if version != "" {
 		if image, ok := o[name+"@"+version]; ok {
 			return image, true

@@ -1,10 +1,15 @@
 package manager
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,6 +46,34 @@ func cacheOptions(namespaces []string) cache.Options {
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return options
+}
+
+// operatorConfigOptions cache one object whole: the operator's ConfigMap.
+func operatorConfigOptions(namespace string) cache.Options {
+	return cache.Options{
+		ReaderFailOnMissingInformer: true,
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.ConfigMap{}: {
+				Namespaces: map[string]cache.Config{namespace: {}},
+				Field:      fields.OneTermEqualSelector(metav1.ObjectNameField, names.OperatorConfigMap),
+			},
+		},
+	}
+}
+
+// addOperatorConfig adds that cache to the manager.
+func addOperatorConfig(mgr ctrl.Manager, config *rest.Config, namespace string) (cache.Cache, error) {
+	options := operatorConfigOptions(namespace)
+	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
+	found, err := cache.New(config, options)
+	if err != nil {
+		return nil, fmt.Errorf("make a cache of the operator's ConfigMap: %w", err)
+	}
+	if err := mgr.Add(found); err != nil {
+		return nil, fmt.Errorf("add the cache of the operator's ConfigMap: %w", err)
+	}
+	return found, nil
 }
 
 // keepWhole keeps the managed fields of children: what is to be written is told

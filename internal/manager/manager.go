@@ -61,9 +61,14 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	if err != nil {
 		return nil, err
 	}
+	operatorConfig, err := addOperatorConfig(mgr, config, options.OperatorNamespace)
+	if err != nil {
+		return nil, err
+	}
 	err = controller.SetupWithManager(mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		Images: relatedImages(getenv), OpenShift: onOpenShift, Concurrency: options.Concurrency,
+		OperatorConfig: operatorConfig, RelatedImages: relatedImages(getenv),
+		OpenShift: onOpenShift, Concurrency: options.Concurrency,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

@@ -30,7 +30,7 @@ type Options struct {
 	LeaderElectionNamespace string
 	// WatchNamespaces limits the operator to these; empty: all.
 	WatchNamespaces []string
-	// OperatorNamespace holds the operator's own Secret and lease.
+	// OperatorNamespace holds the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
 	// QPS and Burst bound the calls to the API server.
 	QPS   float32

@@ -44,6 +44,10 @@ func StorageSecret(stack string) string { return stack + "-storage" }
 // digests over secret values.
 const DigestKeySecret = "llama-stack-operator-digest-key"
 
+// OperatorConfigMap is the ConfigMap in the operator's namespace that configures
+// the operator.
+const OperatorConfigMap = "llama-stack-operator-config"
+
 func prefix(s string, n int) string {
 	if len(s) < n {
 		return s

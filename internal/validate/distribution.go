@@ -41,7 +41,7 @@ func distributionImage(obj *object) field.ErrorList {
 	if obj.Spec.Distribution.Image == "" {
 		return nil
 	}
-	return image(spec("distribution", "image"), obj.Spec.Distribution.Image)
+	return Image(spec("distribution", "image"), obj.Spec.Distribution.Image)
 }
 
 func distributionVersion(obj *object) field.ErrorList {

@@ -90,7 +90,7 @@ func externalTwice(obj *object) field.ErrorList {
 func externalImage(obj *object) field.ErrorList {
 	var errs field.ErrorList
 	for path, provider := range external(obj) {
-		errs = append(errs, image(path.Child("image"), provider.Image)...)
+		errs = append(errs, Image(path.Child("image"), provider.Image)...)
 	}
 	return errs
 }

@@ -76,7 +76,8 @@ func secretReference(path *field.Path, ref v1alpha2.SecretReference) field.Error
 		dataKey(path.Child("key"), "Secret", ref.SecretKeyRef.Key)...)
 }
 
-func image(path *field.Path, reference string) field.ErrorList {
+// Image checks an image reference by the rule of the CRD.
+func Image(path *field.Path, reference string) field.ErrorList {
 	if len(reference) <= maxImage && imageForm.MatchString(reference) {
 		return nil
 	}

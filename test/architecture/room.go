@@ -37,7 +37,9 @@ var (
 		"internal/convert", "internal/render/...", "internal/record", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
-	adapters = slices.Concat(pure, []string{"internal/resolve/...", "internal/apply", "internal/probe"})
+	adapters = slices.Concat(pure, []string{
+		"internal/operatorconfig", "internal/resolve/...", "internal/apply", "internal/probe",
+	})
 )
 
 // Rooms is the table that this repository is held to, from the bottom up. A package belongs to the first row that
@@ -53,6 +55,9 @@ var Rooms = []Room{
 	{Path: "internal/convert", Kind: Pure, Imports: types},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",
+	}},
+	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
+		"internal/stackconfig/release", "internal/stackconfig/schema", "internal/distribution", "internal/validate",
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names"}},

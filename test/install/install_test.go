@@ -98,7 +98,7 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 	}
 }
 
-// Nothing may be granted wholesale, and the one lease and the one Secret by their names.
+// Nothing may be granted wholesale, and the one lease, Secret and ConfigMap by their names.
 func TestRulesAreNarrow(t *testing.T) {
 	objects := read(t)
 	for _, object := range objects["ClusterRole"] {
@@ -116,7 +116,7 @@ func TestRulesAreNarrow(t *testing.T) {
 	for _, rule := range one[rbacv1.Role](t, objects, "Role").Rules {
 		named = append(named, rule.ResourceNames...)
 	}
-	if diff := cmp.Diff([]string{names.LeaderElectionID, names.DigestKeySecret}, named); diff != "" {
+	if diff := cmp.Diff([]string{names.LeaderElectionID, names.DigestKeySecret, names.OperatorConfigMap}, named); diff != "" {
 		t.Errorf("named resources (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"context"
+	"maps"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// images are those in place of the catalogue's, as they are at the moment.
+type images struct {
+	// all of them: the operator's ConfigMap goes before RELATED_IMAGE variables.
+	all distribution.Overrides
+	// configured are the ConfigMap's.
+	configured distribution.Overrides
+	// unknown: the ConfigMap was bad ever since the operator started, and may ask
+	// for anything.
+	unknown bool
+}
+
+func (r *Reconciler) images(ctx context.Context) (images, error) {
+	config, _, err := r.config.get(ctx)
+	if err != nil {
+		return images{}, err
+	}
+	all := distribution.Overrides{}
+	maps.Copy(all, r.relatedImages)
+	maps.Copy(all, config.Images)
+	return images{all, config.Images, config.Unknown(operatorconfig.KeyImageOverrides)}, nil
+}
+
+// override is the image in place of the catalogue's for what a stack asks for,
+// and where it was found.
+func (i images) override(s *state) (image string, from v1alpha2.ImageSource, ok bool) {
+	asked := s.object.Spec.Distribution
+	if image, ok := i.configured.Image(asked.Name, asked.Version); ok {
+		return image, v1alpha2.ImageFromOperatorConfig, true
+	}
+	// A stack that runs keeps its image until the ConfigMap can be read.
+	recorded, in := s.running, s.object.Status.ResolvedDistribution
+	same := recorded.Distribution.Name == asked.Name && recorded.Distribution.Version == asked.Version
+	if i.unknown && recorded.Image != "" && same && in != nil && in.Image == recorded.Image {
+		return recorded.Image, in.ImageFrom, true
+	}
+	image, ok = i.all.Image(asked.Name, asked.Version)
+	return image, v1alpha2.ImageFromRelatedImage, ok
+}
+
+// available are the distributions that the operator knows and their images, as
+// users of v1alpha1 know them.
+func (i images) available() map[string]string {
+	found := map[string]string{}
+	for _, name := range distribution.Known(i.all) {
+		if known, err := distribution.Resolve(name, "", "", i.all); err == nil {
+			found[name] = known.Image
+		}
+	}
+	return found
+}

@@ -1,0 +1,167 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// operatorConfig is the operator's ConfigMap as it is in force. It is read from
+// a cache whenever it is asked for: no reconcile runs by an older state than
+// another one did.
+type operatorConfig struct {
+	cache client.Reader
+	name  types.NamespacedName
+
+	mu     sync.Mutex
+	read   bool
+	uid    types.UID
+	seen   string // resource version
+	config operatorconfig.Config
+	errs   field.ErrorList
+}
+
+func newOperatorConfig(cache client.Reader, namespace string) *operatorConfig {
+	return &operatorConfig{cache: cache, name: types.NamespacedName{Namespace: namespace, Name: names.OperatorConfigMap}}
+}
+
+// get gives the config in force, and what is wrong with the ConfigMap.
+func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.ErrorList, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	configMap := &corev1.ConfigMap{}
+	err := o.cache.Get(ctx, o.name, configMap)
+	if apierrors.IsNotFound(err) {
+		configMap, err = &corev1.ConfigMap{}, nil
+	}
+	if err != nil {
+		return o.config, o.errs, fmt.Errorf("read ConfigMap %q of the operator: %w", o.name.Name, err)
+	}
+	if !o.read || configMap.UID != o.uid || configMap.ResourceVersion != o.seen {
+		o.config, o.errs = operatorconfig.Read(configMap, o.config)
+		o.read, o.uid, o.seen = true, configMap.UID, configMap.ResourceVersion
+	}
+	return o.config, o.errs, nil
+}
+
+// create makes the ConfigMap when there is none, with nothing in it but its
+// documentation. It is made once, when the operator starts: whoever deletes it
+// later is not fought.
+func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
+	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	err = c.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.name.Namespace, Name: o.name.Name},
+		Data:       operatorconfig.Template(),
+	}, client.FieldOwner(names.FieldManager))
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create ConfigMap %q of the operator: %w", o.name.Name, err)
+	}
+	return nil
+}
+
+// byOperatorConfig finds the stacks that a change of the operator's ConfigMap
+// concerns, and tells what is wrong with it.
+func (r *Reconciler) byOperatorConfig() handler.EventHandler {
+	told := &toldConfig{} // the handlers of one source run one after the other
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		config, errs, err := r.config.get(ctx)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "Operator config cannot be read")
+			return nil
+		}
+		r.tellConfigErrors(ctx, object, told.news(errs))
+		setConfigErrors(errs)
+		concern := concerned(told.config, config)
+		told.config = config
+		if concern == nil {
+			return nil
+		}
+		return r.stacksWhere(ctx, concern)
+	})
+}
+
+// toldConfig is what was told of the operator's ConfigMap before.
+type toldConfig struct {
+	config   operatorconfig.Config
+	messages []string
+}
+
+// news are the errors that were not told yet.
+func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
+	var news field.ErrorList
+	messages := make([]string, 0, len(errs))
+	for _, err := range errs {
+		messages = append(messages, intent.Message(err))
+		if !slices.Contains(t.messages, intent.Message(err)) {
+			news = append(news, err)
+		}
+	}
+	t.messages = messages
+	return news
+}
+
+// concerned tells the stacks that a change of the config concerns; nil: none.
+func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
+	images := operatorconfig.ImagesChanged(before, now)
+	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
+	if len(images) == 0 && known {
+		return nil
+	}
+	return func(stack *v1alpha2.LlamaStackDistribution) bool {
+		return !known || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack)
+	}
+}
+
+// unknownToStatus says that the stack's status lists the distributions there are.
+func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
+	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
+	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution
+}
+
+// stacksWhere are the stacks that concern finds concerned.
+func (r *Reconciler) stacksWhere(ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool) []reconcile.Request {
+	var stacks v1alpha2.LlamaStackDistributionList
+	if err := r.cache.List(ctx, &stacks); err != nil {
+		// At the start of the operator, when every stack is reconciled anyway.
+		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range stacks.Items {
+		if concern(&stacks.Items[i]) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&stacks.Items[i])})
+		}
+	}
+	return requests
+}
+
+// tellConfigErrors tells what is wrong with the ConfigMap in an event and in the
+// log.
+func (r *Reconciler) tellConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
+	for _, err := range errs {
+		log.FromContext(ctx).Error(err, "Operator config has an error; the key keeps its last good state",
+			"configMap", r.config.name.String(), "key", operatorconfig.KeyOf(err))
+		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
+			"%s", truncate(intent.Message(err)+"; the key keeps its last good state"))
+	}
+}

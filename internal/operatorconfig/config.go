@@ -1,0 +1,115 @@
+package operatorconfig
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// Keys of the ConfigMap.
+const (
+	// KeyImageOverrides holds images that replace those of the catalogue, and
+	// names that the catalogue does not have.
+	KeyImageOverrides = "image-overrides"
+)
+
+// Config is what the ConfigMap says. It is not changed once it was read.
+type Config struct {
+	// Images by name, or by name and version as `name@version`.
+	Images distribution.Overrides
+
+	// known are the keys that could be read at least once, or were not there.
+	known map[string]bool
+}
+
+// Unknown says that a key never could be read: what it asks for is not known,
+// and what was done on its behalf is best left as it is.
+func (c Config) Unknown(key string) bool { return !c.known[key] }
+
+// section is one key: how it is read, and how it is kept.
+type section struct {
+	key  string
+	help string
+	read func(r *reader, value node, into *Config)
+	keep func(into *Config, last Config)
+}
+
+var sections = []section{
+	{
+		KeyImageOverrides, imageOverridesHelp, readImages,
+		func(into *Config, last Config) { into.Images = last.Images },
+	},
+}
+
+// Keys are the known keys, sorted.
+func Keys() []string {
+	keys := make([]string, 0, len(sections))
+	for _, s := range sections {
+		keys = append(keys, s.key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Read reads the ConfigMap; nil stands for one that does not exist. A key with
+// an error keeps its part of last, the config that was in force before; each
+// error's field begins with the key.
+func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
+	config := Config{known: map[string]bool{}}
+	r := &reader{}
+	if configMap == nil {
+		configMap = &corev1.ConfigMap{}
+	}
+	for _, s := range sections {
+		before := len(r.errs)
+		if _, binary := configMap.BinaryData[s.key]; binary {
+			r.fail(field.NewPath(s.key), "", "is in binaryData; write it under data, as text")
+		}
+		if root := r.document(field.NewPath(s.key), configMap.Data[s.key]); root.given() {
+			s.read(r, root, &config)
+		}
+		if config.known[s.key] = len(r.errs) == before; !config.known[s.key] {
+			s.keep(&config, last)
+			config.known[s.key] = last.known[s.key]
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(configMap.Data)) {
+		r.unknownKey(key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(configMap.BinaryData)) {
+		r.unknownKey(key)
+	}
+	return config, r.errs
+}
+
+func (r *reader) unknownKey(key string) {
+	known := Keys()
+	if slices.Contains(known, key) {
+		return
+	}
+	r.fail(field.NewPath(key), key, unknown("key", key, known))
+}
+
+// unknown is what an error says of a name that is not among the known ones.
+func unknown(what, name string, known []string) string {
+	message := "unknown " + what
+	if near := schema.Nearest(name, known); near != "" {
+		return message + fmt.Sprintf(", did you mean %q?", near)
+	}
+	return message + ", known are " + strings.Join(known, ", ")
+}
+
+// KeyOf is the key of the ConfigMap that an error of Read is about.
+func KeyOf(err *field.Error) string {
+	if end := strings.IndexAny(err.Field, ".["); end >= 0 && slices.Contains(Keys(), err.Field[:end]) {
+		return err.Field[:end]
+	}
+	return err.Field
+}

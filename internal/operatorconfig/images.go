@@ -1,0 +1,74 @@
+package operatorconfig
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+const imageOverridesHelp = `# Images in place of the catalogue's: a distribution's name, or name@version,
+# and the image. A stack that runs gets it at once; taken away, the image that
+# the stack was made with returns. A name that the catalogue does not have is
+# added; its base configuration comes with the image or from spec.baseConfig.
+# starter: registry.example.com/mirror/distribution-starter:0.7.1
+# starter@0.7.3: registry.example.com/mirror/distribution-starter:0.7.3
+# rh-dev: registry.example.com/team/rh-dev:1.0
+`
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
+
+// maxName is the API's limit on spec.distribution.name.
+const maxName = 63
+
+func readImages(r *reader, root node, into *Config) {
+	into.Images = distribution.Overrides{}
+	for _, e := range r.entries(root, (*field.Path).Key) {
+		if problem := overrideKey(e.key); problem != "" {
+			r.fail(e.value.path, e.key, problem)
+			continue
+		}
+		image, ok := r.text(e.value)
+		if !ok {
+			continue
+		}
+		r.errs = append(r.errs, validate.Image(e.value.path, image)...)
+		into.Images[e.key] = image
+	}
+}
+
+// overrideKey says what is wrong with a name, or a name and a version, that no
+// stack could ask for.
+func overrideKey(key string) string {
+	name, version, versioned := strings.Cut(key, "@")
+	if len(name) > maxName || !nameForm.MatchString(name) {
+		return fmt.Sprintf(`%q is not the name of a distribution: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`, name)
+	}
+	if !versioned {
+		return ""
+	}
+	if _, err := release.LookupOffered(version); err != nil {
+		return fmt.Sprintf("version %q: %v", version, err)
+	}
+	return ""
+}
+
+// ImagesChanged are the names whose images differ between two configs, sorted.
+func ImagesChanged(a, b Config) []string {
+	var names []string
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(a.Images)), slices.Collect(maps.Keys(b.Images))) {
+		if a.Images[key] != b.Images[key] {
+			name, _, _ := strings.Cut(key, "@")
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

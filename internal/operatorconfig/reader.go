@@ -1,0 +1,140 @@
+package operatorconfig
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// node is a value with its place.
+type node struct {
+	path  *field.Path
+	value *yaml.Node
+}
+
+// given says that there is a value: an empty document or null is none.
+func (n node) given() bool {
+	return n.value != nil && (n.value.Kind != yaml.ScalarNode || n.value.Tag != "!!null")
+}
+
+// reader collects what is wrong.
+type reader struct {
+	errs field.ErrorList
+}
+
+func (r *reader) fail(path *field.Path, value any, detail string) {
+	r.errs = append(r.errs, field.Invalid(path, value, detail))
+}
+
+// document reads the one YAML document of a key. A text of comments only is
+// none.
+func (r *reader) document(path *field.Path, text string) node {
+	root, err := decode(text)
+	if err != nil {
+		r.fail(path, "", err.Error())
+		return node{path: path}
+	}
+	return node{path, root}
+}
+
+// decode gives the root of a document, nil when it is empty.
+func decode(text string) (root *yaml.Node, err error) {
+	// The parser is not ours; a ConfigMap must not take the operator down.
+	defer func() {
+		if cause := recover(); cause != nil {
+			root, err = nil, errors.New("is not YAML")
+		}
+	}()
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	document := new(yaml.Node)
+	switch err := decoder.Decode(document); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("is not YAML: %w", err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("holds more than one YAML document")
+	}
+	return document.Content[0], nil
+}
+
+// entry is one entry of a mapping.
+type entry struct {
+	key   string
+	value node
+}
+
+// entries reads a mapping. Its values' paths are made by child.
+func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []entry {
+	if n.value.Kind != yaml.MappingNode {
+		r.wrongType(n, "a mapping")
+		return nil
+	}
+	seen := map[string]bool{}
+	var found []entry
+	for i := 0; i+1 < len(n.value.Content); i += 2 {
+		key := n.value.Content[i]
+		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
+			r.fail(n.path, "", fmt.Sprintf("line %d: a key must be text", key.Line))
+			continue
+		}
+		path := child(n.path, key.Value)
+		if seen[key.Value] {
+			r.fail(path, key.Value, fmt.Sprintf("line %d: %q is there twice", key.Line, key.Value))
+			continue
+		}
+		seen[key.Value] = true
+		found = append(found, entry{key.Value, node{path, n.value.Content[i+1]}})
+	}
+	return found
+}
+
+// text reads a string; false when it is none.
+func (r *reader) text(n node) (string, bool) {
+	if n.value.Kind == yaml.ScalarNode && n.value.Tag == "!!str" {
+		return n.value.Value, true
+	}
+	r.wrongType(n, "text")
+	return "", false
+}
+
+func (r *reader) wrongType(n node, want string) {
+	got, value := typeName(n.value), ""
+	if n.given() && n.value.Kind == yaml.ScalarNode {
+		value = n.value.Value
+		got = fmt.Sprintf("%s %q", got, value)
+		if want == "text" {
+			got += "; put it in quotes"
+		}
+	}
+	r.fail(n.path, value, fmt.Sprintf("line %d: must be %s, is %s", n.value.Line, want, got))
+}
+
+func typeName(value *yaml.Node) string {
+	switch value.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	case yaml.ScalarNode, yaml.DocumentNode:
+	}
+	switch value.Tag {
+	case "!!null":
+		return "empty"
+	case "!!bool":
+		return "the boolean"
+	case "!!int", "!!float":
+		return "the number"
+	case "!!str":
+		return "the text"
+	default:
+		return "the " + strings.TrimPrefix(value.Tag, "!!")
+	}
+}

@@ -1,0 +1,58 @@
+package docs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// operatorPage is about the operator's ConfigMap.
+const operatorPage = "docs/operator.md"
+
+var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
+
+// The page has every key of the operator's ConfigMap, each with an example that
+// is right, and the ConfigMap by its name.
+func TestOperatorConfig(t *testing.T) {
+	p := readPage(t, operatorPage)
+	var keys []string
+	for _, match := range keyHeading.FindAllStringSubmatch(p.text, -1) {
+		keys = append(keys, match[1])
+		section := page{p.path, "\n" + p.section(t, "`"+match[1]+"`")}
+		examples := section.fenced("yaml")
+		if len(examples) == 0 {
+			t.Errorf("%s: %s has no example", p.path, match[1])
+		}
+		for _, example := range examples {
+			expectConfig(t, map[string]string{match[1]: example})
+		}
+	}
+	slices.Sort(keys)
+	if diff := cmp.Diff(operatorconfig.Keys(), keys); diff != "" {
+		t.Errorf("%s, keys (-code +page):\n%s", p.path, diff)
+	}
+	var whole corev1.ConfigMap
+	if err := yaml.UnmarshalStrict([]byte(p.fenced("yaml")[0]), &whole); err != nil {
+		t.Fatal(err)
+	}
+	if whole.Name != names.OperatorConfigMap || whole.Namespace != names.OperatorNamespace {
+		t.Errorf("%s: the ConfigMap is %s in %s", p.path, whole.Name, whole.Namespace)
+	}
+	expectConfig(t, whole.Data)
+}
+
+func expectConfig(t *testing.T, data map[string]string) {
+	t.Helper()
+	_, errs := operatorconfig.Read(&corev1.ConfigMap{Data: data}, operatorconfig.Config{})
+	for _, err := range errs {
+		t.Errorf("an example is refused: %s", strings.TrimSpace(err.Error()))
+	}
+}
