@@ -182,7 +182,7 @@ func (c *checker) failAt(path, message string) {
 // not there.
 func (c *checker) dependencies() {
 	for _, m := range c.missingAPIs() {
-		if item := c.off.apis[m.api]; item != nil {
+		if item := c.off.of(m.api); item != nil {
 			c.failf(item.Path, "the API %s is needed by %s; disable what needs it too, or keep it", apiField(m.api), m.names())
 			continue
 		}

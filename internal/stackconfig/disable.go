@@ -98,10 +98,23 @@ func (d *draft) removeProviders() {
 		yamlnode.Remove(all, api)
 		removeItem(apis, func(item *yaml.Node) bool { return item.Value == api })
 	}
+	for key := range d.off.providers {
+		d.removeBareAPI(key[0], all, apis)
+	}
 	// A list that became empty would serve nothing there, not even the server's own APIs.
 	if listed && yamlnode.Len(apis) == 0 && d.rel.Runtime.EmptyAPIsServeNone {
 		yamlnode.Remove(d.root, "apis")
 	}
+}
+
+// removeBareAPI takes an API off the list when its last provider was disabled, where the server does not start with an
+// API that has none.
+func (d *draft) removeBareAPI(api string, all, apis *yaml.Node) {
+	if known, _ := d.rel.API(api); !known.NeedsProvider || len(d.index.of(api)) > 0 {
+		return
+	}
+	yamlnode.Remove(all, api)
+	removeItem(apis, func(item *yaml.Node) bool { return item.Value == api })
 }
 
 func removeItem(list *yaml.Node, match func(*yaml.Node) bool) {

@@ -74,6 +74,17 @@ func (x *disabled) by(api, id string) *intent.Disabled {
 	return x.providers[[2]string{api, id}]
 }
 
+// of is the entry that takes an API away, or the first that takes one of its providers; nil when none does.
+func (x *disabled) of(api string) *intent.Disabled {
+	first := x.apis[api]
+	for key, item := range x.providers {
+		if key[0] == api && (first == nil || item.Path.String() < first.Path.String()) && x.apis[api] == nil {
+			first = item
+		}
+	}
+	return first
+}
+
 // resolve finds out what the base has: its providers by API and id, with
 // conditional ids resolved (API.md 4.3: ids are compared after that), and what
 // of it the user does not want.

@@ -16,7 +16,7 @@ func supply(d *draft) {
 		missing := d.missingAPIs()
 		added := false
 		for _, m := range missing {
-			if d.off.apis[m.api] == nil && d.add(m) {
+			if d.off.of(m.api) == nil && d.add(m) {
 				added = true
 			}
 		}

@@ -1,0 +1,98 @@
+package corpus
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// Case is one object of a user with the base that its configuration is made from.
+type Case struct {
+	// Name tells the case apart within its line: provider/inference/remote::vllm/full.
+	Name string
+	// Release is the line that the case is for.
+	Release *release.Release
+	// Object is the user's. It is only read.
+	Object *v1alpha2.LlamaStackDistribution
+	// Base is the configuration that the distribution comes with.
+	Base []byte
+	// Embedded says that Base is what the release ships under the object's name, else it is the user's own ConfigMap.
+	Embedded bool
+}
+
+// object and secret names of every case.
+const (
+	stackName  = "demo"
+	namespace  = "default"
+	starter    = "starter"
+	baseConfig = "base"
+)
+
+// fields is a spec, or a part of one, as JSON has it.
+type fields map[string]any
+
+// maker makes the cases of one line.
+type maker struct {
+	rel   *release.Release
+	cases []Case
+}
+
+// add makes a case of a spec over the line's starter.
+func (m *maker) add(name string, spec fields) {
+	m.addOver(starter, name, spec)
+}
+
+// addOver makes a case over a distribution that the line ships.
+func (m *maker) addOver(distribution, name string, spec fields) {
+	m.append(name, distribution, shipped(m.rel, distribution), true, spec)
+}
+
+// addOwn makes a case over a configuration of the user's own.
+func (m *maker) addOwn(name, base string, spec fields) {
+	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
+	m.append(name, starter, []byte(base), false, spec)
+}
+
+func (m *maker) append(name, distribution string, base []byte, embedded bool, spec fields) {
+	spec["distribution"] = fields{"name": distribution, "version": m.rel.Version}
+	object := &v1alpha2.LlamaStackDistribution{}
+	object.Name, object.Namespace = stackName, namespace
+	data, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(data, &object.Spec)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, m.rel.Line, err)) // a slip in this package
+	}
+	m.cases = append(m.cases, Case{Name: name, Release: m.rel, Object: object, Base: base, Embedded: embedded})
+}
+
+// shipped is a configuration that a release ships.
+func shipped(rel *release.Release, name string) []byte {
+	d, ok := rel.Distribution(name)
+	if !ok {
+		panic(fmt.Sprintf("corpus: release %s ships no %q", rel.Line, name)) // its data has a test
+	}
+	data, err := d.YAML()
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %v", err))
+	}
+	return data
+}
+
+// resolved is what distribution.Resolve gives for the case once its line is offered.
+func (c *Case) resolved() distribution.Resolved {
+	name := c.Object.Spec.Distribution.Name
+	return distribution.Resolved{
+		Name: name, Version: c.Release.Version, Image: "docker.io/ogxai/distribution-" + name + ":" + c.Release.Version,
+		Release: c.Release, Exact: true, DetectedBy: distribution.ByVersion, Base: c.Base,
+	}
+}
+
+// ref is a reference to a value in a Secret.
+func ref(name, key string) fields {
+	return fields{"secretKeyRef": fields{"name": name, "key": key}}
+}

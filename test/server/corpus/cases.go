@@ -1,0 +1,204 @@
+package corpus
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// Cases are the cases that the data of a line asks for, in a fixed order.
+func Cases(rel *release.Release) []Case {
+	m := &maker{rel: rel}
+	m.providers()
+	m.storage()
+	m.resources()
+	m.disabled()
+	m.server()
+	m.bases()
+	m.conditions()
+	m.own()
+	return m.cases
+}
+
+// providers: every type as little as it takes over the starter, and with every key over nothing.
+func (m *maker) providers() {
+	v := &values{}
+	for _, api := range m.rel.APIs() {
+		name := intent.APIField(api)
+		for _, providerType := range m.rel.ProviderTypes(api) {
+			kind, _ := m.rel.Provider(api, providerType)
+			at := "provider/" + api + "/" + providerType
+			if name == "" {
+				panic("corpus: no field of spec.providers configures " + at)
+			}
+			short := v.provider(kind, "", minimal)
+			short["provider"] = kind.Short()
+			m.add(at+"/minimal", fields{"providers": fields{name: short}})
+			m.addOwn(at+"/full", m.nothing(), fields{
+				"providers": fields{name: []any{v.provider(kind, "one-of-mine", full)}},
+				"storage":   fields{"kv": fields{}, "sql": fields{}},
+			})
+		}
+	}
+	inference := "inference"
+	m.add("provider/two-of-a-type", fields{"providers": fields{inference: []any{
+		fields{"id": "vllm-a", "provider": "vllm", "endpoint": "http://a.example:8000", "apiKey": ref("vllm-a", "token")},
+		fields{"id": "vllm-b", "provider": "remote::vllm", "endpoint": "https://b.example/v1"},
+	}}, "resources": fields{"models": []any{"a", fields{"name": "b", "provider": "vllm-b"}}}})
+	m.add("provider/over-the-base", fields{"providers": fields{inference: []any{
+		fields{"id": "openai", "provider": "openai", "endpoint": "http://gateway.example/v1", "apiKey": ref("openai", "key")},
+	}}})
+}
+
+// nothing is the smallest base there is.
+func (m *maker) nothing() string {
+	return fmt.Sprintf("version: 2\n%s: mine\nproviders: {}\n", m.rel.Runtime.DistributionKey)
+}
+
+// stores are the ways to write each store.
+var (
+	kvStores = map[string]fields{
+		"default":        {},
+		"sqlite":         {"type": "sqlite"},
+		"redis":          {"type": "redis", "endpoint": "cache.example"},
+		"redis-password": {"type": "redis", "endpoint": "redis://cache.example:6380", "password": ref("redis", "password")},
+		"postgres":       {"type": "postgres", "connectionString": ref(kvDatabase, "url")},
+	}
+	sqlStores = map[string]fields{
+		"default":  {},
+		"sqlite":   {"type": "sqlite"},
+		"postgres": {"type": "postgres", "connectionString": ref(sqlDatabase, "url")},
+	}
+)
+
+// storage: every pair of stores, with and without resources that the server keeps in them, over the starter and over
+// nothing.
+func (m *maker) storage() {
+	for _, kv := range append(sorted(kvStores), "") {
+		for _, sql := range append(sorted(sqlStores), "") {
+			storage := fields{}
+			if kv != "" {
+				storage["kv"] = kvStores[kv]
+			}
+			if sql != "" {
+				storage["sql"] = sqlStores[sql]
+			}
+			if len(storage) == 0 {
+				continue
+			}
+			name := strings.Trim("kv-"+kv+"+sql-"+sql, "+")
+			m.add("storage/"+name, fields{"storage": storage})
+			m.addOwn("storage/"+name+"/registry", m.nothing(), fields{"storage": storage, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+		}
+	}
+}
+
+func vllm() fields {
+	return fields{"inference": fields{"provider": "vllm", "endpoint": "http://vllm.example:8000", "apiKey": ref("vllm", "token")}}
+}
+
+func sorted[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// resources: models of each type, shields, tools.
+func (m *maker) resources() {
+	add := func(name string, resources fields) {
+		m.add("resources/"+name, fields{"resources": resources})
+		m.add("resources/"+name+"/vllm", fields{"resources": resources, "providers": vllm()})
+	}
+	add("model", fields{"models": []any{"a", "b/c-1.5:latest"}})
+	for _, kind := range modelTypes(m.rel) {
+		model := fields{
+			"name": "a", "modelType": kind, "providerModelId": "vendor/a", "contextLength": 4096, "quantization": "fp8",
+			"metadata": fields{"embedding_dimension": 384, "note": "yes", "nested": fields{"a": []any{1, "1e3", nil, true}}},
+		}
+		add("model-"+kind, fields{"models": []any{model}})
+	}
+	add("model-of-base", fields{"models": []any{fields{"name": "gpt", "provider": "openai"}}})
+	add("model-of-any-name", fields{"models": []any{"12345", "true", "${env.MODEL:=a}", "it's", "null"}})
+	add("shield", fields{"shields": []any{"guard"}})
+	add("shield-full", fields{"shields": []any{fields{
+		"name": "guard", "provider": "llama-guard", "model": "llama-guard3-8b", "params": fields{"a": 1.5e3, "b": "off"},
+	}}})
+	add("mcp", fields{"tools": []any{fields{"name": "mcp::tickets", "mcpEndpoint": "http://mcp.example:3000/sse"}}})
+	add("mcp-args", fields{"tools": []any{fields{"name": "tickets", "mcpEndpoint": "https://mcp.example/mcp", "args": fields{"a": 1}}}})
+	for _, tool := range m.rel.Tools.BuiltIn {
+		add("tool-"+tool.Name, fields{"tools": []any{tool.Name}})
+		for _, full := range tool.Providers {
+			id := strings.ReplaceAll(full, "::", "-")
+			m.add("resources/tool-"+tool.Name+"/"+full, fields{
+				"providers": fields{"toolRuntime": fields{"id": id, "provider": full}},
+				"resources": fields{"tools": []any{fields{"name": tool.Name, "provider": id, "args": fields{"max": 3}}}},
+			})
+		}
+	}
+	add("all", fields{
+		"models": []any{"a"}, "tools": []any{"websearch", fields{"name": "mcp", "mcpEndpoint": "http://mcp.example/mcp"}}, "shields": []any{"guard"},
+	})
+}
+
+// modelTypes are the values that a model's type takes.
+func modelTypes(rel *release.Release) []string {
+	models, _ := rel.Resource("models")
+	key, ok := models.Class.Key("model_type")
+	if !ok {
+		return nil
+	}
+	types := slices.Clone(key.Type.Values)
+	for _, member := range key.Type.Args {
+		types = append(types, member.Values...)
+	}
+	return types
+}
+
+// disabled: every API that any release knows, in both spellings, and every provider of the starter.
+func (m *maker) disabled() {
+	for _, api := range release.KnownAPIs() {
+		m.add("disabled/"+api, fields{"disabled": []any{api}})
+		if name := intent.APIField(api); name != "" && name != api {
+			m.add("disabled/"+name, fields{"disabled": []any{name}})
+		}
+		m.add("disabled/"+api+"/small", fields{
+			"disabled": []any{api}, "providers": vllm(), "resources": fields{"models": []any{"a"}}, "storage": fields{"sql": fields{}},
+		})
+	}
+	for _, p := range providersOf(shipped(m.rel, starter)) {
+		m.add("disabled/"+p.api+"/"+p.id, fields{"disabled": []any{p.api + "/" + p.id}})
+	}
+	var all []any
+	for _, api := range m.rel.APIs() {
+		if known, _ := m.rel.API(api); known.Providable && api != "inference" {
+			all = append(all, api)
+		}
+	}
+	m.add("disabled/all-but-inference", fields{"disabled": all})
+	m.add("disabled/all-but-inference/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
+	m.add("disabled/everything", fields{"disabled": append(slices.Clone(all), "inference")})
+	m.add("disabled/ignored", fields{"disabled": []any{"inference/mine"}, "providers": fields{"inference": fields{"id": "mine", "provider": "openai"}}})
+}
+
+// server: how it listens, how many processes it has, telemetry.
+func (m *maker) server() {
+	for _, port := range []int{1024, 9000, 65535} {
+		m.add(fmt.Sprintf("server/port-%d", port), fields{"networking": fields{"port": port}, "storage": fields{"kv": fields{}}})
+	}
+	for _, workers := range []int{1, 4} {
+		m.add(fmt.Sprintf("server/workers-%d", workers), fields{"workload": fields{"workers": workers}, "storage": fields{"kv": fields{}}})
+	}
+	m.add("server/telemetry-variables", fields{
+		"storage":  fields{"kv": fields{}},
+		"workload": fields{"overrides": fields{"env": []any{fields{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://otel.example:4318"}}}},
+	})
+	m.addOwn("server/secretEnv", m.nothing()+"# read by the base\nexternal_providers_dir: ${env.MY_DIRECTORY:=}\n", fields{
+		"secretEnv": fields{"MY_DIRECTORY": ref("mine", "directory")}, "providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}},
+	})
+}

@@ -1,0 +1,242 @@
+package corpus_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+)
+
+const (
+	seed = 1
+	// randomCases are few here: the real server gets many more.
+	randomCases = 40
+)
+
+// made is a case of Cases with its outcome.
+type made struct {
+	corpus.Case
+	outcome *corpus.Outcome
+	err     error
+}
+
+var (
+	madeLock sync.Mutex
+	madeOf   = map[string]func() []made{}
+)
+
+// casesOf runs the cases of a line once for all tests.
+func casesOf(t *testing.T, rel *release.Release) []made {
+	t.Helper()
+	madeLock.Lock()
+	run, ok := madeOf[rel.Line]
+	if !ok {
+		run = sync.OnceValue(func() []made {
+			cases := corpus.Cases(rel)
+			all := make([]made, len(cases))
+			for i := range cases {
+				all[i].Case = cases[i]
+				all[i].outcome, all[i].err = cases[i].Run()
+			}
+			return all
+		})
+		madeOf[rel.Line] = run
+	}
+	madeLock.Unlock()
+	all := run()
+	for i := range all {
+		if all[i].err != nil {
+			t.Fatal(all[i].err)
+		}
+	}
+	return all
+}
+
+// eachLine runs a test for every line that there is data of, at the same time.
+func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
+	t.Helper()
+	for _, line := range release.Lines() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			test(t, match.Release)
+		})
+	}
+}
+
+// What holds of every case without asking a server.
+func TestCases(t *testing.T) {
+	eachLine(t, func(t *testing.T, rel *release.Release) {
+		names := map[string]bool{}
+		check := func(c *corpus.Case, first *corpus.Outcome) {
+			if names[c.Name] {
+				t.Errorf("two cases are called %s", c.Name)
+			}
+			names[c.Name] = true
+			if second := run(t, c); !bytes.Equal(first.Config, second.Config) || first.Refused != second.Refused {
+				t.Errorf("%s: another result for the same input", c.Name)
+			}
+			checkOutcome(t, c, first)
+		}
+		for _, m := range casesOf(t, rel) {
+			check(&m.Case, m.outcome)
+		}
+		for _, c := range corpus.Random(rel, seed, randomCases) {
+			check(&c, run(t, &c))
+		}
+	})
+}
+
+func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
+	t.Helper()
+	outcome, err := c.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// checkOutcome: no secret is told, each warning says where and what, and the configuration passes the same checks again.
+func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
+	t.Helper()
+	told := []string{string(o.Config), o.Refused}
+	for _, warning := range o.Warnings {
+		if (warning.Path == "" && warning.ConfigPath == "") || warning.Message == "" {
+			t.Errorf("%s: a warning without a place or a text: %+v", c.Name, warning)
+		}
+		told = append(told, warning.String())
+	}
+	if text := strings.Join(told, "\n"); strings.Contains(text, corpus.Canary) {
+		t.Errorf("%s: the value of a Secret is told:\n%s", c.Name, text)
+	}
+	if o.Refused != "" {
+		return
+	}
+	if len(o.Config) == 0 {
+		t.Errorf("%s: neither a configuration nor a refusal", c.Name)
+		return
+	}
+	if errs := recheck(t, c, o.Config); errs != "" {
+		t.Errorf("%s: the configuration does not pass the checks that it was made with:\n%s", c.Name, errs)
+	}
+}
+
+// recheck takes a generated configuration for a base, and wishes for nothing but the variables that the case sets.
+func recheck(t *testing.T, c *corpus.Case, config []byte) string {
+	t.Helper()
+	base, err := stackconfig.ParseBase(config)
+	if err != nil {
+		return err.Error()
+	}
+	object := &v1alpha2.LlamaStackDistribution{}
+	object.Name = c.Object.Name
+	object.Spec.Distribution, object.Spec.Workload = c.Object.Spec.Distribution, c.Object.Spec.Workload
+	object.Spec.SecretEnv = c.Object.Spec.SecretEnv
+	in, errs := intent.FromObject(object)
+	if len(errs) > 0 {
+		t.Fatalf("%s: %s", c.Name, intent.Messages(errs))
+	}
+	_, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: base, Release: c.Release})
+	return intent.Messages(report.Errors)
+}
+
+// Most of what is made by chance is accepted, or nothing would be learnt from it.
+func TestRandomIsMostlyAccepted(t *testing.T) {
+	eachLine(t, func(t *testing.T, rel *release.Release) {
+		refused := 0
+		cases := corpus.Random(rel, seed, randomCases)
+		for _, c := range cases {
+			if run(t, &c).Refused != "" {
+				refused++
+			}
+		}
+		if limit := randomCases / 4; refused > limit && !rel.Storage.Inline {
+			t.Errorf("%d of %d are refused, more than %d", refused, len(cases), limit)
+		}
+	})
+}
+
+// The same seed gives the same cases, and another seed gives others.
+func TestRandomIsReproducible(t *testing.T) {
+	rel := release.Default()
+	few, many, others := corpus.Random(rel, seed, 5), corpus.Random(rel, seed, 10), corpus.Random(rel, seed+1, 5)
+	same := 0
+	for i := range few {
+		if a, b := run(t, &few[i]), run(t, &many[i]); !bytes.Equal(a.Config, b.Config) || a.Refused != b.Refused {
+			t.Errorf("case %d differs", i)
+		}
+		if a, b := run(t, &few[i]), run(t, &others[i]); bytes.Equal(a.Config, b.Config) {
+			same++
+		}
+	}
+	if same == len(few) {
+		t.Error("another seed gives the same cases")
+	}
+}
+
+// Whatever the data of a line has is in a configuration that some case makes, but for keys that nobody should write and
+// types that never start. A line that keeps its storage inline is not made configurations for yet.
+func TestEveryFactHasACase(t *testing.T) {
+	eachLine(t, func(t *testing.T, rel *release.Release) {
+		if rel.Storage.Inline {
+			return
+		}
+		shown := map[string]bool{}
+		for _, m := range casesOf(t, rel) {
+			facts, err := corpus.Shown(rel, m.outcome.Config)
+			if err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+			for _, fact := range facts {
+				shown[fact] = true
+			}
+		}
+		for _, fact := range corpus.Facts(rel) {
+			if !shown[fact] && !corpus.Obsolete(rel, fact) && !broken(rel, fact) {
+				t.Errorf("no case shows: %s", fact)
+			}
+		}
+	})
+}
+
+// broken says that a fact belongs to a provider type that never starts: it is refused.
+func broken(rel *release.Release, fact string) bool {
+	_, at, _ := strings.Cut(fact, " ")
+	at, _, _ = strings.Cut(at, " ")
+	api, providerType, _ := strings.Cut(at, "/")
+	kind, ok := rel.Provider(api, providerType)
+	return ok && kind.Broken != ""
+}
+
+// TestRefused holds the cases that are refused, each with its lines: a change of it is looked at.
+func TestRefused(t *testing.T) {
+	refused := map[string][]string{}
+	for _, line := range release.Lines() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range casesOf(t, match.Release) {
+			if m.outcome.Refused != "" {
+				refused[m.Name] = append(refused[m.Name], line)
+			}
+		}
+	}
+	rows := make([]string, 0, len(refused))
+	for name, lines := range refused {
+		rows = append(rows, name+": "+strings.Join(lines, " ")+"\n")
+	}
+	slices.Sort(rows)
+	golden.Dir(t, "testdata", map[string][]byte{"refused.txt": []byte(strings.Join(rows, ""))})
+}

@@ -1,0 +1,7 @@
+// Package corpus makes the cases of the conformance tests: objects as users write
+// them, for one release line each, out of the data of that line. Cases has every
+// provider type, storage kind, resource kind and disabled API, Random any number
+// more. Run takes a case through the pipeline of the controller and gives the
+// configuration and the environment that a server would get, for whoever has a
+// server to ask.
+package corpus

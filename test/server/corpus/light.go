@@ -1,0 +1,82 @@
+package corpus
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+)
+
+// heavy are the beginnings of the names of packages that bring model weights, a GPU's libraries or gigabytes with them:
+// the types that need one are not installed where the tests run.
+var heavy = []string{"codeshield", "docling", "fairscale", "torch", "transformers[", "trl", "unstructured["}
+
+// Heavy is the package that keeps a type from being installed where the tests run, empty when none does.
+func Heavy(kind *provider.Type) string {
+	for _, requirement := range kind.Packages {
+		for _, name := range heavy {
+			if strings.HasPrefix(requirement, name) {
+				return requirement
+			}
+		}
+	}
+	return ""
+}
+
+// Light is the case as a user would write it for a server without what is Heavy: the base's providers that need it are
+// disabled. The reason says why a case cannot be made light: the user's own provider is heavy.
+func (c *Case) Light() (light Case, reason string) {
+	in, _ := intent.FromObject(c.Object)
+	own := map[[2]string]bool{}
+	for i := range in.Providers {
+		p := &in.Providers[i]
+		own[[2]string{p.API, p.ID}] = true
+		if kind, ok := c.Release.ResolveType(p.API, p.Type); ok && Heavy(kind) != "" {
+			return Case{}, kind.API + "/" + kind.Type + " needs " + Heavy(kind)
+		}
+	}
+	light = *c
+	light.Object = c.Object.DeepCopy()
+	for _, p := range providersOf(c.Base) {
+		kind, ok := c.Release.Provider(p.api, p.providerType)
+		item := p.api + "/" + p.id
+		if ok && Heavy(kind) != "" && !own[[2]string{p.api, p.id}] && !slices.Contains(light.Object.Spec.Disabled, item) {
+			light.Object.Spec.Disabled = append(light.Object.Spec.Disabled, item)
+		}
+	}
+	return light, ""
+}
+
+// Types are the provider types of a configuration: inference/remote::vllm. Those whose id a variable decides are among
+// them.
+func Types(config []byte) []string {
+	var types []string
+	for _, p := range providersOf(config) {
+		types = append(types, p.api+"/"+p.providerType)
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+// Backends are the types of the storage backends of a configuration: kv_redis.
+func Backends(config []byte) []string {
+	var document struct {
+		Storage struct {
+			Backends map[string]struct {
+				Type string `yaml:"type"`
+			} `yaml:"backends"`
+		} `yaml:"storage"`
+	}
+	if err := yaml.Unmarshal(config, &document); err != nil {
+		return nil
+	}
+	var types []string
+	for _, backend := range document.Storage.Backends {
+		types = append(types, backend.Type)
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}

@@ -1,0 +1,108 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// Outcome is what the pipeline makes of a case.
+type Outcome struct {
+	// Config is the server's configuration. Empty when the case is refused.
+	Config []byte
+	// Env is the environment of the server's container, the values of Secrets filled in.
+	Env map[string]string
+	// Warnings are told to the user.
+	Warnings []stackconfig.Finding
+	// Refused is what the user reads instead, empty when the case is accepted.
+	Refused string
+}
+
+// Canary is in every value of a Secret, so that a test finds one where it must not be.
+const Canary = "s3cret"
+
+// Run takes a case through the pipeline of the controller. An error is a defect.
+func (c *Case) Run() (*Outcome, error) {
+	if _, errs := validate.Spec(c.Object); len(errs) > 0 {
+		return &Outcome{Refused: intent.Messages(errs)}, nil
+	}
+	source := v1alpha2.ConfigSourceConfigMap
+	if c.Embedded {
+		source = v1alpha2.ConfigSourceEmbedded
+	}
+	built, err := plan.Build(plan.Input{
+		Object: c.Object, Distribution: c.resolved(), Base: &plan.Base{Data: c.Base, Source: source},
+	})
+	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
+		return &Outcome{Refused: refused.Error(), Warnings: refused.Warnings}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plan case %q of %s: %w", c.Name, c.Release.Line, err)
+	}
+	outcome := &Outcome{Config: built.Config, Warnings: built.Warnings}
+	if outcome.Env, err = c.environment(built); err != nil {
+		return nil, fmt.Errorf("environment of case %q of %s: %w", c.Name, c.Release.Line, err)
+	}
+	return outcome, nil
+}
+
+// environment is what the server's container of the rendered Deployment has.
+func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
+	derived := make(map[string]string, len(built.Derived))
+	for _, entry := range built.Derived {
+		value, err := stackconfig.Derive(entry.Part, c.secret(entry.Secret, entry.SecretKey))
+		if err != nil {
+			return nil, fmt.Errorf("derive %q: %w", entry.Key, err)
+		}
+		derived[entry.Key] = value
+	}
+	env := map[string]string{}
+	for _, object := range built.Objects {
+		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
+		if !ok {
+			continue
+		}
+		for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
+			switch {
+			case variable.Value != nil:
+				env[*variable.Name] = *variable.Value
+			case variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil:
+				source := variable.ValueFrom.SecretKeyRef
+				value, own := derived[*source.Key]
+				if !own || *source.Name != names.StorageSecret(stackName) {
+					value = c.secret(*source.Name, *source.Key)
+				}
+				env[*variable.Name] = value
+			}
+		}
+	}
+	return env, nil
+}
+
+// Secrets whose values have a form.
+const (
+	kvDatabase  = "kv-database"
+	sqlDatabase = "sql-database"
+)
+
+// secret is the value of a key of a Secret: the same one for the same names.
+func (c *Case) secret(name, key string) string {
+	switch name {
+	case kvDatabase:
+		return "postgresql://stack:" + Canary + "-kv@kv.example:5432/kv"
+	case sqlDatabase:
+		// What has to be encoded in a URL, and what must not be in a variable.
+		return "postgresql://stack:" + Canary + "%40%2F%3A%23%25sql@sql.example:5433/sql"
+	default:
+		return strings.Join([]string{Canary, name, key}, "-")
+	}
+}

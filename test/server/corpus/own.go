@@ -1,0 +1,98 @@
+package corpus
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// own: what only a base can hold, because no field of the spec writes it. Each is the starter with one thing more: a
+// backend, a store, a resource.
+func (m *maker) own() {
+	if m.rel.Storage.Inline {
+		return
+	}
+	v := &values{}
+	for i := range m.rel.Storage.Backends {
+		backend := &m.rel.Storage.Backends[i]
+		m.changed("own/backend-"+backend.Type, func(base fields) {
+			node, _ := v.class(backend.Class, 0)
+			entry := node.(fields)
+			entry["type"] = backend.Type
+			if _, known := entry["db_path"]; known {
+				entry["db_path"] = "/.llama/" + backend.Type + ".db"
+			}
+			base["storage"].(fields)["backends"].(fields)["another"] = entry
+		})
+	}
+	for i := range m.rel.Storage.Stores {
+		store := &m.rel.Storage.Stores[i]
+		m.changed("own/store-"+store.Name, func(base fields) {
+			base["storage"].(fields)["stores"].(fields)[store.Name], _ = v.class(store.Class, 0)
+		})
+	}
+	for _, resource := range m.rel.Resources() {
+		m.changed("own/resource-"+resource.Kind, func(base fields) { m.register(base, resource) })
+	}
+}
+
+// changed makes a case whose base is the starter after a change.
+func (m *maker) changed(name string, change func(base fields)) {
+	var base fields
+	err := yaml.Unmarshal(shipped(m.rel, starter), &base)
+	if err == nil {
+		change(base)
+		var data []byte
+		if data, err = yaml.Marshal(base); err == nil {
+			m.addOwn(name, string(data), fields{"networking": fields{"port": 9000}})
+			return
+		}
+	}
+	panic(fmt.Sprintf("corpus: case %q of %s: %v", name, m.rel.Line, err))
+}
+
+// register adds a resource with the keys that it needs.
+func (m *maker) register(base fields, resource release.Resource) {
+	entry := fields{}
+	v := &values{}
+	for _, name := range required(resource.Class, nil) {
+		key, _ := resource.Class.Key(name)
+		if value, ok := v.key(resource.Class, &key, 0); ok {
+			entry[name] = value
+		}
+	}
+	entry[resource.IDKey] = "one-of-mine"
+	if resource.API != "" {
+		entry["provider_id"] = m.firstOf(resource.API)
+	}
+	if key, ok := resource.Class.Key("url"); ok && key.Type.Kind == schema.KindStr {
+		entry["url"] = "http://mcp.example/mcp"
+	}
+	parent := base
+	if resource.Section != release.TopLevel {
+		section, ok := base[resource.Section].(fields)
+		if !ok {
+			section = fields{}
+			base[resource.Section] = section
+		}
+		parent = section
+	}
+	list, _ := parent[resource.Kind].([]any)
+	parent[resource.Kind] = append(list, entry)
+}
+
+// firstOf is the id of a provider of the starter that is always there.
+func (m *maker) firstOf(api string) string {
+	d, _ := m.rel.Distribution(starter)
+	for _, p := range providersOf(shipped(m.rel, starter)) {
+		conditional := slices.ContainsFunc(d.Variables, func(v release.Variable) bool { return slices.Contains(v.Enables, p.id) })
+		if p.api == api && !conditional {
+			return p.id
+		}
+	}
+	return ""
+}

@@ -1,0 +1,104 @@
+package corpus
+
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// form is how much of a provider a user writes.
+type form int
+
+const (
+	// minimal is what the type does not start without.
+	minimal form = iota
+	// full is everything that the type reads.
+	full
+	// some is what is needed and more by chance.
+	some
+)
+
+// provider is an entry of spec.providers. The id may be empty.
+func (v *values) provider(kind *provider.Type, id string, size form) fields {
+	p := fields{"provider": kind.Type}
+	if id != "" {
+		p["id"] = id
+	} else {
+		id = kind.Short()
+	}
+	done := map[string]bool{}
+	v.endpoint(p, kind, done, size)
+	if wanted(v, kind.Config, kind.CredentialKey, size) {
+		p["apiKey"] = ref(secretName(id), "api-key")
+		done[kind.CredentialKey] = true
+	}
+	for i := range kind.RequiredDefaults {
+		// What the engine has a working value for is written only by who knows better.
+		if size != some || v.chance(80) {
+			done[kind.RequiredDefaults[i].Key] = true
+		}
+	}
+	v.settings(p, kind, id, done, size)
+	return p
+}
+
+// wanted says whether a key is set: when it is required, and in the larger forms.
+func wanted(v *values, class *schema.Class, name string, size form) bool {
+	key, known := class.Key(name)
+	return known && (key.Required || size == full || (size == some && v.chance(60)))
+}
+
+// endpoint is where the provider's service is.
+func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, size form) {
+	if !wanted(v, kind.Config, kind.EndpointKey, size) {
+		return
+	}
+	host := strings.ReplaceAll(kind.Short(), "::", "-") + ".example"
+	p["endpoint"] = "http://" + host + ":8000"
+	if kind.EndpointParts.Port != "" {
+		p["endpoint"] = host + ":5432"
+		done[kind.EndpointParts.Port] = true
+	}
+	done[kind.EndpointKey] = true
+}
+
+// settings are the other keys: a credential comes from a Secret, the rest stands in the object.
+func (v *values) settings(p fields, kind *provider.Type, id string, done map[string]bool, size form) {
+	settings, secrets := fields{}, fields{}
+	for _, name := range v.settingKeys(kind.Config, done, size) {
+		key, _ := kind.Config.Key(name)
+		if key.Secret {
+			secrets[name] = ref(secretName(id), name)
+		} else if value, ok := v.key(kind.Config, &key, 0); ok {
+			settings[name] = value
+		}
+	}
+	if len(settings) > 0 {
+		p["settings"] = settings
+	}
+	if len(secrets) > 0 {
+		p["secretRefs"] = secrets
+	}
+}
+
+func (v *values) settingKeys(class *schema.Class, done map[string]bool, size form) []string {
+	if size == minimal {
+		return required(class, done)
+	}
+	return v.keys(class, done)
+}
+
+// secretName is the Secret with the credentials of a provider.
+func secretName(id string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			return r
+		default:
+			return '-'
+		}
+	}, id)
+}

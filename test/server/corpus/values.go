@@ -1,0 +1,228 @@
+package corpus
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// maxNesting is how deep a value made of classes goes.
+const maxNesting = 4
+
+// values makes values of the release's types: always the first choice and everything there is, or by chance.
+type values struct {
+	// rand is nil when nothing is left to chance.
+	rand *rand.Rand
+}
+
+// pick is one of n, the first when nothing is left to chance.
+func (v *values) pick(n int) int {
+	if v.rand == nil {
+		return 0
+	}
+	return v.rand.IntN(n)
+}
+
+// chance says yes in so many of a hundred cases, always when nothing is left to chance.
+func (v *values) chance(percent int) bool { return v.rand == nil || v.rand.IntN(100) < percent }
+
+func oneOf[T any](v *values, from []T) T { return from[v.pick(len(from))] }
+
+// of is a value of a type within limits; false when the type has none that this package can think of.
+func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
+	switch expr.Kind {
+	case schema.KindBool:
+		return v.pick(2) == 0, true
+	case schema.KindInt:
+		return v.number(limits), true
+	case schema.KindFloat:
+		return v.fraction(limits), true
+	case schema.KindStr, schema.KindSecret, schema.KindAny:
+		return v.text(limits)
+	case schema.KindURL:
+		return "http://elsewhere.example:8000/v1", true
+	case schema.KindPath:
+		return "/etc/hosts", true // a file that is there, wherever the server looks
+	case schema.KindLiteral:
+		return oneOf(v, expr.Values), true
+	case schema.KindList:
+		return v.list(expr, depth)
+	case schema.KindDict:
+		return v.dict(expr, depth)
+	case schema.KindUnion:
+		return v.union(expr, limits, depth)
+	case schema.KindClass:
+		return v.class(expr.Class, depth)
+	default:
+		return nil, false
+	}
+}
+
+func (v *values) number(limits *schema.Limits) int {
+	low, high := 200, 400
+	if limits != nil {
+		if limits.AtLeast != nil {
+			low = max(int(*limits.AtLeast), 1)
+			high = low + 1
+		}
+		if limits.Above != nil {
+			low = int(*limits.Above) + 1
+			high = low + 1
+		}
+		if limits.AtMost != nil {
+			high = int(*limits.AtMost)
+			low = min(low, high)
+		}
+	}
+	return low + v.pick(high-low+1)
+}
+
+func (v *values) fraction(limits *schema.Limits) json.Number {
+	if limits != nil && limits.AtLeast != nil && *limits.AtLeast >= 1 {
+		return json.Number("1.5")
+	}
+	return json.Number(oneOf(v, []string{"0.5", "0.25", "1.0"}))
+}
+
+// texts are awkward on purpose: each is a string that YAML likes to take for something else.
+var texts = []string{"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5", " padded ", "#hash"}
+
+func (v *values) text(limits *schema.Limits) (any, bool) {
+	if limits == nil || limits.Pattern == "" {
+		return oneOf(v, texts), true
+	}
+	pattern, err := regexp.Compile(limits.Pattern)
+	if err != nil {
+		return nil, false
+	}
+	i := slices.IndexFunc(texts, pattern.MatchString)
+	if i < 0 {
+		return nil, false
+	}
+	return texts[i], true
+}
+
+func (v *values) list(expr *schema.Expr, depth int) (any, bool) {
+	items := make([]any, 0, len(expr.Args))
+	for _, arg := range expr.Args {
+		item, ok := v.of(arg, nil, depth+1)
+		if !ok {
+			return nil, false
+		}
+		items = append(items, item)
+	}
+	return items, true
+}
+
+func (v *values) dict(expr *schema.Expr, depth int) (any, bool) {
+	if len(expr.Args) < 2 {
+		return fields{"key": "value"}, true
+	}
+	value, ok := v.of(expr.Args[1], nil, depth+1)
+	return fields{"key": value}, ok
+}
+
+func (v *values) union(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
+	members := slices.DeleteFunc(slices.Clone(expr.Args), func(e *schema.Expr) bool { return e.Kind == schema.KindNull })
+	for len(members) > 0 {
+		i := v.pick(len(members))
+		if value, ok := v.of(members[i], limits, depth); ok {
+			return value, true
+		}
+		members = slices.Delete(members, i, i+1)
+	}
+	return nil, false
+}
+
+// class is a mapping with the keys that belong together.
+func (v *values) class(class *schema.Class, depth int) (any, bool) {
+	if class == nil || depth >= maxNesting {
+		return nil, false
+	}
+	mapping := fields{}
+	for _, name := range v.keys(class, nil) {
+		key, _ := class.Key(name)
+		value, ok := v.key(class, &key, depth+1)
+		if !ok && key.Required {
+			return nil, false
+		}
+		if ok {
+			mapping[name] = value
+		}
+	}
+	return mapping, true
+}
+
+// key is a value of one key of a class; a backend is one that every configuration has.
+func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool) {
+	if key.Name == "backend" {
+		if _, isKV := class.Key("namespace"); isKV {
+			return release.KVDefault, true
+		}
+		return release.SQLDefault, true
+	}
+	return v.of(key.Type, key.Limits, depth)
+}
+
+// keys are the keys of a class to set: the required ones, others by chance, as its rules want them. Those in done are
+// set already.
+func (v *values) keys(class *schema.Class, done map[string]bool) []string {
+	return choose(class, done, func(key *schema.Key) bool { return !key.Deprecated && !key.Internal && v.chance(25) })
+}
+
+// required are the keys that a class does not load without.
+func required(class *schema.Class, done map[string]bool) []string {
+	return choose(class, done, func(*schema.Key) bool { return false })
+}
+
+// choose gives the required keys and the wanted ones, in their order, as far as the rules of the class let it.
+func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) bool) []string {
+	chosen, banned := map[string]bool{}, map[string]bool{}
+	for i := range class.Keys {
+		if key := &class.Keys[i]; key.Required || done[key.Name] || wanted(key) {
+			chosen[key.Name] = true
+		}
+	}
+	for _, rule := range class.Rules {
+		obey(rule, chosen, done, banned)
+	}
+	var names []string
+	for i := range class.Keys {
+		if name := class.Keys[i].Name; chosen[name] && !done[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// obey adds and takes away keys until a rule holds. What is done stays, and what is banned does not come back.
+func obey(rule schema.Rule, chosen, done, banned map[string]bool) {
+	has := func(keys []string, set map[string]bool) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return set[key] })
+	}
+	drop := func(keys ...string) {
+		for _, key := range keys {
+			delete(chosen, key)
+			banned[key] = true
+		}
+	}
+	first, others := rule.Keys[0], rule.Keys[1:]
+	switch {
+	case rule.Kind == schema.Exclusive && chosen[first] && !has(others, done):
+		drop(others...)
+	case rule.Kind == schema.Exclusive && has(others, chosen):
+		drop(first)
+	case rule.Kind == schema.Together && has(rule.Keys, banned):
+		drop(rule.Keys...)
+	case rule.Kind == schema.Together && has(rule.Keys, chosen):
+		for _, key := range rule.Keys {
+			chosen[key] = true
+		}
+	case rule.Kind == schema.AnyOf && !has(rule.Keys, chosen):
+		chosen[first] = true
+	}
+}
