@@ -4,15 +4,27 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func secret(name, key, value string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{key: value}}
+}
+
+// tlsSecret is a Secret with a certificate that is good for an hour.
+func tlsSecret(t *testing.T, name string) *corev1.Secret {
+	t.Helper()
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+	}
 }
 
 func configMap(name, key, value string) *corev1.ConfigMap {

@@ -64,8 +64,9 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 		s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, "The spec refers to no Secret")
 		return nil
 	}
-	text := resolve.TextVariables(s.intent, s.distribution.Release)
-	values, err := resolve.Secrets(ctx, r.direct, s.object.Namespace, uses, text)
+	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
+		Namespace: s.object.Namespace, Uses: uses, Text: resolve.TextVariables(s.intent, s.distribution.Release), Now: r.now(),
+	})
 	if err != nil {
 		return err
 	}
@@ -76,8 +77,18 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 	s.secrets = values
 	s.references = record.References{Digest: values.Digest(key), Key: key.ID}
 	s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound,
-		"Resolved "+count(len(uses), "secret reference"))
+		"Resolved "+count(references(uses), "secret reference"))
 	return nil
+}
+
+// references counts the fields that name a Secret: that of a certificate means two
+// of its keys.
+func references(uses []intent.SecretUse) int {
+	paths := map[string]bool{}
+	for _, use := range uses {
+		paths[use.Path] = true
+	}
+	return len(paths)
 }
 
 // base finds the base configuration: the user's, else the one that the running

@@ -112,7 +112,11 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	if len(s.applied) == 0 || len(s.applied) < len(s.claims) {
 		return nil
 	}
-	now.ServiceURL = fmt.Sprintf("http://%s.%s.svc.cluster.local:%d", names.Service(name), s.object.Namespace, render.Port(&s.object.Spec))
+	scheme := "http"
+	if s.planned.ServesTLS {
+		scheme = "https"
+	}
+	now.ServiceURL = fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(name), s.object.Namespace, render.Port(&s.object.Spec))
 	now.ResolvedDistribution = s.resolved()
 	now.GeneratedConfigMap, now.ConfigGeneration = "", nil
 	if s.planned.Config != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -90,7 +91,7 @@ func generated(s *state) (reason, message string) {
 	case plan.ModeOverride:
 		how := "is used as it is"
 		if s.planned.Config != nil {
-			how = "is used in a copy, with the number of workers set"
+			how = "is used in a copy, with " + setInCopy(s.intent.Server) + " set"
 		}
 		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q %s", s.object.Spec.OverrideConfig.ConfigMapName, how)
 	case plan.ModeImageDefault:
@@ -103,4 +104,16 @@ func generated(s *state) (reason, message string) {
 		return v1alpha2.ReasonConfigGenerationSucceeded, fmt.Sprintf("Generated config.yaml with %s and %s",
 			count(int(s.planned.ProviderCount), "provider"), count(int(s.planned.ResourceCount), noun))
 	}
+}
+
+// setInCopy names what a copy of an override has that its ConfigMap has not.
+func setInCopy(server intent.Server) string {
+	var set []string
+	if server.Workers > 1 {
+		set = append(set, "the number of workers")
+	}
+	if server.TLS != nil {
+		set = append(set, "the certificate")
+	}
+	return strings.Join(set, " and ")
 }

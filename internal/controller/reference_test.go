@@ -43,6 +43,8 @@ func TestMissingReferences(t *testing.T) {
 	const (
 		withSecret   = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
 		withOverride = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`
+		withTLS      = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
+		withSetting  = `{distribution: {name: starter}, secretEnv: {OIDC: {secretKeyRef: {name: creds, key: token}}}, settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.OIDC}"}}}}}`
 		withBase     = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}}`
 	)
 	for _, tc := range []struct {
@@ -73,6 +75,23 @@ func TestMissingReferences(t *testing.T) {
 			`Key "token" of Secret "creds" in namespace "NS" looks like a number, and the server would take it for one and refuse it; ` +
 				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 			secret("creds", "token", "sk-abc"),
+		},
+		{
+			"number for a setting that takes text", withSetting, secret("creds", "token", "981237461"),
+			v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable,
+			`Key "token" of Secret "creds" in namespace "NS" looks like a number, and the server would take it for one and refuse it; ` +
+				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
+			secret("creds", "token", "http://auth"),
+		},
+		{
+			"certificate", withTLS, nil, v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound,
+			`Secret "cert" not found in namespace "NS". Referenced by: spec.networking.tls.secretName`,
+			tlsSecret(t, "cert"),
+		},
+		{
+			"certificate that does not fit its key", withTLS, brokenPair(t, "cert"), v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable,
+			`Secret "cert" in namespace "NS" has a certificate and a key that do not belong together. Referenced by: spec.networking.tls.secretName`,
+			tlsSecret(t, "cert"),
 		},
 		{
 			"ConfigMap of an override", withOverride, nil, v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound,
@@ -175,6 +194,66 @@ func TestSecretOfARunningStack(t *testing.T) {
 	})
 }
 
+// A server that speaks HTTPS is asked by HTTPS, and a renewed certificate, which
+// it reads at its start only, rolls the pods once.
+func TestCertificate(t *testing.T) {
+	b := newBench(t)
+	b.create(t, tlsSecret(t, "cert"))
+	b.start(t, "certificate")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`))
+	resolved := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound)
+	if want := "Resolved 1 secret reference"; resolved.Message != want {
+		t.Errorf("%q, want %q", resolved.Message, want)
+	}
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.settled(t, "certificate")
+	stack, before := &v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}
+	b.get(t, "my", stack)
+	b.get(t, "my", before)
+	if want := "https://my-service." + b.namespace + ".svc.cluster.local:8321"; stack.Status.ServiceURL != want {
+		t.Errorf("service URL %q, want %q", stack.Status.ServiceURL, want)
+	}
+	if scheme := before.Spec.Template.Spec.Containers[0].ReadinessProbe.HTTPGet.Scheme; scheme != corev1.URISchemeHTTPS {
+		t.Errorf("the probe asks by %s", scheme)
+	}
+
+	renewed := tlsSecret(t, "cert")
+	renewed.Namespace = b.namespace
+	if err := b.Update(t.Context(), renewed); err != nil {
+		t.Fatal(err)
+	}
+	after := &appsv1.Deployment{}
+	eventually(t, func() error {
+		b.get(t, "my", after)
+		if after.Generation == before.Generation {
+			return fmt.Errorf("a renewed certificate does not roll the pods")
+		}
+		return nil
+	})
+	renewed.Annotations = map[string]string{"note": "nothing that a pod sees"}
+	if err := b.Update(t.Context(), renewed); err != nil {
+		t.Fatal(err)
+	}
+	b.settled(t, "certificate")
+	b.get(t, "my", after)
+	if after.Generation != before.Generation+1 {
+		t.Errorf("the Deployment changed %d times", after.Generation-before.Generation)
+	}
+	for _, key := range []string{corev1.TLSPrivateKeyKey, corev1.TLSCertKey} {
+		if text := fmt.Sprint(after, stack); strings.Contains(text, string(renewed.Data[key])) {
+			t.Errorf("%s is shown", key)
+		}
+	}
+}
+
+// brokenPair is a Secret whose key is another certificate's.
+func brokenPair(t *testing.T, name string) *corev1.Secret {
+	t.Helper()
+	broken := tlsSecret(t, name)
+	broken.Data[corev1.TLSPrivateKeyKey] = tlsSecret(t, name).Data[corev1.TLSPrivateKeyKey]
+	return broken
+}
+
 // An override's content is part of what runs.
 func TestOverride(t *testing.T) {
 	b := newBench(t)
@@ -183,10 +262,14 @@ func TestOverride(t *testing.T) {
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)
+	b.create(t, tlsSecret(t, "cert"))
+	b.create(t, b.stack(t, "secured", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}`))
+	b.condition(t, "secured", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.create(t, b.stack(t, "copied", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, workload: {workers: 2}}`))
 	b.condition(t, "copied", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for name, want := range map[string]string{
 		"my": `ConfigMap "mine" is used as it is`, "copied": `ConfigMap "mine" is used in a copy, with the number of workers set`,
+		"secured": `ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`,
 	} {
 		stack := &v1alpha2.LlamaStackDistribution{}
 		b.get(t, name, stack)

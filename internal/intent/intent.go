@@ -151,6 +151,16 @@ type Server struct {
 	// Workers is the number of server processes, 0 when unset.
 	Workers     int32
 	WorkersPath *field.Path
+	// TLS is nil when the server speaks plain HTTP.
+	TLS *TLS
+}
+
+// TLS lets the server speak HTTPS.
+type TLS struct {
+	// SecretName is the Secret of type kubernetes.io/tls with the certificate.
+	SecretName string
+	// Path of SecretName: spec.networking.tls.secretName.
+	Path *field.Path
 }
 
 // Variable is an environment variable that takes its value from a Secret.

@@ -201,6 +201,7 @@ providers:
 storage:
   kv: {type: redis, endpoint: cache, password: {secretKeyRef: {name: r, key: p}}}
   sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}
+networking: {tls: {enabled: true, secretName: cert}}
 secretEnv: {MINE: {secretKeyRef: {name: s, key: k}}}
 `)
 	uses, errs := intent.Secrets(in)
@@ -208,6 +209,8 @@ secretEnv: {MINE: {secretKeyRef: {name: s, key: k}}}
 		t.Fatal(errs)
 	}
 	if diff := cmp.Diff([]intent.SecretUse{
+		{Secret: "cert", Key: "tls.crt", Path: "spec.networking.tls.secretName", Purpose: intent.PurposeCertificate},
+		{Secret: "cert", Key: "tls.key", Path: "spec.networking.tls.secretName", Purpose: intent.PurposeCertificate},
 		{Secret: "pg", Key: "h", Path: "spec.providers.vectorIo.host.secretKeyRef", EnvVar: "LLSD_PGVECTOR_HOST", Purpose: intent.PurposeProvider},
 		{Secret: "r", Key: "p", Path: "spec.storage.kv.password.secretKeyRef", EnvVar: "LLSD_STORAGE_KV_PASSWORD", Purpose: intent.PurposePassword},
 		{Secret: "pg", Key: "url", Path: "spec.storage.sql.connectionString.secretKeyRef", EnvVar: "LLSD_STORAGE_SQL_CONNECTION_STRING", Purpose: intent.PurposeConnectionString},

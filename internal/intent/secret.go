@@ -30,6 +30,9 @@ const (
 	PurposeConnectionString Purpose = "ConnectionString"
 	// PurposeVariable is a variable of the user's own (secretEnv).
 	PurposeVariable Purpose = "Variable"
+	// PurposeCertificate is one half of the server's certificate, which is mounted
+	// as a file.
+	PurposeCertificate Purpose = "Certificate"
 )
 
 // SecretUse is one reference to a Secret and the variable it becomes.
@@ -38,8 +41,9 @@ type SecretUse struct {
 	Secret, Key string
 	// Path of the reference: spec.providers.inference.apiKey.secretKeyRef.
 	Path string
-	// EnvVar is the variable's name. A connection string has a name too, though
-	// the server gets its parts in variables of their own.
+	// EnvVar is the variable's name, empty for what is mounted as a file. A
+	// connection string has a name too, though the server gets its parts in
+	// variables of their own.
 	EnvVar  string
 	Purpose Purpose
 }
@@ -71,6 +75,11 @@ func Secrets(in *Intent) ([]SecretUse, field.ErrorList) {
 	}
 	addStore(in.Storage.KV, KVID)
 	addStore(in.Storage.SQL, SQLID)
+	if tls := in.Server.TLS; tls != nil {
+		for _, key := range []string{names.TLSCertificate, names.TLSKey} {
+			add(&SecretRef{Name: tls.SecretName, Key: key, Path: tls.Path}, "", PurposeCertificate)
+		}
+	}
 	for i := range in.SecretEnv {
 		add(&in.SecretEnv[i].SecretRef, in.SecretEnv[i].Name, PurposeVariable)
 	}
@@ -82,7 +91,7 @@ func collisions(uses []SecretUse) field.ErrorList {
 	var errs field.ErrorList
 	for i := 1; i < len(uses); i++ {
 		a, b := uses[i-1], uses[i]
-		if a.EnvVar == b.EnvVar && (a.Secret != b.Secret || a.Key != b.Key) {
+		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
 			errs = append(errs, &field.Error{
 				Type: field.ErrorTypeForbidden, Field: b.Path, BadValue: field.OmitValueType{},
 				Detail: fmt.Sprintf("becomes the variable %s, and so does %s, which is another value; give one of the two providers another id",

@@ -42,7 +42,19 @@ func decodeServer(spec *v1alpha2.LlamaStackDistributionSpec, path *field.Path) (
 				fmt.Sprintf("%d is not a number of server processes; take 1 or more", server.Workers)))
 		}
 	}
+	server.TLS = decodeTLS(spec.Networking, path.Child("networking", "tls", "secretName"), &errs)
 	return server, errs
+}
+
+func decodeTLS(networking *v1alpha2.NetworkingSpec, path *field.Path, errs *field.ErrorList) *TLS {
+	switch {
+	case networking == nil || networking.TLS == nil || !networking.TLS.Enabled:
+		return nil
+	case networking.TLS.SecretName == "":
+		*errs = append(*errs, field.Required(path, "required when tls is enabled: the name of a Secret of type kubernetes.io/tls"))
+		return nil
+	}
+	return &TLS{SecretName: networking.TLS.SecretName, Path: path}
 }
 
 func decodeDisabled(written []string, path *field.Path) ([]Disabled, field.ErrorList) {

@@ -46,6 +46,8 @@ const (
 	DataVolume = "lls-storage"
 	// ConfigVolume is the name of the volume with the configuration.
 	ConfigVolume = "user-config"
+	// TLSVolume is the name of the volume with the server's certificate.
+	TLSVolume = "lls-tls"
 	// TmpVolume is the name of the volume mounted at /tmp.
 	TmpVolume = "lls-tmp"
 	// PortName is the name of the server's port on Service and container.
@@ -56,6 +58,13 @@ const (
 	ConfigFile = "config.yaml"
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
+	// TLSDir is where the server's certificate is mounted: beside ConfigDir, which
+	// is a volume that no other can be mounted into.
+	TLSDir = "/etc/llama-stack-tls"
+	// TLSCertificate and TLSKey are the keys of a Secret of type kubernetes.io/tls,
+	// and so the files in TLSDir.
+	TLSCertificate = "tls.crt"
+	TLSKey         = "tls.key"
 )
 
 const (

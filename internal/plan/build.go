@@ -40,6 +40,9 @@ func Build(in Input) (*Plan, error) {
 		return nil, err
 	}
 	p.Env = withSecretEnv(p.Env, wishes)
+	p.input.Server.ServesTLS = p.ServesTLS
+	// A generated configuration says it itself; anything else is left as it is.
+	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
 	if err := p.render(in); err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	p.Warnings = append(releaseWarnings(in), report.Warnings...)
 	p.Env, p.Derived = result.Env, result.Derived
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
-	p.ConfigVersion = result.ConfigVersion
+	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source
 	p.mount(in, result.Config, result.Hash)
 	p.BaseConfigMapName = names.BaseConfigMap(in.Object.Name, hash(in.Base.Data))
@@ -85,9 +88,11 @@ func (p *Plan) override(in Input, wishes *intent.Intent) error {
 			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, fmt.Errorf("ConfigMap %q, key %q: %w",
 				in.Override.ConfigMapName, in.Override.Key, err))
 		}
+		p.ServesTLS = stackconfig.ServesTLS(data)
 		p.mount(in, data, hash(data))
 		return nil
 	}
+	p.ServesTLS = stackconfig.ServesTLS(in.Override.Data)
 	p.ConfigHash = hash(in.Override.Data)
 	p.ConfigMapName = in.Override.ConfigMapName
 	p.input.Config = &render.Config{ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash}

@@ -40,11 +40,10 @@ func configuration(in Input) []byte {
 func server(resolved distribution.Resolved) render.Server {
 	runtime := resolved.Release.Runtime
 	result := render.Server{
-		Release:          resolved.Release.Line,
-		PortVariables:    []string{runtime.PortVariable},
-		ConfigVariables:  []string{runtime.FactoryVariable},
-		PlainHTTPRefused: runtime.PlainHTTPRefused,
-		WritesTemp:       runtime.WritesTemp,
+		Release:         resolved.Release.Line,
+		PortVariables:   []string{runtime.PortVariable},
+		ConfigVariables: []string{runtime.FactoryVariable},
+		WritesTemp:      runtime.WritesTemp,
 	}
 	if resolved.DetectedBy == distribution.Unknown {
 		result.Release = ""

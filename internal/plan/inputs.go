@@ -16,6 +16,7 @@ func (p *Plan) inputs(in Input) record.Inputs {
 		Port:       render.Port(spec),
 		Workers:    render.Workers(spec),
 		MountPath:  render.MountPath(spec),
+		TLSSecret:  render.TLSSecret(spec),
 		ConfigHash: p.ConfigHash,
 		Compat:     in.Object.Annotations[names.AnnotationCompat],
 	}

@@ -41,5 +41,5 @@ func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 // standsInServer says that something outside of the configuration's own fields has to stand in it, also in an
 // override.
 func standsInServer(spec *v1alpha2.LlamaStackDistributionSpec) bool {
-	return render.Workers(spec) > 1
+	return render.Workers(spec) > 1 || render.TLSSecret(spec) != ""
 }

@@ -62,6 +62,8 @@ type Plan struct {
 	Rendered record.Rendered
 	// Config is the configuration that was generated. Nil when none was.
 	Config []byte
+	// ServesTLS says that the server speaks HTTPS, and nothing else.
+	ServesTLS bool
 	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty when nothing is mounted.
 	ConfigHash string
 	// ConfigMapName is the mounted ConfigMap, BaseConfigMapName the one that keeps the base. Empty when there is none.

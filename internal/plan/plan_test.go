@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 const samples = "../../config/samples"
@@ -203,6 +204,65 @@ workload: {workers: 2}
 	}
 	if config.DistroName != "mine" || config.Server.Port != 9000 || config.Server.Workers != 2 {
 		t.Errorf("config:\n%s", built.Config)
+	}
+}
+
+// The probes speak what the server speaks, whoever gave it the certificate, and a server that demands TLS is told to do
+// without only when it has none and its configuration is not ours.
+func TestTLS(t *testing.T) {
+	const (
+		tls      = "networking: {tls: {enabled: true, secretName: cert}}\n"
+		override = "overrideConfig: {configMapName: mine, key: server.yaml}\n"
+		own      = "server: {tls_certfile: /a, tls_keyfile: /b}\n"
+	)
+	for name, tc := range map[string]struct {
+		spec, override string
+		mode           plan.Mode
+		scheme, args   string
+		mounted        bool
+	}{
+		"image default":           {"", "", plan.ModeImageDefault, "HTTP", "[--insecure]", false},
+		"generated":               {"disabled: [eval]", "", plan.ModeGenerated, "HTTP", "[]", false},
+		"certificate":             {tls, "", plan.ModeGenerated, "HTTPS", "[]", true},
+		"override":                {override, "", plan.ModeOverride, "HTTP", "[--insecure]", false},
+		"override in a copy":      {override + "workload: {workers: 2}", "", plan.ModeOverride, "HTTP", "[--insecure]", false},
+		"override, certificate":   {override + tls, "", plan.ModeOverride, "HTTPS", "[]", true},
+		"override with its own":   {override, own, plan.ModeOverride, "HTTPS", "[]", false},
+		"own in a copy":           {override + "workload: {workers: 2}", own, plan.ModeOverride, "HTTPS", "[]", false},
+		"base with its own":       {"baseConfig: {configMapName: b}", own, plan.ModeGenerated, "HTTPS", "[]", false},
+		"arguments of the user's": {"workload: {overrides: {args: [a]}}", "", plan.ModeImageDefault, "HTTP", "[a]", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, tc.spec)
+			match, err := release.Lookup("1.2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Distribution.Release = match.Release
+			in.Base = &plan.Base{Data: []byte("distro_name: d\nproviders: {}\n")}
+			if tc.override != "" {
+				in.Base.Data = append(in.Base.Data, tc.override...)
+				if in.Override != nil {
+					in.Override.Data = []byte(tc.override)
+				}
+			}
+			built := build(t, in)
+			c := container(t, built)
+			scheme := string(*c.ReadinessProbe.HTTPGet.Scheme)
+			if built.Mode != tc.mode || scheme != tc.scheme || string(*c.StartupProbe.HTTPGet.Scheme) != tc.scheme ||
+				built.ServesTLS != (tc.scheme == "HTTPS") || c.LivenessProbe.TCPSocket == nil {
+				t.Errorf("mode %s, probes ask by %s, serves TLS: %t", built.Mode, scheme, built.ServesTLS)
+			}
+			if got := fmt.Sprint(c.Args); got != tc.args {
+				t.Errorf("arguments %s, want %s", got, tc.args)
+			}
+			mounted := slices.ContainsFunc(c.VolumeMounts, func(m corev1ac.VolumeMountApplyConfiguration) bool {
+				return *m.MountPath == "/etc/llama-stack-tls" && *m.ReadOnly
+			})
+			if mounted != tc.mounted {
+				t.Errorf("a certificate is mounted: %t", mounted)
+			}
+		})
 	}
 }
 

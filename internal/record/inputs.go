@@ -41,6 +41,8 @@ type Inputs struct {
 	Variables []string `json:"variables,omitempty"`
 	// Compat is the mark of an object that was born as an older version.
 	Compat string `json:"compat,omitempty"`
+	// TLSSecret is the Secret with the server's certificate.
+	TLSSecret string `json:"tlsSecret,omitempty"`
 }
 
 // References is the state of the Secrets and ConfigMaps that the pods read.

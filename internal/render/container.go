@@ -50,8 +50,8 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 		WithResources(resources).
 		WithVolumeMounts(mounts...).
 		WithSecurityContext(containerSecurity()).
-		WithStartupProbe(startupProbe(port)).
-		WithReadinessProbe(readinessProbe(port)).
+		WithStartupProbe(startupProbe(in)).
+		WithReadinessProbe(readinessProbe(in)).
 		WithLivenessProbe(livenessProbe(port))
 	if user.ImagePullPolicy != "" {
 		container.WithImagePullPolicy(user.ImagePullPolicy)
@@ -59,12 +59,10 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 	return container, nil
 }
 
-// arguments are the user's. Without any, a server that demands TLS is told to do without, where no generated
-// configuration says so.
+// arguments are the user's. Without any, a server that demands TLS is told to do without.
 func arguments(in Input) []string {
 	user := overrides(&in.Stack.Spec)
-	generated := in.Config != nil && in.Config.Data != nil
-	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.PlainHTTPRefused && !generated {
+	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure {
 		return []string{insecureArgument}
 	}
 	return user.Args

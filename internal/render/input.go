@@ -37,8 +37,10 @@ type Server struct {
 	// ConfigVariables are environment variables with the path of the config file, beside LLAMA_STACK_CONFIG and
 	// RUN_CONFIG_PATH which every stack has had.
 	ConfigVariables []string
-	// PlainHTTPRefused says that a server without certificates has to be told `--insecure`.
-	PlainHTTPRefused bool
+	// Insecure says that the server speaks plain HTTP only when an argument tells it to.
+	Insecure bool
+	// ServesTLS says that the server speaks HTTPS, and nothing else.
+	ServesTLS bool
 	// WritesTemp says that the server writes its configuration to /tmp, secrets in clear: /tmp is kept in memory.
 	WritesTemp bool
 }
@@ -86,6 +88,14 @@ func Workers(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 		return *workers
 	}
 	return 1
+}
+
+// TLSSecret is the Secret with the server's certificate. Empty: the spec asks for none.
+func TLSSecret(spec *v1alpha2.LlamaStackDistributionSpec) string {
+	if spec.Networking == nil || spec.Networking.TLS == nil || !spec.Networking.TLS.Enabled {
+		return ""
+	}
+	return spec.Networking.TLS.SecretName
 }
 
 // MountPath is where the data volume is mounted.

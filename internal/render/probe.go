@@ -25,12 +25,12 @@ const (
 	livenessFailures = 15
 )
 
-func startupProbe(port int32) *corev1ac.ProbeApplyConfiguration {
-	return health(port).WithPeriodSeconds(startupPeriod).WithFailureThreshold(startupSeconds / startupPeriod)
+func startupProbe(in Input) *corev1ac.ProbeApplyConfiguration {
+	return health(in).WithPeriodSeconds(startupPeriod).WithFailureThreshold(startupSeconds / startupPeriod)
 }
 
-func readinessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
-	return health(port).WithPeriodSeconds(readinessPeriod).WithFailureThreshold(readinessFailures)
+func readinessProbe(in Input) *corev1ac.ProbeApplyConfiguration {
+	return health(in).WithPeriodSeconds(readinessPeriod).WithFailureThreshold(readinessFailures)
 }
 
 func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
@@ -41,9 +41,14 @@ func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
 		WithFailureThreshold(livenessFailures)
 }
 
-func health(port int32) *corev1ac.ProbeApplyConfiguration {
+// health asks by HTTPS where the server speaks it; a kubelet does not look at the certificate.
+func health(in Input) *corev1ac.ProbeApplyConfiguration {
+	scheme := corev1.URISchemeHTTP
+	if in.Server.ServesTLS {
+		scheme = corev1.URISchemeHTTPS
+	}
 	return corev1ac.Probe().
 		WithHTTPGet(corev1ac.HTTPGetAction().
-			WithScheme(corev1.URISchemeHTTP).WithPath(healthPath).WithPort(intstr.FromInt32(port))).
+			WithScheme(scheme).WithPath(healthPath).WithPort(intstr.FromInt32(Port(&in.Stack.Spec)))).
 		WithTimeoutSeconds(probeTimeout)
 }

@@ -30,6 +30,9 @@ func ownVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
 	if in.Config != nil {
 		volumes = append(volumes, configVolume(in.Config))
 	}
+	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
+		volumes = append(volumes, tlsVolume(secret))
+	}
 	return append(volumes, tmpVolume(in.Server.WritesTemp))
 }
 
@@ -47,6 +50,15 @@ func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().
 		WithName(config.ConfigMapName).
 		WithItems(corev1ac.KeyToPath().WithKey(config.Key).WithPath(names.ConfigFile)))
+}
+
+// tlsVolume shows the two keys that the server reads, whatever else the Secret holds.
+func tlsVolume(secret string) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(names.TLSVolume).WithSecret(corev1ac.SecretVolumeSource().
+		WithSecretName(secret).
+		WithItems(
+			corev1ac.KeyToPath().WithKey(names.TLSCertificate).WithPath(names.TLSCertificate),
+			corev1ac.KeyToPath().WithKey(names.TLSKey).WithPath(names.TLSKey)))
 }
 
 func tmpVolume(inMemory bool) *corev1ac.VolumeApplyConfiguration {
@@ -76,6 +88,10 @@ func ownMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
 	if in.Config != nil {
 		mounts = append(mounts, corev1ac.VolumeMount().
 			WithName(names.ConfigVolume).WithMountPath(names.ConfigDir).WithReadOnly(true))
+	}
+	if TLSSecret(&in.Stack.Spec) != "" {
+		mounts = append(mounts, corev1ac.VolumeMount().
+			WithName(names.TLSVolume).WithMountPath(names.TLSDir).WithReadOnly(true))
 	}
 	return append(mounts, corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))
 }

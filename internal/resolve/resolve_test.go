@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -52,8 +53,21 @@ func newWorld(objects ...client.Object) *world {
 
 func always(string) bool { return true }
 
+func query(text func(string) bool, uses ...intent.SecretUse) resolve.SecretQuery {
+	return resolve.SecretQuery{Namespace: "ns", Uses: uses, Text: text, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+}
+
 func use(name, key, path string) intent.SecretUse {
 	return intent.SecretUse{Secret: name, Key: key, Path: path, EnvVar: "LLSD_X"}
+}
+
+func failureOf(t *testing.T, err error) *status.Failure {
+	t.Helper()
+	failure, ok := errors.AsType[*status.Failure](err)
+	if !ok {
+		t.Fatalf("got %v, want a failure", err)
+	}
+	return failure
 }
 
 func TestSecrets(t *testing.T) {
@@ -87,17 +101,14 @@ Key "zero" of Secret "c" in namespace "ns" holds a zero byte, which no environme
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := resolve.Secrets(t.Context(), w, "ns", tc.uses, always)
+			_, err := resolve.Secrets(t.Context(), w, query(always, tc.uses...))
 			if tc.reason == "" {
 				if err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			failure, ok := errors.AsType[*status.Failure](err)
-			if !ok {
-				t.Fatalf("Secrets: %v, want a failure", err)
-			}
+			failure := failureOf(t, err)
 			want := status.Failure{
 				Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
 			}
@@ -106,7 +117,7 @@ Key "zero" of Secret "c" in namespace "ns" holds a zero byte, which no environme
 			}
 		})
 	}
-	if _, err := resolve.Secrets(t.Context(), w, "ns", []intent.SecretUse{use("n", "number", "spec.x")}, func(string) bool { return false }); err != nil {
+	if _, err := resolve.Secrets(t.Context(), w, query(func(string) bool { return false }, use("n", "number", "spec.x"))); err != nil {
 		t.Errorf("a number where the server wants one: %v", err)
 	}
 }
@@ -114,12 +125,12 @@ Key "zero" of Secret "c" in namespace "ns" holds a zero byte, which no environme
 func TestSecretsAreReadOnce(t *testing.T) {
 	w := newWorld(secret("a", "token", "sk-1"))
 	uses := []intent.SecretUse{use("a", "token", "spec.x"), use("a", "token", "spec.y"), use("gone", "k", "spec.z"), use("gone", "k", "spec.w")}
-	_, err := resolve.Secrets(t.Context(), w, "ns", uses, always)
+	_, err := resolve.Secrets(t.Context(), w, query(always, uses...))
 	if err == nil || len(w.gets) != 2 {
 		t.Errorf("reads %v, error %v", w.gets, err)
 	}
 	w.fail = errors.New("no connection")
-	_, err = resolve.Secrets(t.Context(), w, "ns", uses, always)
+	_, err = resolve.Secrets(t.Context(), w, query(always, uses...))
 	if _, ok := errors.AsType[*status.Failure](err); ok || !errors.Is(err, w.fail) {
 		t.Errorf("Secrets: %v, want the cause and no failure of the user's", err)
 	}
@@ -127,7 +138,7 @@ func TestSecretsAreReadOnce(t *testing.T) {
 
 func TestValuesKeepTheirSecret(t *testing.T) {
 	w := newWorld(secret("a", "token", "sk-canary"))
-	values, err := resolve.Secrets(t.Context(), w, "ns", []intent.SecretUse{use("a", "token", "spec.x")}, always)
+	values, err := resolve.Secrets(t.Context(), w, query(always, use("a", "token", "spec.x")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +159,7 @@ func TestDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(objects []client.Object, uses ...intent.SecretUse) string {
-		values, err := resolve.Secrets(t.Context(), newWorld(objects...), "ns", uses, always)
+		values, err := resolve.Secrets(t.Context(), newWorld(objects...), query(always, uses...))
 		if err != nil {
 			t.Fatal(err)
 		}

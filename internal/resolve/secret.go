@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,47 +75,66 @@ func (v Values) Digest(key DigestKey) string {
 // digestLength in bytes: as much as an annotation needs.
 const digestLength = 16
 
-// Secrets reads the referenced Secrets by their names, each once, and checks
-// that every key exists, is not empty and, where text says that the server
-// wants text there, reaches it as it is. The error is a
-// *status.Failure that lists everything that is wrong.
-func Secrets(
-	ctx context.Context, reader client.Reader, namespace string, uses []intent.SecretUse, text func(variable string) bool,
-) (Values, error) {
+// SecretQuery asks for the values of Secrets.
+type SecretQuery struct {
+	Namespace string
+	Uses      []intent.SecretUse
+	// Text says of a variable that the server wants text, and no number.
+	Text func(variable string) bool
+	// Now tells an expired certificate.
+	Now time.Time
+}
+
+// Secrets reads the referenced Secrets by their names, each once, and checks that
+// every key exists, is not empty and reaches the server as it is, and that a
+// certificate is one. The error is a *status.Failure that lists everything that is
+// wrong.
+func Secrets(ctx context.Context, reader client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}}
 	found := map[string]*corev1.Secret{}
 	problems := &problems{condition: v1alpha2.ConditionSecretsResolved}
-	for _, use := range uses {
+	for _, use := range query.Uses {
 		secret, read := found[use.Secret]
 		if !read {
 			var err error
-			if secret, err = readSecret(ctx, reader, namespace, use.Secret); err != nil {
+			if secret, err = readSecret(ctx, reader, query.Namespace, use.Secret); err != nil {
 				return Values{}, err
 			}
 			found[use.Secret] = secret
 		}
 		if secret == nil {
-			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, namespace), use.Path)
+			problems.add(v1alpha2.ReasonSecretNotFound, fmt.Sprintf("Secret %q not found in namespace %q", use.Secret, query.Namespace), use.Path)
 			continue
 		}
-		key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, namespace)
-		value, ok := secret.Data[use.Key]
-		switch {
-		case !ok:
-			problems.add(v1alpha2.ReasonSecretKeyMissing,
-				fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, namespace), use.Path)
-		case len(value) == 0:
-			problems.add(v1alpha2.ReasonSecretValueUnusable, key+" is empty", use.Path)
-		case strings.ContainsRune(string(value), 0):
-			problems.add(v1alpha2.ReasonSecretValueUnusable, key+" holds a zero byte, which no environment variable can carry", use.Path)
-		case text(use.EnvVar):
-			if err := stackconfig.UsableSecretValue(string(value)); err != nil {
-				problems.add(v1alpha2.ReasonSecretValueUnusable, key+" "+err.Error(), use.Path)
-			}
+		if reason, sentence := query.check(secret, use); reason != "" {
+			problems.add(reason, sentence, use.Path)
 		}
-		values.data[keyRef{use.Secret, use.Key}] = value
+		values.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
 	}
 	return values, problems.failure()
+}
+
+// check says what is wrong with one value; an empty reason when nothing is.
+func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason, sentence string) {
+	value, ok := secret.Data[use.Key]
+	key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
+	switch {
+	case !ok:
+		return v1alpha2.ReasonSecretKeyMissing, fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
+	case len(value) == 0:
+		return v1alpha2.ReasonSecretValueUnusable, key + " is empty"
+	case use.Purpose == intent.PurposeCertificate:
+		if err := checkCertificate(secret, q.Now); err != nil {
+			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
+		}
+	case strings.ContainsRune(string(value), 0):
+		return v1alpha2.ReasonSecretValueUnusable, key + " holds a zero byte, which no environment variable can carry"
+	case q.Text(use.EnvVar):
+		if err := stackconfig.UsableSecretValue(string(value)); err != nil {
+			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()
+		}
+	}
+	return "", ""
 }
 
 func readSecret(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.Secret, error) {

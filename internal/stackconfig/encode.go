@@ -28,6 +28,7 @@ func (d *draft) finish() *Result {
 		Derived:       d.derived,
 		ProviderCount: d.providerCount(),
 		ResourceCount: d.resourceCount(),
+		ServesTLS:     servesTLS(d.root),
 		ConfigVersion: d.version,
 	}
 }

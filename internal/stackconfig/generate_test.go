@@ -131,7 +131,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// What a user's own ConfigMap says stays, but for the number of workers.
+// What a user's own ConfigMap says stays, but for the number of workers and the
+// certificate.
 func TestOverrideCopy(t *testing.T) {
 	for data, want := range map[string]string{
 		"# mine\nserver: {port: 9000}\nx: yes\n": "server: {port: 9000, workers: 4}\nx: yes\n",
@@ -143,6 +144,13 @@ func TestOverrideCopy(t *testing.T) {
 			t.Errorf("%q gives %q, %v", data, got, err)
 		}
 	}
+	own := []byte("server: {tls_certfile: /mine.crt, tls_cafile: /ca.crt, insecure: true, workers: 3}\n")
+	want := "server: {tls_certfile: /etc/llama-stack-tls/tls.crt, tls_cafile: /ca.crt, insecure: true, workers: 3, " +
+		"tls_keyfile: /etc/llama-stack-tls/tls.key}\n"
+	got, err := stackconfig.OverrideCopy(own, intent.Server{Workers: 1, TLS: &intent.TLS{SecretName: "a"}})
+	if err != nil || string(got) != want {
+		t.Errorf("with a certificate %q, %v", got, err)
+	}
 	for data, want := range map[string]string{
 		"server: 1": "override config: server must be a mapping, got a scalar",
 		"[":         "override config: is not YAML: yaml: line 1: did not find expected node content",
@@ -150,6 +158,17 @@ func TestOverrideCopy(t *testing.T) {
 	} {
 		if _, err := stackconfig.OverrideCopy([]byte(data), intent.Server{Workers: 4}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", data, err)
+		}
+	}
+}
+
+func TestServesTLS(t *testing.T) {
+	for config, want := range map[string]bool{
+		"server: {tls_certfile: a, tls_keyfile: b}": true, "server: {tls_certfile: a}": false, "server: {tls_keyfile: b}": false,
+		"server: {tls_certfile: a, tls_keyfile: null}": false, "server: 1": false, "[": false, "{}": false, "[a]": false,
+	} {
+		if got := stackconfig.ServesTLS([]byte(config)); got != want {
+			t.Errorf("%s: %t", config, got)
 		}
 	}
 }

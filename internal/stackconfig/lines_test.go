@@ -73,8 +73,12 @@ func TestLinesDiffer(t *testing.T) {
 			"remote::together calls the public service in the server release 0.3, whatever its endpoint",
 		},
 		"a model of any provider": {"1.5", "networking: {port: 9000}", "provider_id: all"},
-		"plain HTTP is allowed":   {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
-		"shields that are gone":   {"1.0", "resources: {shields: [a]}", "the server release 1.0 registers no shields"},
+		"HTTPS needs no allowance": {
+			"1.2", "networking: {tls: {enabled: true, secretName: t}}",
+			"  host: 0.0.0.0\n  tls_certfile: /etc/llama-stack-tls/tls.crt\n  tls_keyfile: /etc/llama-stack-tls/tls.key\nvector_stores",
+		},
+		"plain HTTP is allowed": {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
+		"shields that are gone": {"1.0", "resources: {shields: [a]}", "the server release 1.0 registers no shields"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, told := generateFor(t, tc.line, tc.spec)

@@ -6,12 +6,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// OverrideCopy is a user's whole configuration in which only server.workers is
-// set, for the number has no other way into the server (API.md 3). Everything
-// else stays, comments apart.
+// OverrideCopy is a user's whole configuration in which only the number of workers
+// (above 1) and the files of the certificate are set, which have no other way into
+// the server (API.md 3). Everything else stays, comments apart.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	document, err := decodeYAML(data)
 	if err != nil {
@@ -30,6 +31,12 @@ func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	if section.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("override config: server must be a mapping, got %s", kindOf(section))
 	}
-	yamlnode.Set(section, "workers", yamlnode.Int(int64(server.Workers)))
+	if server.Workers > 1 {
+		yamlnode.Set(section, "workers", yamlnode.Int(int64(server.Workers)))
+	}
+	if server.TLS != nil {
+		yamlnode.Set(section, keyCertificate, yamlnode.String(names.TLSDir+"/"+names.TLSCertificate))
+		yamlnode.Set(section, keyKey, yamlnode.String(names.TLSDir+"/"+names.TLSKey))
+	}
 	return encode(root, ""), nil
 }

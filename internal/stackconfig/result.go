@@ -32,6 +32,8 @@ type Result struct {
 	// ProviderCount counts the providers in the configuration, ResourceCount what
 	// it registers. Both leave out what exists only when a variable is set.
 	ProviderCount, ResourceCount int
+	// ServesTLS says that the server speaks HTTPS, whoever asked for it.
+	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
 	ConfigVersion string
 }

@@ -1,6 +1,9 @@
 package stackconfig
 
 import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -16,7 +19,8 @@ func server(d *draft) {
 	if d.in.Server.Workers > 0 {
 		d.workers()
 	}
-	if d.rel.Runtime.PlainHTTPRefused && yamlnode.Text(s, "tls_certfile") == "" {
+	d.tls(s)
+	if d.rel.Runtime.PlainHTTPRefused && !servesTLS(d.root) {
 		d.write(under(s, "insecure"), yamlnode.Bool(true), d.releaseDefault())
 	}
 	d.name()
@@ -28,6 +32,36 @@ func (d *draft) workers() {
 		return
 	}
 	d.write(under(yamlnode.Get(d.root, "server"), "workers"), yamlnode.Int(int64(d.in.Server.Workers)), from(d.in.Server.WorkersPath))
+}
+
+// tls names the files of the mounted Secret (FR-061).
+func (d *draft) tls(server *yaml.Node) {
+	if tls := d.in.Server.TLS; tls != nil {
+		d.write(under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate), from(tls.Path))
+		d.write(under(server, keyKey), yamlnode.String(names.TLSDir+"/"+names.TLSKey), from(tls.Path))
+	}
+}
+
+// The two keys that make the server speak HTTPS, and nothing else on its port.
+const (
+	keyCertificate = "tls_certfile"
+	keyKey         = "tls_keyfile"
+)
+
+func servesTLS(root *yaml.Node) bool {
+	server := yamlnode.Get(root, "server")
+	return yamlnode.Text(server, keyCertificate) != "" && yamlnode.Text(server, keyKey) != ""
+}
+
+// ServesTLS says whether a server with this configuration speaks HTTPS; not when
+// nobody can read it.
+func ServesTLS(config []byte) bool {
+	document, err := decodeYAML(config)
+	if err != nil {
+		return false
+	}
+	root, err := normalize(document)
+	return err == nil && servesTLS(root)
 }
 
 // name supplies the distribution's name, without which the server does not start.

@@ -13,9 +13,6 @@ type unsupportedField struct {
 // unsupported is the one list of fields that are accepted and have no effect
 // yet. It shrinks to nothing.
 var unsupported = []unsupportedField{
-	{"spec.networking.tls.enabled", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Networking != nil && s.Networking.TLS != nil && s.Networking.TLS.Enabled
-	}},
 	{"spec.networking.tls.caBundle", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Networking != nil && s.Networking.TLS != nil && s.Networking.TLS.CABundle != nil
 	}},

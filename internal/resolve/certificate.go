@@ -1,0 +1,82 @@
+package resolve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// checkCertificate says what keeps a server from serving HTTPS with a Secret, in
+// words that show nothing of it; nil when nothing does.
+func checkCertificate(secret *corev1.Secret, now time.Time) error {
+	if secret.Type != corev1.SecretTypeTLS {
+		return fmt.Errorf("has the type %q, and a certificate has the type %s", secret.Type, corev1.SecretTypeTLS)
+	}
+	certificate, key := secret.Data[names.TLSCertificate], secret.Data[names.TLSKey]
+	if len(certificate) == 0 || len(key) == 0 {
+		return nil // which of the two is said by itself
+	}
+	leaf, err := parseCertificate(certificate)
+	if err != nil {
+		return err
+	}
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	if _, err := tls.X509KeyPair(certificate, key); err != nil {
+		return errors.New("has a certificate and a key that do not belong together")
+	}
+	if now.After(leaf.NotAfter) {
+		return fmt.Errorf("has a certificate that expired on %s", leaf.NotAfter.UTC().Format(time.DateOnly))
+	}
+	return nil
+}
+
+// parseCertificate gives the first certificate of a chain, which is the server's.
+func parseCertificate(data []byte) (*x509.Certificate, error) {
+	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
+	if block == nil {
+		return nil, fmt.Errorf("has no certificate in PEM form under %s", names.TLSCertificate)
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("has a certificate under %s that cannot be read", names.TLSCertificate)
+	}
+	return certificate, nil
+}
+
+// checkKey tells an unusable key from one that belongs to another certificate.
+func checkKey(data []byte) error {
+	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
+	switch {
+	case block == nil:
+		return fmt.Errorf("has no private key in PEM form under %s", names.TLSKey)
+	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
+		return fmt.Errorf("has a private key under %s with a passphrase, which nobody can give to the server", names.TLSKey)
+	}
+	_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
+	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
+	_, ec := x509.ParseECPrivateKey(block.Bytes)
+	if pkcs1 != nil && pkcs8 != nil && ec != nil {
+		return fmt.Errorf("has a private key under %s that cannot be read", names.TLSKey)
+	}
+	return nil
+}
+
+// findPEM is the first block of a kind, nil without one.
+func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
+	for {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil || wanted(block.Type) {
+			return block
+		}
+	}
+}
