@@ -1,0 +1,195 @@
+"""Say whether one installed release of the server takes a configuration, by running the release's own code.
+
+Run it with the interpreter of the environment that the server is installed in. It reads one JSON object a line from
+standard input and answers one a line on standard output:
+
+    {"tier": "parse", "config": "<config.yaml as text>", "env": {"NAME": "value"}, "seconds": 20}
+    {"ok": true}  or  {"ok": false, "phase": "provider inference/vllm", "error": "ValidationError", "message": "..."}
+
+Tier "parse": the variables are substituted, the file is read into the top-level class, every enabled provider's type is
+looked up and its configuration read into the provider's class. Nothing is connected, nothing is written.
+
+Tier "initialise": the server's own application is made and started as uvicorn would do it, and stopped again, with HOME in
+a directory of its own. What the start-up code connects to has to be there.
+
+An answer with "missing" names a package that is not installed: that says nothing about the configuration.
+It works unchanged from llama-stack 0.2 to ogx 1.x; what differs between them is in the class Release.
+"""
+
+import asyncio
+import contextlib
+import gc
+import importlib
+import importlib.util
+import json
+import logging
+import os
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+
+import yaml
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Failure(Exception):
+    """A refusal by the server's code, and the part of the configuration that it came up in."""
+
+    def __init__(self, phase: str, cause: BaseException):
+        super().__init__(str(cause))
+        self.phase, self.cause = phase, cause
+
+
+@contextlib.contextmanager
+def phase(name: str):
+    """Name the part of the work in which an error comes up."""
+    try:
+        yield
+    except Failure:
+        raise
+    except (Exception, SystemExit) as error:
+        raise Failure(name, error) from error
+
+
+class Release:
+    """The installed release's own functions, by one name each."""
+
+    def __init__(self):
+        self.package = "ogx" if importlib.util.find_spec("ogx") else "llama_stack"
+        self.parse = self._module("core.configure").parse_and_maybe_upgrade_config
+        self.instantiate = self._module("core.utils.dynamic").instantiate_class_type
+        self.resolver = self._module("core.resolver")
+        distribution = self._module("core.distribution")
+        self.registry = distribution.get_provider_registry()
+        routed = distribution.builtin_automatically_routed_apis()
+        self.routing_tables = {api.routing_table_api for api in routed}
+        self.routers = {api.router_api for api in routed}
+        self.api = type(next(iter(self.routers)))
+        self.config_variable = "OGX_CONFIG" if self.package == "ogx" else "LLAMA_STACK_CONFIG"
+
+    def _module(self, name: str):
+        return importlib.import_module(f"{self.package}.{name}")
+
+    def application(self):
+        """Make the server's application, as uvicorn's --factory would."""
+        return self._module("core.server.server").create_app()
+
+
+def parse(release: Release, text: str):
+    """Read a configuration into the release's classes."""
+    with phase("top level"):
+        config = release.parse(yaml.load(text, Loader=LOADER))
+    with phase("apis"):
+        for name in config.apis or []:
+            release.api(name)
+    with phase("providers"):
+        enabled = release.resolver.validate_and_prepare_providers(
+            config, release.registry, release.routing_tables, release.routers
+        )
+    for api, providers in enabled.items():
+        for provider_id, provider in providers.items():
+            with phase(f"provider {api.removeprefix('inner-')}/{provider_id}"):
+                provider_class(release, config, provider)
+
+
+def provider_class(release: Release, config, provider) -> None:
+    """Read one provider's configuration into its class."""
+    kind = release.instantiate(provider.spec.config_class)
+    values = dict(provider.config)
+    # The resolver hands this section to every provider that has a field for it.
+    shared = getattr(config, "vector_stores", None)
+    if shared is not None and "vector_stores_config" in getattr(kind, "model_fields", {}):
+        values["vector_stores_config"] = shared
+    kind(**values)
+
+
+def initialise(release: Release, text: str) -> None:
+    """Start the server's application in this process and stop it."""
+    # What is checked for a mistake is checked by its class first: the message names the part then.
+    parse(release, text)
+    path = os.path.join(os.environ["HOME"], "config.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.environ[release.config_variable] = path
+    with phase("start"):
+        asyncio.run(start(release))
+
+
+async def start(release: Release) -> None:
+    """Make and start the application within one event loop, as uvicorn does."""
+    app = release.application()
+    async with app.router.lifespan_context(app):
+        pass
+
+
+def run(release: Release, request: dict) -> dict:
+    """Answer one request."""
+    saved = dict(os.environ)
+    signal.alarm(request.get("seconds") or 30)
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            os.environ.update({"HOME": home, **request["env"]})
+            if request["tier"] == "parse":
+                parse(release, request["config"])
+            else:
+                initialise(release, request["config"])
+        return {"ok": True}
+    except Failure as failure:
+        return describe(failure)
+    finally:
+        signal.alarm(0)
+        os.environ.clear()
+        os.environ.update(saved)
+
+
+def describe(failure: Failure) -> dict:
+    """Put a refusal into words."""
+    cause = failure.cause
+    answer = {"ok": False, "phase": failure.phase, "error": type(cause).__name__, "message": message(cause)}
+    for error in chain(cause):
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            answer["missing"] = error.name.split(".")[0]
+    if os.environ.get("CHECK_TRACEBACK"):
+        answer["message"] += "\n" + "".join(traceback.format_exception(cause))
+    return answer
+
+
+def message(cause: BaseException) -> str:
+    """What an error says; of a validation error without the offending values."""
+    if hasattr(cause, "errors") and hasattr(cause, "title"):
+        found = [".".join(map(str, e["loc"])) + ": " + e["msg"] for e in cause.errors(include_url=False)]
+        return "; ".join(found)
+    return str(cause)
+
+
+def chain(error: BaseException):
+    """An error and those that caused it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def on_alarm(*_) -> None:
+    """End an answer that takes too long."""
+    raise TimeoutError("the server's code did not come to an end in time")
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    warnings.filterwarnings("ignore")
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    # What the server prints is not an answer.
+    os.dup2(2, 1)
+    logging.disable(logging.CRITICAL)
+    signal.signal(signal.SIGALRM, on_alarm)
+    release = Release()
+    gc.freeze()  # what is loaded stays; collecting must not look at it each time
+    for line in sys.stdin:
+        answers.write(json.dumps(run(release, json.loads(line))) + "\n")
+
+
+if __name__ == "__main__":
+    main()

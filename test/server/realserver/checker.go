@@ -1,0 +1,163 @@
+package realserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Tier says how far a configuration is taken.
+type Tier string
+
+const (
+	// Parse reads a configuration into the release's own classes: a few
+	// milliseconds, nothing is connected or written.
+	Parse Tier = "parse"
+	// Initialise starts the server's application in process and stops it. What it
+	// connects to at the start has to be there.
+	Initialise Tier = "initialise"
+)
+
+// Request is a configuration to ask about.
+type Request struct {
+	Tier   Tier              `json:"tier"`
+	Config string            `json:"config"`
+	Env    map[string]string `json:"env"`
+	// Seconds that the server's code may take; 30 when zero.
+	Seconds int `json:"seconds,omitempty"`
+}
+
+// Verdict is what the release's own code says of a configuration.
+type Verdict struct {
+	OK bool `json:"ok"`
+	// Phase is the part of the configuration that was refused: `top level`,
+	// `provider inference/vllm`, `start`.
+	Phase string `json:"phase"`
+	// Error is the class of the exception, Message what it says.
+	Error   string `json:"error"`
+	Message string `json:"message"`
+	// Missing is a Python package that is not installed here, which says nothing
+	// about the configuration.
+	Missing string `json:"missing"`
+}
+
+// String is the verdict in words.
+func (v Verdict) String() string {
+	if v.OK {
+		return "ok"
+	}
+	return fmt.Sprintf("%s: %s: %s", v.Phase, v.Error, v.Message)
+}
+
+// renewal is after how many starts in one process a new one is begun: the server
+// keeps something of each.
+const renewal = 60
+
+// Checker asks one release about configurations, one after the other. It is not
+// for use by several goroutines at once.
+type Checker struct {
+	python, tokenizer string
+
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	answers *bufio.Reader
+	starts  int
+}
+
+// NewChecker makes a checker of an installed release; bin is what Install gave.
+func NewChecker(bin string, support Support) *Checker {
+	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
+}
+
+// Check asks about a configuration. An error says that there is no verdict: the
+// process could not be started. A process that dies or does not answer is a
+// verdict of its own.
+func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
+	if request.Seconds == 0 {
+		request.Seconds = 30
+	}
+	if c.starts >= renewal {
+		c.Close()
+	}
+	if c.cmd == nil {
+		if err := c.start(ctx); err != nil {
+			return Verdict{}, err
+		}
+	}
+	if request.Tier == Initialise {
+		c.starts++
+	}
+	line, err := json.Marshal(request)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("write request: %w", err)
+	}
+	// The process ends its own work when the time is over. One that cannot, because
+	// the server waits in a thread, is ended here.
+	late := time.AfterFunc(time.Duration(request.Seconds+60)*time.Second, c.kill)
+	defer late.Stop()
+	defer context.AfterFunc(ctx, c.kill)()
+	_, err = c.stdin.Write(append(line, '\n'))
+	var answer []byte
+	if err == nil {
+		answer, err = c.answers.ReadBytes('\n')
+	}
+	if err != nil {
+		c.Close()
+		return Verdict{Phase: "process", Error: "Exit", Message: "the process ended without an answer: " + err.Error()}, nil
+	}
+	var verdict Verdict
+	if err := json.Unmarshal(answer, &verdict); err != nil {
+		return Verdict{}, fmt.Errorf("read answer: %w", err)
+	}
+	return verdict, nil
+}
+
+func (c *Checker) start(ctx context.Context) error {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.python, filepath.Join(here(), "check.py"))
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TIKTOKEN_CACHE_DIR=" + c.tokenizer,
+		// Nothing is asked of the internet.
+		"HF_HUB_OFFLINE=1",
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("start checker: %w", err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("start checker: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start checker: %w", err)
+	}
+	c.cmd, c.stdin, c.answers, c.starts = cmd, stdin, bufio.NewReader(stdout), 0
+	return nil
+}
+
+func (c *Checker) kill() {
+	if cmd := c.cmd; cmd != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	}
+}
+
+// Close ends the process. The checker can be used again.
+func (c *Checker) Close() {
+	if c.cmd == nil {
+		return
+	}
+	closing := c.stdin.Close()
+	c.kill()
+	if err := errors.Join(closing, c.cmd.Wait()); err != nil {
+		_ = err // it was killed
+	}
+	c.cmd = nil
+}

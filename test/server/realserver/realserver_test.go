@@ -1,0 +1,89 @@
+//go:build server
+
+package realserver
+
+import (
+	"strings"
+	"testing"
+)
+
+const small = `version: 2
+image_name: small
+distro_name: small
+apis: [inference]
+providers:
+  inference:
+  - provider_id: openai
+    provider_type: remote::openai
+    config: {api_key: "${env.KEY}"}
+storage:
+  backends:
+    kv_default: {type: kv_sqlite, db_path: "~/kv.db"}
+    sql_default: {type: sql_sqlite, db_path: "~/sql.db"}
+  stores:
+    metadata: {namespace: registry, backend: kv_default}
+    inference: {table_name: inference_store, backend: sql_default}
+    conversations: {table_name: conversations, backend: sql_default}
+`
+
+// TestChecker shows that each tier takes what is right and refuses what is wrong,
+// in the oldest form of the package and the newest.
+func TestChecker(t *testing.T) {
+	support, err := InstallSupport(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, release := range []string{"0.3.5", "1.5.0"} {
+		bin, err := Install(t.Context(), release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checker := NewChecker(bin, support)
+		t.Cleanup(checker.Close)
+		good := small
+		for _, tc := range []struct {
+			name, config, key, phase, message string
+		}{
+			{name: "good", config: good, key: "some-key"},
+			{name: "number for a key", config: good, key: "12345", phase: "provider inference/openai", message: "api_key"},
+			{name: "unset variable", config: good, phase: "top level", message: "KEY"},
+			{name: "unknown type", config: strings.Replace(good, "remote::openai", "remote::opanai", 1), key: "some-key", phase: "providers", message: "remote::opanai"},
+			{name: "port", config: good + "server: {port: 80}\n", key: "some-key", phase: "top level", message: "port"},
+		} {
+			for _, tier := range []Tier{Parse, Initialise} {
+				got, err := checker.Check(t.Context(), Request{Tier: tier, Config: tc.config, Env: map[string]string{"KEY": tc.key}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.OK != (tc.phase == "") || got.Phase != tc.phase || !strings.Contains(got.Message, tc.message) {
+					t.Errorf("%s, %s, %s: %v", release, tc.name, tier, got)
+				}
+			}
+		}
+	}
+}
+
+// TestCheckerIsRenewed shows that a process that ends is a verdict, and the next
+// question is answered again.
+func TestCheckerIsRenewed(t *testing.T) {
+	support, err := InstallSupport(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, err := Install(t.Context(), "0.7.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checker := NewChecker(bin, support)
+	t.Cleanup(checker.Close)
+	request := Request{Tier: Parse, Config: small, Env: map[string]string{"KEY": "some-key"}}
+	for range 2 {
+		if got, err := checker.Check(t.Context(), request); err != nil || !got.OK {
+			t.Fatalf("got %v, %v", got, err)
+		}
+		checker.kill()
+		if got, err := checker.Check(t.Context(), request); err != nil || got.OK || got.Phase != "process" {
+			t.Fatalf("after the process ended: got %v, %v", got, err)
+		}
+	}
+}
