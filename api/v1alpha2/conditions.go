@@ -169,6 +169,9 @@ const (
 	EventRolledBack             = "RolledBack"
 	EventUnsupportedField       = "UnsupportedField"
 	EventAdopted                = "Adopted"
+	// EventServerReleaseDiffers: the running server is of another release than its
+	// configuration was made for.
+	EventServerReleaseDiffers = "ServerReleaseDiffers"
 )
 
 // Event reasons on the operator's own ConfigMap.

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -68,7 +70,8 @@ func (s *state) conditionEvents(previous *v1alpha2.LlamaStackDistributionStatus)
 	}
 	if now.GeneratedConfigMap != "" && now.GeneratedConfigMap != previous.GeneratedConfigMap {
 		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
-		events = append(events, tell(v1alpha2.EventConfigGenerated, generated.Message+" in ConfigMap "+now.GeneratedConfigMap))
+		message := strings.TrimSuffix(generated.Message, "; "+s.releaseNote)
+		events = append(events, tell(v1alpha2.EventConfigGenerated, message+" in ConfigMap "+now.GeneratedConfigMap))
 	}
 	return events
 }

@@ -88,6 +88,9 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	s.conditions = append(s.conditions, observed.Conditions...)
 	s.object.Status.Replicas = observed.Replicas
 	s.object.Status.AvailableReplicas = observed.AvailableReplicas
+	if failure == nil && s.object.DeletionTimestamp == nil {
+		r.observeServer(s)
+	}
 	// A Secret of what runs, not of a spec that was never in force.
 	inForce := s.deployment != nil && s.running.Generation == s.object.Generation
 	if failure != nil && failure.Condition == v1alpha2.ConditionSecretsResolved && inForce {
@@ -102,13 +105,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	now, name := &s.object.Status, s.object.Name
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
-	if now.Version == nil {
-		now.Version = &v1alpha2.VersionStatus{}
-	}
-	if now.Version.OperatorVersion != r.version {
-		at := timestamp(r.now())
-		now.Version.OperatorVersion, now.Version.LastUpdated = r.version, &at
-	}
+	r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
 	if len(s.applied) == 0 || len(s.applied) < len(s.claims) {
 		return nil
 	}

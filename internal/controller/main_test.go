@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -26,6 +28,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -118,6 +121,8 @@ type bench struct {
 	configured bool
 	// account is the ServiceAccount that operators run as; empty: the shipped one.
 	account string
+	// dial reaches servers; nil: none can be reached.
+	dial probe.Dial
 }
 
 func newBench(t *testing.T) *bench {
@@ -156,6 +161,9 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
 		QPS: 1000, Burst: 1000, Concurrency: 4,
+	}
+	if options.DialServer = b.dial; b.dial == nil {
+		options.DialServer = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") }
 	}
 	if b.everywhere {
 		options.WatchNamespaces = nil

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -33,6 +34,7 @@ type Reconciler struct {
 	digestKeys *resolve.DigestKeys
 	references *referenceIndex
 	statuses   *statusMemory
+	prober     *probe.Prober
 	recorder   events.EventRecorder
 
 	config        *operatorConfig
@@ -145,6 +147,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.configMaps.Forget(name)
 	r.references.forget(name)
 	r.statuses.forget(name)
+	r.prober.Forget(name)
 }
 
 // classify makes a Failure of any error: those of the API server by what they

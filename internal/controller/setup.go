@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -26,6 +27,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 )
 
@@ -42,6 +44,8 @@ type Options struct {
 	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
 	// does not.
 	RelatedImages distribution.Overrides
+	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
+	DialServer probe.Dial
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
 	// Concurrency is how many objects are reconciled at once.
@@ -90,6 +94,11 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 	}
+	answers := make(chan ctrlevent.GenericEvent)
+	r.prober = probe.New(probe.Options{Dial: options.DialServer, Notify: wake(answers), Log: mgr.GetLogger().WithName("probe")})
+	if err := mgr.Add(r.prober); err != nil {
+		return fmt.Errorf("add the prober: %w", err)
+	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	err := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
@@ -105,6 +114,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
 		// Workers start when it was read: not one reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
+		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			// There is one controller in a program, but a test restarts it in one process.

@@ -32,6 +32,7 @@ type state struct {
 	catalogueImage string
 	newerImage     string
 	imageFrom      v1alpha2.ImageSource
+	releaseNote    string
 	running        record.Record
 	configMaps     resolve.Contents
 	secrets        resolve.Values

@@ -68,7 +68,7 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	err = controller.SetupWithManager(mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
 		OperatorConfig: operatorConfig, RelatedImages: relatedImages(getenv),
-		OpenShift: onOpenShift, Concurrency: options.Concurrency,
+		DialServer: options.DialServer, OpenShift: onOpenShift, Concurrency: options.Concurrency,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

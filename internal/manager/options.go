@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 )
 
 // Options are the operator's command-line options.
@@ -35,6 +36,9 @@ type Options struct {
 	// QPS and Burst bound the calls to the API server.
 	QPS   float32
 	Burst int
+	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
+	// No argument sets it.
+	DialServer probe.Dial
 	// Concurrency is how many stacks are reconciled at once.
 	Concurrency int
 }

@@ -51,6 +51,17 @@ func Lookup(asked string) (Match, error) {
 // IsVersion says whether a text names a release or a line, known or not: 0.7, v1.5.0.
 func IsVersion(text string) bool { return version.MatchString(text) }
 
+var line = regexp.MustCompile(`^v?([0-9]+\.[0-9]+)(?:[^0-9]|$)`)
+
+// LineOf returns the line of a version in whichever form a server tells its own (`0.7.1.dev3`, `1.0.0rc1`), known or not;
+// empty for what is no version.
+func LineOf(version string) string {
+	if groups := line.FindStringSubmatch(version); groups != nil {
+		return groups[1]
+	}
+	return ""
+}
+
 // Default returns the data of the release line that runs when nothing else is said.
 func Default() *Release { return mustLoad(DefaultLine()) }
 

@@ -1,0 +1,100 @@
+package controller
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+func TestReleaseNote(t *testing.T) {
+	offered := release.Offered()
+	newest := offered[len(offered)-1]
+	for name, tc := range map[string]struct {
+		version, configured string
+		image               bool
+		outcome             record.Outcome
+		want                string
+	}{
+		"not told":                 {version: "", configured: "0.7"},
+		"the same":                 {version: "0.7.3", configured: "0.7"},
+		"a development version":    {version: "0.7.4.dev20250901", configured: "0.7"},
+		"no version":               {version: "latest", configured: "0.7"},
+		"not in force":             {version: "0.7.1", configured: "0.6", outcome: record.RolledBack},
+		"of a name":                {version: newest + ".1", configured: "0.1", want: "the server is of release " + newest + ".1 and is configured as 0.1: set spec.distribution.version to \"" + newest + "\""},
+		"of an image":              {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server is of release " + newest + ".0rc1 and is configured as 0.1: give spec.distribution.image a tag that begins with " + newest},
+		"a release nobody knows":   {version: "9.0.0", configured: "0.7", want: "the server is of release 9.0.0 and is configured as 0.7: this operator offers the releases " + strings.Join(offered, ", ")},
+		"alike in its first digit": {version: "0.70.1", configured: "0.7", want: "the server is of release 0.70.1 and is configured as 0.7: this operator offers the releases " + strings.Join(offered, ", ")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newState(&v1alpha2.LlamaStackDistribution{})
+			s.object.Spec.Distribution.Name = "starter"
+			if tc.image {
+				s.object.Spec.Distribution = v1alpha2.DistributionSpec{Image: "example.com/x:prod"}
+			}
+			s.object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.version}
+			s.decision.Outcome = tc.outcome
+			s.decision.Record.Distribution.Release = tc.configured
+			if got := releaseNote(s); got != tc.want {
+				t.Errorf("note %q, want %q", got, tc.want)
+			}
+		})
+	}
+	if got := releaseNote(newState(&v1alpha2.LlamaStackDistribution{})); got != "" {
+		t.Errorf("note %q of a new stack", got)
+	}
+}
+
+// A roll-out is another one when the template is, which scaling does not change.
+func TestRollout(t *testing.T) {
+	deployment := &appsv1.Deployment{}
+	deployment.UID = "u"
+	var seen []string
+	look := func() {
+		t.Helper()
+		rollout, err := rolloutOf(deployment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, rollout)
+	}
+	look()
+	deployment.Spec.Replicas = new(int32(3))
+	deployment.Generation = 2
+	look()
+	deployment.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now"}
+	look()
+	deployment.UID = "v"
+	look()
+	if seen[0] != seen[1] || len(slices.Compact(seen)) != 3 {
+		t.Errorf("roll-outs %q", seen)
+	}
+}
+
+// The server is asked in the way that the kubelet asks it.
+func TestServesTLS(t *testing.T) {
+	probe := func(scheme corev1.URIScheme) *corev1.Probe {
+		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: scheme}}}
+	}
+	for name, tc := range map[string]struct {
+		containers []corev1.Container
+		want       bool
+	}{
+		"none":           {nil, false},
+		"plain":          {[]corev1.Container{{Name: names.Container, ReadinessProbe: probe("HTTP")}}, false},
+		"HTTPS":          {[]corev1.Container{{Name: "sidecar"}, {Name: names.Container, ReadinessProbe: probe("HTTPS")}}, true},
+		"of another one": {[]corev1.Container{{Name: "sidecar", ReadinessProbe: probe("HTTPS")}}, false},
+		"own probe":      {[]corev1.Container{{Name: names.Container, ReadinessProbe: &corev1.Probe{}}}, false},
+	} {
+		if got := servesTLS(&corev1.PodSpec{Containers: tc.containers}); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

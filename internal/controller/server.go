@@ -1,0 +1,140 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// wake makes a function that has a stack reconciled, by an event on the channel.
+func wake(stacks chan<- ctrlevent.GenericEvent) func(context.Context, types.NamespacedName) {
+	return func(ctx context.Context, stack types.NamespacedName) {
+		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: stack.Name}}
+		select {
+		case stacks <- ctrlevent.GenericEvent{Object: object}:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// observeServer notes the version that the running server tells of itself once
+// its roll-out is complete, and warns when it is of another release than the
+// configuration was made for. A server that does not tell is no problem.
+func (r *Reconciler) observeServer(s *state) {
+	now := &s.object.Status
+	if was := now.ResolvedDistribution; was != nil && was.Image != s.distribution.Image {
+		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
+	}
+	if target, ok := serverOf(s); ok {
+		if version := r.prober.Version(target); version != "" {
+			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = version })
+		}
+	}
+	s.releaseNote = releaseNote(s)
+	i := slices.IndexFunc(s.conditions, func(c metav1.Condition) bool { return c.Type == v1alpha2.ConditionConfigGenerated })
+	if s.releaseNote == "" || i < 0 {
+		return
+	}
+	s.conditions[i].Message += "; " + s.releaseNote
+	was := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
+	if was == nil || !strings.HasSuffix(was.Message, s.releaseNote) {
+		s.events = append(s.events, warn(v1alpha2.EventServerReleaseDiffers, s.releaseNote))
+	}
+}
+
+// setVersion changes the versions in the status, and dates the change.
+func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, change func(*v1alpha2.VersionStatus)) {
+	var version v1alpha2.VersionStatus
+	if now.Version != nil {
+		version = *now.Version
+	}
+	changed := version
+	change(&changed)
+	if now.Version != nil && changed == version {
+		return
+	}
+	at := timestamp(r.now())
+	changed.LastUpdated = &at
+	now.Version = &changed
+}
+
+// serverOf is the server that can be asked: one with pods of the current
+// configuration, all of them available.
+func serverOf(s *state) (probe.Target, bool) {
+	available := slices.ContainsFunc(s.conditions, func(c metav1.Condition) bool {
+		return c.Type == v1alpha2.ConditionAvailable && c.Reason == v1alpha2.ReasonMinimumReplicasAvailable
+	})
+	if !available || s.decision.Outcome == record.RolledBack {
+		return probe.Target{}, false
+	}
+	rollout, err := rolloutOf(s.deployment)
+	if err != nil {
+		return probe.Target{}, false
+	}
+	return probe.Target{
+		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec), TLS: servesTLS(&s.deployment.Spec.Template.Spec),
+	}, true
+}
+
+// rolloutOf tells one roll-out from another: by the template, which a restart
+// changes too, and scaling does not.
+func rolloutOf(deployment *appsv1.Deployment) (string, error) {
+	template, err := json.Marshal(deployment.Spec.Template)
+	if err != nil {
+		return "", fmt.Errorf("encode the template of Deployment %q: %w", deployment.Name, err)
+	}
+	sum := sha256.Sum256(template)
+	return string(deployment.UID) + "/" + hex.EncodeToString(sum[:]), nil
+}
+
+// servesTLS says that the server is asked by HTTPS: as its readiness probe asks.
+func servesTLS(pod *corev1.PodSpec) bool {
+	for i := range pod.Containers {
+		c := &pod.Containers[i]
+		if c.Name == names.Container && c.ReadinessProbe != nil && c.ReadinessProbe.HTTPGet != nil {
+			return c.ReadinessProbe.HTTPGet.Scheme == corev1.URISchemeHTTPS
+		}
+	}
+	return false
+}
+
+// releaseNote says that the running server is of another release line than its
+// configuration was made for, and what to do; empty when it is not, or it is not
+// known.
+func releaseNote(s *state) string {
+	configured := s.decision.Record.Distribution.Release
+	if s.object.Status.Version == nil {
+		return ""
+	}
+	version := s.object.Status.Version.LlamaStackServerVersion
+	line := release.LineOf(version)
+	if line == "" || line == configured || s.decision.Outcome == record.RolledBack {
+		return ""
+	}
+	remedy := fmt.Sprintf("set spec.distribution.version to %q", line)
+	switch {
+	case !slices.Contains(release.Offered(), line):
+		remedy = "this operator offers the releases " + strings.Join(release.Offered(), ", ")
+	case s.object.Spec.Distribution.Name == "":
+		remedy = "give spec.distribution.image a tag that begins with " + line
+	}
+	return fmt.Sprintf("the server is of release %s and is configured as %s: %s", version, configured, remedy)
+}

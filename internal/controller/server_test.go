@@ -1,0 +1,166 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// servers stands for the servers of every stack.
+type servers struct {
+	version  atomic.Pointer[string]
+	requests atomic.Int32
+}
+
+// serve lets the test's stacks have servers of this version; empty: they demand
+// authentication, as release 0.2 does.
+func (b *bench) serve(t *testing.T, version string) *servers {
+	t.Helper()
+	s := &servers{}
+	s.version.Store(&version)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.requests.Add(1)
+		if version := *s.version.Load(); version != "" {
+			fmt.Fprintf(w, `{"version": %q}`, version)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	b.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	return s
+}
+
+// serverVersion waits until the status has the version that the server tells.
+func (b *bench) serverVersion(t *testing.T, stack, version string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	eventually(t, func() error {
+		b.get(t, stack, object)
+		if v := object.Status.Version; v == nil || v.LlamaStackServerVersion != version {
+			return fmt.Errorf("version %+v, want %q", v, version)
+		}
+		return nil
+	})
+	return object
+}
+
+// The running server is asked once for each roll-out, when it is complete. What
+// it says is one status write; a restart of the operator writes nothing.
+func TestServerVersion(t *testing.T) {
+	b := newBench(t)
+	asked := b.serve(t, "0.7.1")
+	first := b.start(t, "version")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.settled(t, "version")
+	if got := asked.requests.Load(); got != 0 {
+		t.Errorf("%d requests to a server without a pod", got)
+	}
+	before := len(b.settled(t, "version"))
+	b.rollOut(t, "my")
+	stack := b.serverVersion(t, "my", "0.7.1")
+	seen := b.settled(t, "version")
+	transition := "patch llamastackdistributions status my"
+	if diff := cmp.Diff([]string{transition, transition}, seen[before:]); diff != "" {
+		t.Errorf("calls of a roll-out and a version (-want +got):\n%s", diff)
+	}
+	if got := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed); strings.Contains(got.Message, "release") {
+		t.Errorf("message %q of a server as expected", got.Message)
+	}
+	if stack.Status.Version.LastUpdated == nil {
+		t.Error("the version has no date")
+	}
+	first.stop(t)
+	b.start(t, "version")
+	eventually(t, func() error {
+		if got := asked.requests.Load(); got != 2 {
+			return fmt.Errorf("%d requests", got)
+		}
+		return nil
+	})
+	if now := b.settled(t, "version"); len(now) != len(seen) {
+		t.Errorf("calls of a restart: %v", now[len(seen):])
+	}
+	if got := asked.requests.Load(); got != 2 {
+		t.Errorf("%d requests, want one for the roll-out and one for the restart", got)
+	}
+}
+
+// A server of another release than its configuration is told in the status and
+// in an event, with the remedy; following that, it is gone.
+func TestServerReleaseDiffers(t *testing.T) {
+	b := newBench(t)
+	b.configured = true
+	asked := b.serve(t, "1.9.2")
+	b.start(t, "differs")
+	b.configure(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:mine")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [llama]}}`))
+	b.image(t, "my", "mirror.example.com/starter:mine", v1alpha2.ImageFromOperatorConfig)
+	b.rollOut(t, "my")
+	b.serverVersion(t, "my", "1.9.2")
+	expect := func(remedy string) {
+		t.Helper()
+		eventually(t, func() error {
+			condition := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+			if condition.Status != metav1.ConditionTrue || !strings.HasPrefix(condition.Message, "Generated config.yaml with ") ||
+				!strings.HasSuffix(condition.Message, remedy) {
+				return fmt.Errorf("condition %+v, want %q", condition, remedy)
+			}
+			return nil
+		})
+		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	}
+	note := "the server is of release 1.9.2 and is configured as 0.7: this operator offers the releases " + strings.Join(release.Offered(), ", ")
+	expect("; " + note)
+	var notes []string
+	for _, event := range b.events(t) {
+		if event.Reason == v1alpha2.EventServerReleaseDiffers {
+			notes = append(notes, event.Type+" "+event.Note)
+		}
+	}
+	if diff := cmp.Diff([]string{"Warning " + note}, notes); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+
+	version := "0.7.3"
+	asked.version.Store(&version)
+	b.configure(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
+	b.image(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
+	b.serverVersion(t, "my", "") // the pods of the new image are on their way
+	b.rollOut(t, "my")
+	b.serverVersion(t, "my", "0.7.3")
+	expect("1 model")
+}
+
+// A server that does not tell is no problem, and it is not asked for ever.
+func TestServerDoesNotTell(t *testing.T) {
+	b := newBench(t)
+	asked := b.serve(t, "")
+	b.start(t, "silent")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.rollOut(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.settled(t, "silent")
+	if got := asked.requests.Load(); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+	if stack := b.serverVersion(t, "my", ""); stack.Status.Phase != v1alpha2.PhaseReady {
+		t.Errorf("phase %q", stack.Status.Phase)
+	}
+}

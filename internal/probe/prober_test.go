@@ -1,0 +1,320 @@
+package probe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+)
+
+const (
+	soon  = 10 * time.Second
+	retry = 5 * time.Millisecond
+)
+
+func stack(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "ns", Name: name}
+}
+
+// bench is a prober whose every connection goes to one server.
+type bench struct {
+	*probe.Prober
+	requests atomic.Int32
+
+	mu        sync.Mutex
+	hosts     []string
+	addresses []string
+	told      []string
+}
+
+func start(t *testing.T, handler http.HandlerFunc, secure bool) *bench {
+	t.Helper()
+	b := &bench{}
+	counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		b.hosts = append(b.hosts, r.Host+r.URL.Path)
+		b.mu.Unlock()
+		b.requests.Add(1)
+		handler(w, r)
+	})
+	server := httptest.NewUnstartedServer(counted)
+	if secure {
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
+	t.Cleanup(server.Close)
+	b.Prober = probe.New(probe.Options{
+		FirstRetry: retry,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			b.mu.Lock()
+			b.addresses = append(b.addresses, address)
+			b.mu.Unlock()
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		},
+		Notify: func(_ context.Context, stack types.NamespacedName) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.told = append(b.told, stack.Name)
+		},
+	})
+	b.run(t)
+	return b
+}
+
+// run starts the prober until the test ends.
+func (b *bench) run(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- b.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (b *bench) toldOf() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.told...)
+}
+
+// eventually polls until check is content.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, soon, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("not within %v: %v", soon, last)
+	}
+}
+
+// quiet waits until there was no request for much longer than between two
+// attempts, and gives their number.
+func (b *bench) quiet(t *testing.T) int32 {
+	t.Helper()
+	last, since := b.requests.Load(), time.Now()
+	err := wait.PollUntilContextTimeout(t.Context(), retry, soon, true, func(context.Context) (bool, error) {
+		if now := b.requests.Load(); now != last {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) > 50*retry, nil
+	})
+	if err != nil {
+		t.Fatalf("there is no end: %d requests", last)
+	}
+	return last
+}
+
+func answer(version string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"version": %q}`, version) }
+}
+
+// A server is asked once for each roll-out, through its Service, and who wants
+// to know is told.
+func TestVersion(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("TLS %t", secure), func(t *testing.T) {
+			b := start(t, answer("0.7.1"), secure)
+			first := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321, TLS: secure}
+			ask := func(target probe.Target) {
+				t.Helper()
+				eventually(t, func() error {
+					if got := b.Version(target); got != "0.7.1" {
+						return fmt.Errorf("version %q", got)
+					}
+					return nil
+				})
+			}
+			ask(first)
+			ask(first)
+			if got := b.quiet(t); got != 1 {
+				t.Errorf("%d requests for one roll-out", got)
+			}
+			second := first
+			second.Rollout = "2"
+			if got := b.Version(second); got != "" {
+				t.Errorf("the next roll-out has the version %q of the last", got)
+			}
+			ask(second)
+			if got := b.quiet(t); got != 2 {
+				t.Errorf("%d requests for two roll-outs", got)
+			}
+			if diff := cmp.Diff([]string{"my", "my"}, b.toldOf()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"my-service.ns.svc:8321", "my-service.ns.svc:8321"}, b.addresses); diff != "" {
+				t.Errorf("addresses (-want +got):\n%s", diff)
+			}
+			if want := "my-service.ns.svc:8321/v1/version"; b.hosts[0] != want {
+				t.Errorf("asked %q, want %q", b.hosts[0], want)
+			}
+		})
+	}
+}
+
+// What may pass is tried again, a few times; what will not change is taken as
+// it is. Neither tells anything.
+func TestNoVersion(t *testing.T) {
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	text := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+	}
+	for name, tc := range map[string]struct {
+		handler  http.HandlerFunc
+		requests int32
+	}{
+		"server error":      {status(500), 5},
+		"not reached yet":   {status(503), 5},
+		"too many requests": {status(429), 5},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, `{"version"`)
+		}, 5},
+		"authentication (0.2)": {status(401), 1},
+		"forbidden":            {status(403), 1},
+		"no such path":         {status(404), 1},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere/", http.StatusFound)
+		}, 1},
+		"not JSON":           {text("<html>"), 1},
+		"no version":         {text(`{}`), 1},
+		"not a version":      {text(`{"version": "see <a href='http://x'>"}`), 1},
+		"not a text":         {text(`{"version": {"a": 1}}`), 1},
+		"too long a version": {text(`{"version": "1.` + strings.Repeat("0", 100) + `"}`), 1},
+		"too large":          {text(`{"version": "0.7.1", "x": "` + strings.Repeat("x", 5000) + `"}`), 1},
+		"endless": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {
+					return
+				}
+			}
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, tc.handler, false)
+			target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
+			b.Version(target)
+			eventually(t, func() error {
+				if got := b.requests.Load(); got != tc.requests {
+					return fmt.Errorf("%d requests, want %d", got, tc.requests)
+				}
+				return nil
+			})
+			if got := b.Version(target); got != "" {
+				t.Errorf("version %q", got)
+			}
+			if got := b.quiet(t); got != tc.requests {
+				t.Errorf("%d requests, want %d", got, tc.requests)
+			}
+			if told := b.toldOf(); len(told) > 0 {
+				t.Errorf("told %v", told)
+			}
+		})
+	}
+}
+
+// A server that starts to answer is heard, and the next roll-out begins to
+// count anew.
+func TestRetries(t *testing.T) {
+	var good atomic.Bool
+	b := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if !good.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		answer("1.5.0")(w, r)
+	}, false)
+	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
+	b.Version(target)
+	if got := b.quiet(t); got != 5 {
+		t.Errorf("%d requests, want 5", got)
+	}
+	good.Store(true)
+	if got := b.Version(target); got != "" || b.quiet(t) != 5 {
+		t.Errorf("asked again without a roll-out, version %q", got)
+	}
+	target.Rollout = "2"
+	eventually(t, func() error {
+		if got := b.Version(target); got != "1.5.0" {
+			return fmt.Errorf("version %q", got)
+		}
+		return nil
+	})
+}
+
+// A stack that is gone is not asked any more, and one that comes back is.
+func TestForget(t *testing.T) {
+	b := start(t, answer("0.7.1"), false)
+	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
+	ask := func() {
+		t.Helper()
+		eventually(t, func() error {
+			if b.Version(target) == "" {
+				return errors.New("no version")
+			}
+			return nil
+		})
+	}
+	ask()
+	b.Forget(target.Stack)
+	if got := b.quiet(t); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+	if got := b.Version(target); got != "" {
+		t.Errorf("remembers version %q", got)
+	}
+	ask()
+}
+
+// Many stacks at once do not become many requests at once.
+func TestRate(t *testing.T) {
+	var at, most atomic.Int32
+	b := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if now := at.Add(1); now > most.Load() {
+			most.Store(now)
+		}
+		defer at.Add(-1)
+		answer("0.7.1")(w, r)
+	}, false)
+	began := time.Now()
+	const stacks = 20
+	for i := range stacks {
+		b.Version(probe.Target{Stack: stack(fmt.Sprintf("s%d", i)), Rollout: "1", Port: 8321})
+	}
+	eventually(t, func() error {
+		if got := len(b.toldOf()); got != stacks {
+			return fmt.Errorf("%d answers", got)
+		}
+		return nil
+	})
+	// The first ten are free, the others come ten a second.
+	if took := time.Since(began); took < 800*time.Millisecond {
+		t.Errorf("%d servers were asked in %v", stacks, took)
+	}
+	if got := most.Load(); got > 4 {
+		t.Errorf("%d requests at the same time", got)
+	}
+}
