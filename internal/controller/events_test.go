@@ -11,15 +11,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
+// events are the operator's: the API server repairs its list of addresses, and
+// tells of a Service that was made meanwhile.
 func (b *bench) events(t *testing.T) []eventsv1.Event {
 	t.Helper()
 	var list eventsv1.EventList
 	if err := b.List(t.Context(), &list, client.InNamespace(b.namespace)); err != nil {
 		t.Fatal(err)
 	}
-	return list.Items
+	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.ReportingController != names.EventReporter })
 }
 
 // reasons of the events, sorted, with the number of times.
