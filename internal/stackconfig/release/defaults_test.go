@@ -27,6 +27,7 @@ var onlyUser = map[string][]string{
 	"inference/remote::vllm":                   {"url", "base_url"}, // the first up to 0.3, the second later
 	"safety/remote::passthrough":               {"base_url"},
 	"vector_io/remote::chromadb":               {"url"},
+	"vector_io/remote::elasticsearch":          {"elasticsearch_url"},
 	"vector_io/remote::milvus":                 {"uri"},
 	"vector_io/remote::oci":                    {"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc", "ewallet_password"},
 }

@@ -58,6 +58,11 @@ func TestRules(t *testing.T) {
 		{"", "0.7", "gemini", ""},
 		{"1.4", "", "postgres", "exclusive connection_string host port db user password; any_of connection_string user"},
 		{"", "1.3", "postgres", ""},
+		{"0.7", "", "passthrough", "disjoint forward_headers extra_blocked_headers"},
+		{"0.5", "", "ivfflat", "below probes lists"},
+		{"", "", "qdrant", "exclusive location url host; exclusive url host"},
+		{"", "", "access", "any_of permit forbid; exclusive permit forbid; exclusive when unless"},
+		{"0.5", "", "route", "any_of permit forbid; exclusive permit forbid; exclusive when unless"},
 	} {
 		for _, line := range between(t, tt.first, tt.last) {
 			var got []string
@@ -86,18 +91,31 @@ func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
 	network, _ := vllm.Config.Key("network")
 	auth, _ := r.Server.Key("auth")
 	find := map[string]func() *schema.Class{
-		"top":      func() *schema.Class { return r.TopLevel },
-		"auth":     func() *schema.Class { return within(auth.Type, "OAuth2TokenAuthConfig") },
-		"tls":      func() *schema.Class { return within(network.Type, "TLSConfig") },
-		"proxy":    func() *schema.Class { return within(network.Type, "ProxyConfig") },
-		"gemini":   func() *schema.Class { return gemini.Config },
-		"postgres": func() *schema.Class { return postgres.Class },
+		"top":         func() *schema.Class { return r.TopLevel },
+		"auth":        func() *schema.Class { return within(auth.Type, "OAuth2TokenAuthConfig") },
+		"tls":         func() *schema.Class { return within(network.Type, "TLSConfig") },
+		"proxy":       func() *schema.Class { return within(network.Type, "ProxyConfig") },
+		"gemini":      func() *schema.Class { return gemini.Config },
+		"postgres":    func() *schema.Class { return postgres.Class },
+		"access":      func() *schema.Class { return within(auth.Type, "AccessRule") },
+		"route":       func() *schema.Class { return within(auth.Type, "RouteAccessRule") },
+		"passthrough": func() *schema.Class { return configOf(r, "inference", "remote::passthrough") },
+		"qdrant":      func() *schema.Class { return configOf(r, "vector_io", "remote::qdrant") },
+		"ivfflat": func() *schema.Class {
+			index, _ := configOf(r, "vector_io", "remote::pgvector").Key("vector_index")
+			return within(index.Type, "PGVectorIVFFlatVectorIndex")
+		},
 	}
 	class := find[name]()
 	if class == nil {
 		t.Fatalf("%s has no class for %s", r.Line, name)
 	}
 	return class
+}
+
+func configOf(r *release.Release, api, kind string) *schema.Class {
+	p, _ := r.Provider(api, kind)
+	return p.Config
 }
 
 // within finds a class by name among those that a type names, at any depth.

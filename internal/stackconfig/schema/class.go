@@ -65,6 +65,14 @@ type Limits struct {
 	// Pattern is a regular expression that a string has to match somewhere; it is in the syntax of Rust's regex
 	// crate, which Go's regexp reads too.
 	Pattern string `json:"pattern,omitempty"`
+	// Means says in words what Pattern asks for, as it continues "must be …"; empty where the pattern says it well enough.
+	Means string `json:"means,omitempty"`
+	// Contains are the texts that a string has to hold, each somewhere.
+	Contains []string `json:"contains,omitempty"`
+	// Not are the strings that are refused, whatever their case.
+	Not []string `json:"not,omitempty"`
+	// Values are the bounds of each value of a list or a mapping.
+	Values *Limits `json:"values,omitempty"`
 }
 
 // NewClass returns a class with the given keys.

@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,12 +22,29 @@ func (l *Limits) check(path string, node *yaml.Node) []Problem {
 		want = l.stringLimit(node.Value)
 	case valueList, valueMapping:
 		want = l.lengthLimit(entries(node), "entries")
+		if want == "" && l.Values != nil {
+			return l.Values.checkValues(path, node)
+		}
 	case valueNull, valueBool, valueReference, valueTimestamp, valueUnknown:
 	}
 	if want == "" {
 		return nil
 	}
 	return []Problem{{Kind: OutOfRange, Path: path, Want: want, Got: valueNames[kindOf(node)], Fatal: true}}
+}
+
+// checkValues holds each value of a list or a mapping to the limits.
+func (l *Limits) checkValues(path string, node *yaml.Node) []Problem {
+	var problems []Problem
+	for i, item := range node.Content {
+		switch {
+		case node.Kind == yaml.SequenceNode:
+			problems = append(problems, l.check(fmt.Sprintf("%s[%d]", path, i), item)...)
+		case i%2 == 1:
+			problems = append(problems, l.check(join(path, node.Content[i-1].Value), item)...)
+		}
+	}
+	return problems
 }
 
 func entries(node *yaml.Node) int {
@@ -64,11 +83,19 @@ func (l *Limits) stringLimit(value string) string {
 	if want := l.lengthLimit(utf8.RuneCountInString(value), "characters"); want != "" {
 		return want
 	}
+	for _, part := range l.Contains {
+		if !strings.Contains(value, part) {
+			return "text with " + part
+		}
+	}
+	if slices.ContainsFunc(l.Not, func(refused string) bool { return strings.EqualFold(strings.TrimSpace(value), refused) }) {
+		return "none of " + strings.Join(l.Not, ", ")
+	}
 	if l.Pattern == "" {
 		return ""
 	}
 	if pattern, err := regexp.Compile(l.Pattern); err == nil && !pattern.MatchString(value) {
-		return "text that matches " + l.Pattern
+		return cmp.Or(l.Means, "text that matches "+l.Pattern)
 	}
 	return ""
 }

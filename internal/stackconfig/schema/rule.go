@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -17,6 +20,10 @@ const (
 	Together RuleKind = "together"
 	// AnyOf: at least one of the keys.
 	AnyOf RuleKind = "any_of"
+	// Below: the number of the first key is less than that of the second; an absent key has its default.
+	Below RuleKind = "below"
+	// Disjoint: no value of the first key, a list or a mapping, is a value of the second, whatever its case.
+	Disjoint RuleKind = "disjoint"
 )
 
 // Rule is a condition on several keys of a class; the server does not start when it is broken. A key that is null or empty
@@ -62,7 +69,15 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	}
 	var problems []Problem
 	for _, rule := range c.Rules {
-		if p := rule.check(path, given); p != nil {
+		p := rule.check(path, given)
+		switch rule.Kind {
+		case Below:
+			p = c.below(rule, path, node)
+		case Disjoint:
+			p = c.disjoint(rule, path, node)
+		case Exclusive, Together, AnyOf:
+		}
+		if p != nil {
 			problems = append(problems, *p)
 		}
 	}
@@ -85,4 +100,60 @@ func (r Rule) check(path string, given map[string]presence) *Problem {
 		return &Problem{Kind: MissingChoice, Path: path, Want: strings.Join(r.Keys, ", "), Fatal: true}
 	}
 	return nil
+}
+
+// below compares the numbers of two keys; what is no plain number passes.
+func (c *Class) below(rule Rule, path string, node *yaml.Node) *Problem {
+	low, okLow := c.number(rule.Keys[0], node)
+	high, okHigh := c.number(rule.Keys[1], node)
+	if !okLow || !okHigh || low < high {
+		return nil
+	}
+	return &Problem{Kind: OutOfRange, Path: join(path, rule.Keys[0]), Want: "less than " + rule.Keys[1], Fatal: true}
+}
+
+// number is the number that a key has, by itself or by default.
+func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
+	key, _ := c.Key(name)
+	text := fmt.Sprint(key.Default)
+	if value := c.valueOf(name, node); value != nil {
+		text = value.Value
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	return number, err == nil
+}
+
+// disjoint looks for a value that two keys share.
+func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
+	taken := valuesOf(c.valueOf(rule.Keys[1], node))
+	for _, value := range valuesOf(c.valueOf(rule.Keys[0], node)) {
+		if slices.Contains(taken, value) {
+			return &Problem{Kind: ConflictingKeys, Path: join(path, rule.Keys[0]), Want: rule.Keys[1], Fatal: true}
+		}
+	}
+	return nil
+}
+
+// valueOf is the value that a mapping has for a key or one of its aliases, nil without one.
+func (c *Class) valueOf(name string, node *yaml.Node) *yaml.Node {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if key, ok := c.Key(node.Content[i].Value); ok && key.Name == name {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// valuesOf are the strings that a list or a mapping holds, in lower case.
+func valuesOf(node *yaml.Node) []string {
+	if node == nil {
+		return nil
+	}
+	var values []string
+	for i, item := range node.Content {
+		if kindOf(item) == valueString && (node.Kind == yaml.SequenceNode || i%2 == 1) {
+			values = append(values, strings.ToLower(strings.TrimSpace(item.Value)))
+		}
+	}
+	return values
 }

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,5 +72,83 @@ func TestRules(t *testing.T) {
 		if got := tt.problem.Message(); got != tt.want {
 			t.Errorf("message %q, want %q", got, tt.want)
 		}
+	}
+}
+
+// Rules about values, not only about which keys are there.
+func TestValueRules(t *testing.T) {
+	str := &schema.Expr{Kind: schema.KindAny}
+	class := schema.NewClass("Index", schema.ExtraIgnore, []schema.Key{
+		{Name: "lists", Type: str, Default: json.Number("100")},
+		{Name: "probes", Aliases: []string{"p"}, Type: str, Default: json.Number("10")},
+		{Name: "forward", Type: str},
+		{Name: "blocked", Type: str},
+	})
+	class.Rules = []schema.Rule{
+		{Kind: schema.Below, Keys: []string{"probes", "lists"}},
+		{Kind: schema.Disjoint, Keys: []string{"forward", "blocked"}},
+	}
+	for text, want := range map[string]string{
+		"{}":                                     "",
+		"{lists: 11}":                            "",
+		"{lists: 10}":                            "probes: must be less than lists",
+		"{p: 100}":                               "probes: must be less than lists",
+		"{p: 100, lists: 101}":                   "",
+		"{p: '${env.P}', lists: 1}":              "",
+		"{forward: {a: X}}":                      "",
+		"{forward: {a: X}, blocked: [y, ' x ']}": `forward: may not stand beside "blocked"; give one of the two`,
+		"{forward: {a: X}, blocked: [a]}":        "",
+		"{forward: [x], blocked: {k: X}}":        `forward: may not stand beside "blocked"; give one of the two`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			var document yaml.Node
+			if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			problems := class.Check(document.Content[0])
+			for i := range problems {
+				got += problems[i].Path + ": " + problems[i].Message()
+			}
+			if got != want {
+				t.Errorf("problems %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// Limits of texts, and of what a list or a mapping holds.
+func TestTextLimits(t *testing.T) {
+	class := schema.NewClass("Texts", schema.ExtraIgnore, []schema.Key{
+		{Name: "template", Type: &schema.Expr{Kind: schema.KindAny}, Limits: &schema.Limits{
+			Contains: []string{"{a}", "{b}"}, Pattern: "(?i)search", Means: "text with search",
+		}},
+		{Name: "headers", Type: &schema.Expr{Kind: schema.KindAny}, Limits: &schema.Limits{Values: &schema.Limits{
+			Not: []string{"host", "te"}, Pattern: "^[a-z-]+$",
+		}}},
+	})
+	for text, want := range map[string]string{
+		"{template: 'Search {b} {a}'}":     "",
+		"{template: 'search {a}'}":         "template: must be text with {b}",
+		"{template: '{a} {b}'}":            "template: must be text with search",
+		"{template: '${env.T}'}":           "",
+		"{headers: [x-y]}":                 "",
+		"{headers: {a: x-y, b: ' Host '}}": "headers.b: must be none of host, te",
+		"{headers: [x-y, X]}":              "headers[1]: must be text that matches ^[a-z-]+$",
+	} {
+		t.Run(text, func(t *testing.T) {
+			var document yaml.Node
+			if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			problems := class.Check(document.Content[0])
+			for i := range problems {
+				got += problems[i].Path + ": " + problems[i].Message()
+			}
+			if got != want {
+				t.Errorf("problems %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -43,6 +43,8 @@ func (m *maker) bases() {
 // valueOf is a value for a variable that a shipped configuration reads, by what its name says it is.
 func valueOf(name string) string {
 	switch {
+	case name == "INFERENCE_MODEL":
+		return "meta-llama/Llama-3.2-1B" // one that meta-reference knows
 	case strings.HasSuffix(name, "_PORT"):
 		return "5432"
 	case strings.Contains(name, "URL") || strings.Contains(name, "ENDPOINT") || strings.Contains(name, "BASE"):

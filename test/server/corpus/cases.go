@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
 // Cases are the cases that the data of a line asks for, in a fixed order.
@@ -41,6 +43,7 @@ func (m *maker) providers() {
 				"providers": fields{name: []any{v.provider(kind, "one-of-mine", full)}},
 				"storage":   fields{"kv": fields{}, "sql": fields{}},
 			})
+			m.alternatives(at, name, kind)
 		}
 	}
 	inference := "inference"
@@ -51,6 +54,29 @@ func (m *maker) providers() {
 	m.add("provider/over-the-base", fields{"providers": fields{inference: []any{
 		fields{"id": "openai", "provider": "openai", "endpoint": "http://gateway.example/v1", "apiKey": ref("openai", "key")},
 	}}})
+}
+
+// alternatives are the keys that may not stand beside others, each without those.
+func (m *maker) alternatives(at, field string, kind *provider.Type) {
+	var keys []string
+	for _, rule := range kind.Config.Rules {
+		if rule.Kind == schema.Exclusive {
+			keys = append(keys, rule.Keys...)
+		}
+	}
+	slices.Sort(keys)
+	v := &values{}
+	for _, name := range slices.Compact(keys) {
+		done := map[string]bool{}
+		for i := range kind.RequiredDefaults {
+			done[kind.RequiredDefaults[i].Key] = true
+		}
+		p := fields{"provider": kind.Type, "id": "one-of-mine"}
+		v.write(p, kind.Config, "one-of-mine", choose(kind.Config, done, func(key *schema.Key) bool { return key.Name == name }))
+		m.addOwn(at+"/with-"+name, m.nothing(), fields{
+			"providers": fields{field: p}, "storage": fields{"kv": fields{}, "sql": fields{}},
+		})
+	}
 }
 
 // nothing is the smallest base there is.

@@ -63,14 +63,19 @@ func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, s
 	done[kind.EndpointKey] = true
 }
 
-// settings are the other keys: a credential comes from a Secret, the rest stands in the object.
+// settings are the other keys.
 func (v *values) settings(p fields, kind *provider.Type, id string, done map[string]bool, size form) {
+	v.write(p, kind.Config, id, v.settingKeys(kind.Config, done, size))
+}
+
+// write sets keys of a config: a credential comes from a Secret, the rest stands in the object.
+func (v *values) write(p fields, class *schema.Class, id string, names []string) {
 	settings, secrets := fields{}, fields{}
-	for _, name := range v.settingKeys(kind.Config, done, size) {
-		key, _ := kind.Config.Key(name)
+	for _, name := range names {
+		key, _ := class.Key(name)
 		if key.Secret {
 			secrets[name] = ref(secretName(id), name)
-		} else if value, ok := v.key(kind.Config, &key, 0); ok {
+		} else if value, ok := v.key(class, &key, 0); ok {
 			settings[name] = value
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
@@ -50,9 +51,9 @@ func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, b
 	case schema.KindLiteral:
 		return oneOf(v, expr.Values), true
 	case schema.KindList:
-		return v.list(expr, depth)
+		return v.list(expr, limits, depth)
 	case schema.KindDict:
-		return v.dict(expr, depth)
+		return v.dict(expr, limits, depth)
 	case schema.KindUnion:
 		return v.union(expr, limits, depth)
 	case schema.KindClass:
@@ -89,27 +90,39 @@ func (v *values) fraction(limits *schema.Limits) json.Number {
 }
 
 // texts are awkward on purpose: each is a string that YAML likes to take for something else.
-var texts = []string{"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5", " padded ", "#hash"}
-
-func (v *values) text(limits *schema.Limits) (any, bool) {
-	if limits == nil || limits.Pattern == "" {
-		return oneOf(v, texts), true
-	}
-	pattern, err := regexp.Compile(limits.Pattern)
-	if err != nil {
-		return nil, false
-	}
-	i := slices.IndexFunc(texts, pattern.MatchString)
-	if i < 0 {
-		return nil, false
-	}
-	return texts[i], true
+var texts = []string{
+	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5", " padded ", "#hash",
 }
 
-func (v *values) list(expr *schema.Expr, depth int) (any, bool) {
+// wellFormed are texts that the patterns of some keys ask for.
+var wellFormed = []string{
+	"cl100k_base", "X-Tenant", "user is owner", "user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
+	"postgresql://stack@database.example:5432/stack",
+}
+
+// text is a string within limits.
+func (v *values) text(limits *schema.Limits) (any, bool) {
+	if limits == nil {
+		return oneOf(v, texts), true
+	}
+	choices := texts
+	if limits.Pattern != "" {
+		pattern, err := regexp.Compile(limits.Pattern)
+		if err != nil {
+			return nil, false
+		}
+		choices = slices.DeleteFunc(slices.Clone(wellFormed), func(text string) bool { return !pattern.MatchString(text) })
+	}
+	if len(choices) == 0 {
+		return nil, false
+	}
+	return strings.Join(append([]string{oneOf(v, choices)}, limits.Contains...), " "), true
+}
+
+func (v *values) list(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
 	items := make([]any, 0, len(expr.Args))
 	for _, arg := range expr.Args {
-		item, ok := v.of(arg, nil, depth+1)
+		item, ok := v.of(arg, valueLimits(limits), depth+1)
 		if !ok {
 			return nil, false
 		}
@@ -118,11 +131,19 @@ func (v *values) list(expr *schema.Expr, depth int) (any, bool) {
 	return items, true
 }
 
-func (v *values) dict(expr *schema.Expr, depth int) (any, bool) {
+// valueLimits are the limits of what a list or a mapping holds.
+func valueLimits(limits *schema.Limits) *schema.Limits {
+	if limits == nil {
+		return nil
+	}
+	return limits.Values
+}
+
+func (v *values) dict(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
 	if len(expr.Args) < 2 {
 		return fields{"key": "value"}, true
 	}
-	value, ok := v.of(expr.Args[1], nil, depth+1)
+	value, ok := v.of(expr.Args[1], valueLimits(limits), depth+1)
 	return fields{"key": value}, ok
 }
 
