@@ -41,6 +41,13 @@ func TestLimits(t *testing.T) {
 		{"", "", "access", "{auth: {access_policy: [{permit: {actions: read}, when: user is boss}]}}", "{auth: {access_policy: [{permit: {actions: read}, when: user is not owner}]}}"},
 		{"", "", "access", "{auth: {access_policy: [{permit: {actions: read}, unless: [user is owner, x]}]}}", "{auth: {access_policy: [{permit: {actions: read}, unless: [user with a in roles]}]}}"},
 		{"0.4", "", "access", "{auth: {access_policy: [{permit: {actions: read}, when: resource is owned}]}}", "{auth: {access_policy: [{permit: {actions: read}, when: resource is unowned}]}}"},
+		{"", "", "access", auth("type: kubernetes, api_server_url: kubernetes"), auth("type: kubernetes, api_server_url: 'https://kubernetes'")},
+		{"", "", "access", auth("type: kubernetes, claims_mapping: {groups: ''}"), auth("type: kubernetes, claims_mapping: {groups: roles}")},
+		{"1.4", "", "access", auth("type: upstream_header, principal_header: x, trusted_proxy_cidrs: [proxy]"), auth("type: upstream_header, principal_header: x, trusted_proxy_cidrs: [10.0.0.0/8, '::1']")},
+		{"1.4", "", "access", auth("type: upstream_header, principal_header: x, trusted_proxy_cidrs: []"), auth("type: upstream_header, principal_header: x")},
+		{"1.2", "", "access", "{tenancy: {default_tenant_id: a b}}", "{tenancy: {default_tenant_id: team-A}}"},
+		{"1.2", "", "access", "{tls_config: {ciphers: [RC4]}}", "{tls_config: {ciphers: [ECDHE-RSA-AES256-GCM-SHA384]}}"},
+		{"1.2", "", "access", "{tls_config: {ciphers: []}}", "{tls_config: {ciphers: null}}"},
 	} {
 		for _, line := range between(t, tt.first, tt.last) {
 			if got := outOfBounds(t, line, tt.kind, tt.refused); got == 0 {
@@ -52,6 +59,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+func auth(config string) string { return "{auth: {provider_config: {" + config + "}}}" }
 
 func vectorStores(inner string) string { return "{vector_stores_config: {" + inner + "}}" }
 

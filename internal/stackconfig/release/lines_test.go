@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,14 +63,21 @@ func TestRules(t *testing.T) {
 		{"0.5", "", "ivfflat", "below probes lists"},
 		{"", "", "qdrant", "exclusive location url host; exclusive url host"},
 		{"", "", "access", "any_of permit forbid; exclusive permit forbid; exclusive when unless"},
+		{"1.2", "", "tenancy", "any_of default_tenant_id mode=single"},
+		{"", "0.8", "cors", "never allow_origins allow_origins=* allow_credentials=true"},
 		{"0.5", "", "route", "any_of permit forbid; exclusive permit forbid; exclusive when unless"},
 	} {
 		for _, line := range between(t, tt.first, tt.last) {
 			var got []string
 			class := ruled(t, lineOf(t, line), tt.class)
 			for _, rule := range class.Rules {
-				got = append(got, string(rule.Kind)+" "+strings.Join(rule.Keys, " "))
-				for _, key := range rule.Keys {
+				row, keys := string(rule.Kind)+" "+strings.Join(rule.Keys, " "), slices.Clone(rule.Keys)
+				for _, condition := range rule.If {
+					row += " " + condition.Key + "=" + condition.Value
+					keys = append(keys, condition.Key)
+				}
+				got = append(got, row)
+				for _, key := range keys {
 					if known, _ := class.Key(key); known.Name != key {
 						t.Errorf("%s: a rule of %s names %q, which is not a key", line, class.Name, key)
 					}
@@ -97,6 +105,8 @@ func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
 		"proxy":       func() *schema.Class { return within(network.Type, "ProxyConfig") },
 		"gemini":      func() *schema.Class { return gemini.Config },
 		"postgres":    func() *schema.Class { return postgres.Class },
+		"tenancy":     func() *schema.Class { return within(keyOf(r.Server, "tenancy"), "TenancyConfig") },
+		"cors":        func() *schema.Class { return within(keyOf(r.Server, "cors"), "CORSConfig") },
 		"access":      func() *schema.Class { return within(auth.Type, "AccessRule") },
 		"route":       func() *schema.Class { return within(auth.Type, "RouteAccessRule") },
 		"passthrough": func() *schema.Class { return configOf(r, "inference", "remote::passthrough") },
@@ -111,6 +121,11 @@ func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
 		t.Fatalf("%s has no class for %s", r.Line, name)
 	}
 	return class
+}
+
+func keyOf(class *schema.Class, name string) *schema.Expr {
+	key, _ := class.Key(name)
+	return key.Type
 }
 
 func configOf(r *release.Release, api, kind string) *schema.Class {

@@ -22,6 +22,8 @@ func (p *Problem) Message() string {
 		return fmt.Sprintf("does nothing alone, the server refuses it; give %s too", p.Want)
 	case MissingChoice:
 		return fmt.Sprintf("one of these keys is required: %s", p.Want)
+	case ConflictingValues:
+		return fmt.Sprintf("the server refuses %s together; change one of them", p.Want)
 	case DeprecatedKey:
 		return "is deprecated by the server"
 	}

@@ -19,6 +19,8 @@ const (
 	IncompleteKeys ProblemKind = "IncompleteKeys"
 	// MissingChoice: the mapping needs one of the keys that Want names; the server does not start.
 	MissingChoice ProblemKind = "MissingChoice"
+	// ConflictingValues: the values that Want names may not come together; the server does not start.
+	ConflictingValues ProblemKind = "ConflictingValues"
 	// DeprecatedKey: the key works, and the server asks not to use it.
 	DeprecatedKey ProblemKind = "DeprecatedKey"
 )

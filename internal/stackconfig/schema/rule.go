@@ -24,6 +24,8 @@ const (
 	Below RuleKind = "below"
 	// Disjoint: no value of the first key, a list or a mapping, is a value of the second, whatever its case.
 	Disjoint RuleKind = "disjoint"
+	// Never: the conditions of If may not be met together; it is told at the first key.
+	Never RuleKind = "never"
 )
 
 // Rule is a condition on several keys of a class; the server does not start when it is broken. A key that is null or empty
@@ -31,6 +33,8 @@ const (
 type Rule struct {
 	Kind RuleKind `json:"kind"`
 	Keys []string `json:"keys"`
+	// If are the conditions under which the rule holds; empty means always.
+	If []Condition `json:"if,omitempty"`
 }
 
 // presence says whether a key has a value.
@@ -69,12 +73,17 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	}
 	var problems []Problem
 	for _, rule := range c.Rules {
+		if !c.met(rule.If, node) {
+			continue
+		}
 		p := rule.check(path, given)
 		switch rule.Kind {
 		case Below:
 			p = c.below(rule, path, node)
 		case Disjoint:
 			p = c.disjoint(rule, path, node)
+		case Never:
+			p = &Problem{Kind: ConflictingValues, Path: join(path, rule.Keys[0]), Want: together(rule.If), Fatal: true}
 		case Exclusive, Together, AnyOf:
 		}
 		if p != nil {
@@ -97,9 +106,17 @@ func (r Rule) check(path string, given map[string]presence) *Problem {
 	case r.Kind == Together && len(there) > 0 && len(with[absent]) > 0:
 		return &Problem{Kind: IncompleteKeys, Path: join(path, there[0]), Want: strings.Join(with[absent], ", "), Fatal: true}
 	case r.Kind == AnyOf && len(with[absent]) == len(r.Keys):
-		return &Problem{Kind: MissingChoice, Path: path, Want: strings.Join(r.Keys, ", "), Fatal: true}
+		return &Problem{Kind: MissingChoice, Path: path, Want: strings.Join(r.Keys, ", ") + r.when(), Fatal: true}
 	}
 	return nil
+}
+
+// when tells the conditions at the end of a message.
+func (r Rule) when() string {
+	if len(r.If) == 0 {
+		return ""
+	}
+	return " (with " + together(r.If) + ")"
 }
 
 // below compares the numbers of two keys; what is no plain number passes.

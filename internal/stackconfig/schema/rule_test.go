@@ -32,11 +32,24 @@ func TestRules(t *testing.T) {
 	incomplete := func(path, want string) schema.Problem {
 		return schema.Problem{Kind: schema.IncompleteKeys, Path: path, Want: want, Fatal: true}
 	}
+	class.Rules = append(class.Rules,
+		schema.Rule{Kind: schema.AnyOf, Keys: []string{"project"}, If: []schema.Condition{{Key: "http", Value: "single"}}},
+		schema.Rule{Kind: schema.Never, Keys: []string{"http"}, If: []schema.Condition{{Key: "http", Value: "*"}, {Key: "project", Value: "true"}}})
+	never := schema.Problem{Kind: schema.ConflictingValues, Path: "in.http", Want: "http: * and project: true", Fatal: true}
+	conditional := schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "project (with http: single)", Fatal: true}
 	choice := schema.Problem{Kind: schema.MissingChoice, Path: "in", Want: "api_key, access_token, http", Fatal: true}
 	for text, want := range map[string][]schema.Problem{
-		"in: {api_key: a}":                           nil,
-		"in: {access_token: a, project: b}":          nil,
-		"in: {access_token: a, project: b, http: c}": nil, // only the first excludes the others
+		"in: {api_key: a}":                                        nil,
+		"in: {access_token: a, project: b}":                       nil,
+		"in: {access_token: a, project: b, http: c}":              nil, // only the first excludes the others
+		"in: {http: single}":                                      {conditional},
+		"in: {http: ['${env.X}', single]}":                        {conditional},
+		"in: {http: '${env.X:=single}'}":                          nil,
+		"in: {http: '*'}":                                         nil,
+		"in: {http: ['*'], project: yes, access_token: a}":        {never},
+		"in: {http: ['*'], project: false, access_token: a}":      nil,
+		"in: {http: ['*'], project: '${env.X}', access_token: a}": nil,
+		"in: {http: ['*'], project: 1.0, access_token: a}":        nil,
 		"in: {}":              {choice},
 		"in: {api_key: null}": {choice},
 		"in: {api_key: ''}":   {choice},
@@ -67,6 +80,8 @@ func TestRules(t *testing.T) {
 	}{
 		{conflict("in.http"), `may not stand beside "api_key"; give one of the two`},
 		{incomplete("in.project", "access_token"), "does nothing alone, the server refuses it; give access_token too"},
+		{never, "the server refuses http: * and project: true together; change one of them"},
+		{conditional, "one of these keys is required: project (with http: single)"},
 		{choice, "one of these keys is required: api_key, access_token, http"},
 	} {
 		if got := tt.problem.Message(); got != tt.want {

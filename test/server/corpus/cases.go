@@ -19,6 +19,8 @@ func Cases(rel *release.Release) []Case {
 	m.resources()
 	m.disabled()
 	m.server()
+	m.tls()
+	m.settings()
 	m.bases()
 	m.conditions()
 	m.own()

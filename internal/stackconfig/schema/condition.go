@@ -1,0 +1,48 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Condition is a key with a value as it is written, or, of a list, with that value in it.
+type Condition struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// met says whether a mapping of the class meets every condition. What the environment decides meets none.
+func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
+	for _, condition := range conditions {
+		if value := c.valueOf(condition.Key, node); value == nil || !condition.met(value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c Condition) met(node *yaml.Node) bool {
+	switch kindOf(node) {
+	case valueList:
+		return slices.ContainsFunc(node.Content, c.met)
+	case valueBool:
+		isTrue := slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(node.Value))
+		return strconv.FormatBool(isTrue) == c.Value
+	case valueString, valueInt:
+		return node.Value == c.Value
+	case valueNull, valueFloat, valueReference, valueTimestamp, valueMapping, valueUnknown:
+	}
+	return false
+}
+
+// together writes conditions down: mode: single and x: 1.
+func together(conditions []Condition) string {
+	parts := make([]string, len(conditions))
+	for i, condition := range conditions {
+		parts[i] = condition.Key + ": " + condition.Value
+	}
+	return strings.Join(parts, " and ")
+}

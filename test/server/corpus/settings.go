@@ -1,0 +1,146 @@
+package corpus
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// tls: a certificate of a Secret, with all else that concerns how the server listens, and one that a base brings.
+func (m *maker) tls() {
+	certificate := fields{"tls": fields{"enabled": true, "secretName": "tls"}}
+	m.add("tls/secret", fields{"networking": certificate})
+	m.addOwn("tls/secret/small", m.nothing(), fields{
+		"networking": certificate, "providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}}, "workload": fields{"workers": 2},
+	})
+	m.addOwn("tls/base", m.nothing()+"server: {tls_certfile: /tls/tls.crt, tls_keyfile: /tls/tls.key}\n", fields{
+		"providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}},
+	})
+	if _, known := m.rel.Server.Key("tls_config"); known {
+		m.add("tls/secret/ciphers", fields{
+			"networking": certificate,
+			"settings":   fields{"server": fields{"hsts_max_age": 0, "tls_config": fields{"ciphers": []any{"ECDHE-RSA-AES256-GCM-SHA384"}}}},
+		})
+	}
+}
+
+// settings: every key of the configuration that is no field of the spec, set and taken away; those that a field owns are
+// refused.
+func (m *maker) settings() {
+	for i := range m.rel.TopLevel.Keys {
+		key := &m.rel.TopLevel.Keys[i]
+		class := classOf(key.Type)
+		if class == nil {
+			m.setting([]string{key.Name}, key)
+			continue
+		}
+		for k := range class.Keys {
+			m.setting([]string{key.Name, class.Keys[k].Name}, &class.Keys[k])
+		}
+	}
+	for _, class := range m.authentications() {
+		v := &values{}
+		if value, ok := v.class(class, 0); ok {
+			patch := fields{"server": fields{"auth": fields{"provider_config": tagged(class, value)}}}
+			m.add("settings/server.auth/"+class.Name, fields{"settings": patch})
+		}
+	}
+	m.add("settings/default-shield", fields{
+		"resources": fields{"shields": []any{"guard", "other"}}, "settings": fields{"safety": fields{"default_shield_id": "other"}},
+	})
+	m.add("settings/variables", fields{
+		"secretEnv": fields{"ENDPOINT": ref("auth", "endpoint")},
+		"settings": fields{"server": fields{"auth": fields{"provider_config": fields{
+			"type": "custom", "endpoint": "${env.ENDPOINT}/${env.REALM:=main}",
+		}}}},
+	})
+	for _, path := range pathsOf(shipped(m.rel, starter)) {
+		m.add("settings/removed/"+path, fields{"removeSettings": []any{path}})
+	}
+	m.addOwn("settings/replaced", m.nothing()+"server: {auth: {provider_config: {type: github_token}, access_policy: []}}\n", fields{
+		"providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}}, "removeSettings": []any{"server.auth"},
+		"settings": fields{"server": fields{"auth": fields{"provider_config": fields{"type": "kubernetes"}}}},
+	})
+}
+
+// setting makes a case that sets one value, which leaves a section's other required keys to the base.
+func (m *maker) setting(path []string, key *schema.Key) {
+	v := &values{}
+	value, ok := v.of(key.Type, key.Limits, 0)
+	if !ok {
+		return
+	}
+	if path[0] == "vector_stores" && strings.HasPrefix(key.Name, "default_") {
+		return // what they name has to exist: the starter's own do
+	}
+	m.add("settings/"+strings.Join(path, "."), fields{"settings": nested(path, value)})
+}
+
+// nested is a value below keys.
+func nested(path []string, value any) any {
+	for i := len(path); i > 0; i-- {
+		value = fields{path[i-1]: value}
+	}
+	return value
+}
+
+// classOf is the class of a section, nil when it is none.
+func classOf(expr *schema.Expr) *schema.Class {
+	if expr.Kind == schema.KindClass {
+		return expr.Class
+	}
+	var found *schema.Class
+	for _, member := range expr.Args {
+		if expr.Kind == schema.KindUnion && member.Kind == schema.KindClass {
+			found = member.Class
+		}
+	}
+	return found
+}
+
+// authentications are the ways to ask a client who it is.
+func (m *maker) authentications() []*schema.Class {
+	auth, ok := m.rel.Server.Key("auth")
+	if !ok {
+		return nil
+	}
+	config, _ := classOf(auth.Type).Key("provider_config")
+	var classes []*schema.Class
+	for _, member := range append([]*schema.Expr{config.Type}, config.Type.Args...) {
+		if member.Kind == schema.KindClass {
+			classes = append(classes, member.Class)
+		}
+	}
+	return classes
+}
+
+// tagged is a value with the key that tells its class from others.
+func tagged(class *schema.Class, value any) any {
+	if key, ok := class.Key("type"); ok && key.Type.Kind == schema.KindLiteral {
+		value.(fields)["type"] = key.Type.Values[0]
+	}
+	return value
+}
+
+// pathsOf are the paths of a configuration's sections, and of the keys of those that a field of the spec does not have
+// as a whole.
+func pathsOf(config []byte) []string {
+	var sections map[string]any
+	if err := yaml.Unmarshal(config, &sections); err != nil {
+		panic("corpus: " + err.Error()) // release data has a test
+	}
+	var paths []string
+	for _, section := range sorted(sections) {
+		paths = append(paths, section)
+		owned := slices.Contains([]string{"providers", "registered_resources", "metadata_store", "inference_store"}, section)
+		if below, ok := sections[section].(map[string]any); ok && !owned {
+			for _, key := range sorted(below) {
+				paths = append(paths, section+"."+key)
+			}
+		}
+	}
+	return paths
+}
