@@ -38,14 +38,31 @@ func (i images) override(s *state) (image string, from v1alpha2.ImageSource, ok 
 	if image, ok := i.configured.Image(asked.Name, asked.Version); ok {
 		return image, v1alpha2.ImageFromOperatorConfig, true
 	}
-	// A stack that runs keeps its image until the ConfigMap can be read.
-	recorded, in := s.running, s.object.Status.ResolvedDistribution
-	same := recorded.Distribution.Name == asked.Name && recorded.Distribution.Version == asked.Version
-	if i.unknown && recorded.Image != "" && same && in != nil && in.Image == recorded.Image {
-		return recorded.Image, in.ImageFrom, true
+	if i.unknown {
+		if image, from, ok := runningImage(s); ok {
+			return image, from, true
+		}
 	}
 	image, ok = i.all.Image(asked.Name, asked.Version)
 	return image, v1alpha2.ImageFromRelatedImage, ok
+}
+
+// runningImage is the image that was rendered last for the name and version that
+// the stack asks for, and where that was found: a stack that runs keeps it until
+// the ConfigMap can be read.
+func runningImage(s *state) (image string, from v1alpha2.ImageSource, ok bool) {
+	asked, running, in := s.object.Spec.Distribution, s.running, s.object.Status.ResolvedDistribution
+	if running.Image == "" || running.Distribution.Name != asked.Name || running.Distribution.Version != asked.Version {
+		return "", "", false
+	}
+	switch {
+	case in != nil && in.Image == running.Image:
+		return running.Image, in.ImageFrom, true
+	case running.Image == running.Distribution.CatalogueImage:
+		return running.Image, v1alpha2.ImageFromCatalogue, true
+	default:
+		return running.Image, v1alpha2.ImageFromOperatorConfig, true
+	}
 }
 
 // available are the distributions that the operator knows and their images, as

@@ -159,9 +159,12 @@ func (r *Reconciler) stacksWhere(ctx context.Context, concern func(*v1alpha2.Lla
 // log.
 func (r *Reconciler) tellConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
 	for _, err := range errs {
-		log.FromContext(ctx).Error(err, "Operator config has an error; the key keeps its last good state",
-			"configMap", r.config.name.String(), "key", operatorconfig.KeyOf(err))
+		key, consequence := operatorconfig.KeyOf(err), "the key keeps its last good state"
+		if !slices.Contains(operatorconfig.Keys(), key) {
+			consequence = "the key has no effect"
+		}
+		log.FromContext(ctx).Error(err, "Operator config has an error; "+consequence, "configMap", r.config.name.String(), "key", key)
 		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
-			"%s", truncate(intent.Message(err)+"; the key keeps its last good state"))
+			"%s", truncate(intent.Message(err)+"; "+consequence))
 	}
 }

@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,6 +160,11 @@ func TestBadOperatorConfig(t *testing.T) {
 
 	b.configure(t, "image-override", "starter: a:1") // another error: told, and the first not again
 	expect(2)
+	if !slices.ContainsFunc(b.configEvents(t), func(e eventsv1.Event) bool {
+		return e.Note == `image-override: unknown key, did you mean "image-overrides"?; the key has no effect`
+	}) {
+		t.Errorf("events %+v", b.configEvents(t))
+	}
 	first.stop(t)
 	b.start(t, "bad-again")
 	eventually(t, func() error {

@@ -1,0 +1,50 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// configErrorsNow is what a scraper of the metric sees, by key.
+func configErrorsNow(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() != "llama_stack_operator_config_errors" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			found[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
+		}
+	}
+	return found
+}
+
+// Every known key is there, with 0 when nothing is wrong; an unknown one only
+// while it is wrong.
+func TestConfigErrorsMetric(t *testing.T) {
+	images := field.NewPath(operatorconfig.KeyImageOverrides)
+	setConfigErrors(field.ErrorList{
+		field.Invalid(images.Key("a.b"), "", "x"), field.Invalid(images, "", "x"), field.Invalid(field.NewPath("typo"), "", "x"),
+	})
+	if diff := cmp.Diff(map[string]float64{operatorconfig.KeyImageOverrides: 2, "typo": 1}, configErrorsNow(t)); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	setConfigErrors(nil)
+	want := map[string]float64{}
+	for _, key := range operatorconfig.Keys() {
+		want[key] = 0
+	}
+	if diff := cmp.Diff(want, configErrorsNow(t)); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}
