@@ -324,7 +324,7 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	if !ok || id == "" || schema.HasReference(setting.Value) {
 		return
 	}
-	if !c.isThere(known.API) {
+	if !c.serves(known.API) {
 		c.failAt(reference.Path, fmt.Sprintf("needs the API %s; add a provider to spec.providers.%s", apiField(known.API), apiField(known.API)))
 		return
 	}
@@ -338,6 +338,12 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	if len(ids) > 0 && !slices.Contains(ids, id) {
 		c.failAt(reference.Path, fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, strings.Join(ids, ", ")))
 	}
+}
+
+// serves says whether the server has an API: it has all where none are listed.
+func (c *checker) serves(api string) bool {
+	listed := yamlnode.Items(yamlnode.Get(c.root, "apis"))
+	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })
 }
 
 func anyFatal(problems []schema.Problem) bool {

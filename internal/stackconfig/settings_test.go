@@ -65,6 +65,20 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	}
 }
 
+// Seen on 0.7.3: a default shield needs the API only where APIs are listed.
+func TestDefaultShieldWithoutItsAPI(t *testing.T) {
+	const spec = "settings: {safety: {default_shield_id: guard}}"
+	base := []byte("distro_name: d\nproviders: {inference: [{provider_id: openai, provider_type: 'remote::openai', config: {}}]}\n")
+	if result, report := generate(t, spec, base); result == nil {
+		t.Errorf("every API is served: %s", intent.Messages(report.Errors))
+	}
+	_, report := generate(t, spec, append(base, "apis: [inference]\n"...))
+	want := "spec.settings.safety.default_shield_id: needs the API safety; add a provider to spec.providers.safety"
+	if got := intent.Messages(report.Errors); got != want {
+		t.Errorf("one API is served: %q", got)
+	}
+}
+
 // A variable is there when anything sets it.
 func TestVariablesOfSettings(t *testing.T) {
 	const settings = "\nsettings: {server: {auth: {provider_config: {type: custom, endpoint: 'http://a/${env.NAME}'}}}}"
