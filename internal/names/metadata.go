@@ -42,6 +42,8 @@ const (
 const (
 	// Container is the name of the server's container.
 	Container = "llama-stack"
+	// DirectoryContainer is the name of the init container that makes what the server does not.
+	DirectoryContainer = "make-directories"
 	// DataVolume is the name of the volume with the server's data.
 	DataVolume = "lls-storage"
 	// ConfigVolume is the name of the volume with the configuration.

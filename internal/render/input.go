@@ -21,6 +21,9 @@ type Input struct {
 	Paths []EnvVar
 	// Secrets are variables that carry the values of Secrets, in order.
 	Secrets []EnvVar
+	// Directories have to exist before the server starts, in the notation of its configuration. None: the server makes
+	// what it needs.
+	Directories []string
 	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
 	Inputs string
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.

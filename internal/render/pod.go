@@ -34,6 +34,9 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 		WithImagePullSecrets(pullSecrets...).
 		WithContainers(container).
 		WithVolumes(volumes...)
+	if len(in.Directories) > 0 {
+		pod.WithInitContainers(directoryContainer(in.Directories, container))
+	}
 	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
 		pod.WithTerminationGracePeriodSeconds(*seconds)
 	}

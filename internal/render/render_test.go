@@ -29,10 +29,11 @@ type fixture struct {
 		Data          string `json:"data"`
 		Binary        []byte `json:"binary"`
 	} `json:"base"`
-	Paths     []render.EnvVar `json:"paths"`
-	Secrets   []render.EnvVar `json:"secrets"`
-	Inputs    string          `json:"inputs"`
-	OpenShift bool            `json:"openShift"`
+	Paths       []render.EnvVar `json:"paths"`
+	Secrets     []render.EnvVar `json:"secrets"`
+	Directories []string        `json:"directories"`
+	Inputs      string          `json:"inputs"`
+	OpenShift   bool            `json:"openShift"`
 }
 
 func readInput(t *testing.T, path string) render.Input {
@@ -43,7 +44,7 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
-		Inputs: f.Inputs, OpenShift: f.OpenShift,
+		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift,
 	}
 	if f.Config != nil {
 		in.Config = &render.Config{ConfigMapName: f.Config.ConfigMapName, Key: f.Config.Key, Hash: f.Config.Hash}

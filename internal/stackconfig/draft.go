@@ -37,6 +37,8 @@ type draft struct {
 
 	env     []EnvVar
 	derived []DerivedValue
+	// dirs have to exist before the server starts.
+	dirs []string
 }
 
 func newDraft(in Input) *draft {

@@ -26,6 +26,7 @@ func (d *draft) finish() *Result {
 		Hash:          hex.EncodeToString(sum[:]),
 		Env:           d.env,
 		Derived:       d.derived,
+		Directories:   d.dirs,
 		ProviderCount: d.providerCount(),
 		ResourceCount: d.resourceCount(),
 		ServesTLS:     servesTLS(d.root),

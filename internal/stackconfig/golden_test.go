@@ -26,11 +26,8 @@ func TestGenerate(t *testing.T) {
 		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
 			t.Run(step+"/"+name, func(t *testing.T) {
 				dir := filepath.Join("testdata", step, name)
-				in := stackconfig.Input{
-					Intent:  readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml"))),
-					Base:    parseBase(t, baseOf(t, step, dir)),
-					Release: release.Default(),
-				}
+				wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
+				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, baseOf(t, step, dir)), Release: releaseOf(t, wishes)}
 				result, report := stackconfig.Generate(in)
 				if (result == nil) != (len(report.Errors) > 0) {
 					t.Errorf("result %v with %d errors", result, len(report.Errors))
@@ -39,6 +36,19 @@ func TestGenerate(t *testing.T) {
 			})
 		}
 	}
+}
+
+// releaseOf is the release that a case asks for, else the default one.
+func releaseOf(t *testing.T, wishes *intent.Intent) *release.Release {
+	t.Helper()
+	if wishes.Distribution.Version == "" {
+		return release.Default()
+	}
+	match, err := release.Lookup(wishes.Distribution.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return match.Release
 }
 
 func baseOf(t *testing.T, step, dir string) []byte {
@@ -98,12 +108,13 @@ func readIntent(t testing.TB, data []byte) *intent.Intent {
 func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Report) map[string][]byte {
 	t.Helper()
 	told := struct {
-		Errors    []string          `json:"errors,omitempty"`
-		Warnings  []string          `json:"warnings,omitempty"`
-		Providers int               `json:"providers,omitempty"`
-		Resources int               `json:"resources,omitempty"`
-		Version   string            `json:"version,omitempty"`
-		Origins   map[string]string `json:"origins,omitempty"`
+		Errors      []string          `json:"errors,omitempty"`
+		Warnings    []string          `json:"warnings,omitempty"`
+		Providers   int               `json:"providers,omitempty"`
+		Resources   int               `json:"resources,omitempty"`
+		Version     string            `json:"version,omitempty"`
+		Directories []string          `json:"directories,omitempty"`
+		Origins     map[string]string `json:"origins,omitempty"`
 	}{}
 	for _, err := range report.Errors {
 		told.Errors = append(told.Errors, intent.Message(err))
@@ -124,6 +135,7 @@ func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Repor
 		if len(result.Env) > 0 {
 			files["env.yaml"] = marshal(t, map[string]any{"env": result.Env, "derived": result.Derived})
 		}
+		told.Directories = result.Directories
 	}
 	files["report.yaml"] = marshal(t, told)
 	return files

@@ -29,6 +29,9 @@ type Result struct {
 	// Derived are the entries of the Secret <name>-storage that Env refers to,
 	// sorted by key; the Secret does not exist when there are none.
 	Derived []DerivedValue
+	// Directories have to exist before the server starts, which makes most of its
+	// directories but not these. They are spelt as in Config, variables included.
+	Directories []string
 	// ProviderCount counts the providers in the configuration, ResourceCount what
 	// it registers. Both leave out what exists only when a variable is set.
 	ProviderCount, ResourceCount int

@@ -4,6 +4,7 @@ package server
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -43,7 +44,21 @@ func newPod(t *testing.T, objects []render.Object, values secrets, root string) 
 		p.env = append(p.env, variable.Name+"="+p.value(t, variable, values))
 	}
 	p.config = p.lookup(t, "RUN_CONFIG_PATH")
+	for _, container := range template.InitContainers {
+		p.initialise(t, container.Command)
+	}
 	return p
+}
+
+// initialise runs an init container: what the server's container needs before it
+// starts.
+func (p *pod) initialise(t *testing.T, command []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home(t)}, p.env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("run init container: %v\n%s", err, out)
+	}
 }
 
 // workload picks the Deployment and the ConfigMaps out of the objects.
