@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
@@ -91,4 +92,29 @@ func outOfBounds(t *testing.T, line, kind, config string) int {
 		}
 	}
 	return count
+}
+
+// The parser asks for the type of each way to authenticate, whatever its class has for a default.
+func TestAuthenticationNeedsAType(t *testing.T) {
+	for _, line := range release.Lines() {
+		server := lineOf(t, line).Server
+		for config, want := range map[string]int{
+			auth(""): 1, auth("jwks: {uri: a}"): 1, auth("endpoint: 'http://a'"): 1, auth("type: github_token"): 0,
+			auth("type: oauth2_token, jwks: {uri: a}"): 0, auth("type: custom, endpoint: a"): 0,
+		} {
+			var document yaml.Node
+			if err := yaml.Unmarshal([]byte(config), &document); err != nil {
+				t.Fatal(err)
+			}
+			missing := 0
+			for _, problem := range server.Check(document.Content[0]) {
+				if problem.Path == "auth.provider_config.type" {
+					missing++
+				}
+			}
+			if missing != want {
+				t.Errorf("%s: %s: the type is missed %d times, want %d", line, config, missing, want)
+			}
+		}
+	}
 }

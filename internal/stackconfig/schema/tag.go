@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -19,16 +20,21 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 			tag = node.Content[i+1]
 		}
 	}
-	if tag == nil || kindOf(tag) != valueString {
-		return nil, false
-	}
 	var known []string
+	required := true
 	for _, class := range classes {
 		key, _ := class.Key(name)
-		if len(key.Type.check("", tag)) == 0 {
+		known, required = append(known, key.Type.Values...), required && key.Required
+		if tag != nil && kindOf(tag) == valueString && slices.Contains(key.Type.Values, tag.Value) {
 			return class.check(path, node), true
 		}
-		known = append(known, key.Type.Values...)
+	}
+	switch {
+	case tag == nil && required:
+		want := "one of " + strings.Join(known, ", ")
+		return []Problem{{Kind: MissingKey, Path: join(path, name), Want: want, Fatal: true}}, true
+	case tag == nil || kindOf(tag) != valueString:
+		return nil, false
 	}
 	return wrongType(join(path, name), "literal["+strings.Join(known, ", ")+"]", kindOf(tag)), true
 }

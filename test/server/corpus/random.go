@@ -62,7 +62,13 @@ func (g *generator) spec() fields {
 		spec["disabled"] = g.disabled()
 	}
 	if g.chance(30) {
-		spec["networking"] = fields{"port": 1024 + g.rand.IntN(60000)}
+		spec["networking"] = g.networking()
+	}
+	if g.chance(30) {
+		spec["settings"] = g.settings()
+	}
+	if g.chance(10) {
+		spec["removeSettings"] = []any{oneOf(&g.values, []string{"vector_stores", "safety", "telemetry", "server.host", "logging.category_levels"})}
 	}
 	if g.chance(40) {
 		spec["workload"] = g.workload()
@@ -75,7 +81,7 @@ func (g *generator) spec() fields {
 
 // configured says that the operator makes a configuration for the spec and does not leave the image's own.
 func configured(spec fields) bool {
-	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil
+	return spec["providers"] != nil || spec["resources"] != nil || spec["storage"] != nil || spec["disabled"] != nil || spec["settings"] != nil
 }
 
 func (g *generator) providers() fields {
@@ -221,6 +227,14 @@ func (g *generator) disabled() []any {
 		}
 	}
 	return disabled
+}
+
+func (g *generator) networking() fields {
+	networking := fields{"port": 1024 + g.rand.IntN(60000)}
+	if g.chance(40) {
+		networking["tls"] = fields{"enabled": true, "secretName": "tls"}
+	}
+	return networking
 }
 
 func (g *generator) workload() fields {

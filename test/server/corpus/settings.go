@@ -66,6 +66,54 @@ func (m *maker) settings() {
 	})
 }
 
+// settings are some of the keys that no field of the spec sets.
+func (g *generator) settings() fields {
+	settings := fields{}
+	for range 1 + g.rand.IntN(3) {
+		section := oneOf(&g.values, []string{"server", "vector_stores", "external_apis_dir", "logging"})
+		key, ok := g.rel.TopLevel.Key(section)
+		if !ok {
+			continue
+		}
+		class := classOf(key.Type)
+		if class == nil {
+			g.put(settings, []string{section}, &key)
+			continue
+		}
+		if name := oneOf(&g.values, class.Names()); !ownedKey(section, name) {
+			inner, _ := class.Key(name)
+			g.put(settings, []string{section, name}, &inner)
+		}
+	}
+	if len(settings) == 0 {
+		settings["server"] = fields{"host": "::"}
+	}
+	return settings
+}
+
+// ownedKey says that a field of the spec, or another of its parts, decides about a key: it would be refused.
+func ownedKey(section, name string) bool {
+	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
+	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"}, name)
+}
+
+// put sets a value below keys, beside what is there.
+func (g *generator) put(into fields, path []string, key *schema.Key) {
+	value, ok := g.of(key.Type, key.Limits, 0)
+	if !ok {
+		return
+	}
+	if len(path) > 1 {
+		section, _ := into[path[0]].(fields)
+		if section == nil {
+			section = fields{}
+			into[path[0]] = section
+		}
+		into, path = section, path[1:]
+	}
+	into[path[0]] = value
+}
+
 // setting makes a case that sets one value, which leaves a section's other required keys to the base.
 func (m *maker) setting(path []string, key *schema.Key) {
 	v := &values{}
