@@ -9,6 +9,7 @@ import (
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
@@ -60,6 +61,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	}
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent: wishes, Base: base, Release: in.Distribution.Release,
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
 	})
 	if result == nil {
 		return refused(in, report)

@@ -172,6 +172,10 @@ func (c *checker) failAt(path, message string) {
 		c.fail(field.Invalid(origin.Path, field.OmitValueType{}, message))
 		return
 	}
+	if c.unknown {
+		c.warn(Finding{ConfigPath: path, Message: message + " (" + origin.Note + "; the release of the server is not known)"})
+		return
+	}
 	c.fail(&field.Error{
 		Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
 		Detail: message + " (" + origin.Note + ")",

@@ -15,8 +15,10 @@ import (
 
 // draft is the configuration in the making.
 type draft struct {
-	in      *intent.Intent
-	rel     *release.Release
+	in  *intent.Intent
+	rel *release.Release
+	// unknown says that rel is a guess.
+	unknown bool
 	root    *yaml.Node
 	version string
 	report  *Report
@@ -45,6 +47,7 @@ func newDraft(in Input) *draft {
 	d := &draft{
 		in:      in.Intent,
 		rel:     in.Release,
+		unknown: in.ReleaseUnknown,
 		root:    yamlnode.Clone(in.Base.root),
 		version: in.Base.version,
 		report:  &Report{origins: make(map[*yaml.Node]Origin)},

@@ -41,8 +41,12 @@ func (d *draft) header() string {
 	if what == "" {
 		what, _, _ = strings.Cut(d.in.Distribution.Image, "@")
 	}
+	line := d.rel.Line
+	if d.unknown {
+		line = "not known, configured as " + line
+	}
 	return fmt.Sprintf("# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n"+
-		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.in.Name), oneLine(what), d.rel.Line)
+		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.in.Name), oneLine(what), line)
 }
 
 // oneLine keeps a comment a comment, whatever a name holds.

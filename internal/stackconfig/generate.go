@@ -17,6 +17,7 @@ var steps = []step{
 	{"server", server},       // port, host, workers
 	{"settings", settings},   // the user's own patch
 	{"check", check},         // everything against the release
+	{"spellings", spellings}, // an unknown release: what others call the same thing
 }
 
 // Generate makes the configuration that Input.Release boots with. It changes

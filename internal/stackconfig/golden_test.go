@@ -28,6 +28,7 @@ func TestGenerate(t *testing.T) {
 				dir := filepath.Join("testdata", step, name)
 				wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
 				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, baseOf(t, step, dir)), Release: releaseOf(t, wishes)}
+				in.ReleaseUnknown = wishes.Distribution.Image != ""
 				result, report := stackconfig.Generate(in)
 				if (result == nil) != (len(report.Errors) > 0) {
 					t.Errorf("result %v with %d errors", result, len(report.Errors))

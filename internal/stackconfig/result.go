@@ -16,6 +16,10 @@ type Input struct {
 	Base *Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
+	// ReleaseUnknown says that nobody knows whether it does: Release is the best
+	// guess. What is safe to write for every release is written, and what is wrong
+	// with the base by Release is a warning.
+	ReleaseUnknown bool
 }
 
 // Result is a generated configuration.

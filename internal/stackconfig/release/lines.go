@@ -1,6 +1,10 @@
 package release
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+)
 
 // LinesWith returns the lines that have a provider type (ResolveType takes it), ascending. It reads the data of every line,
 // which takes a few milliseconds each, once; it is for errors and reports.
@@ -19,11 +23,19 @@ func LinesWithKey(path string) []string {
 
 // Spellings are the keys that a provider type reads in one line or another.
 type Spellings struct {
-	// Endpoints and Credentials are the keys that take the endpoint and the credential, the newest line's first.
-	Endpoints, Credentials []string
+	// Endpoints are the keys that take the endpoint, Credentials those that take the credential, the newest line's first.
+	Endpoints   []EndpointSpelling
+	Credentials []string
 	// Strict says that a key which is not known is refused or handed on in some line, so that only one spelling may be
 	// written (milvus, the safety provider passthrough).
 	Strict bool
+}
+
+// EndpointSpelling is a key for an endpoint, and the type in the newest line that reads it: what a path-less endpoint means
+// may differ, too.
+type EndpointSpelling struct {
+	Key  string
+	Type *provider.Type
 }
 
 // SpellingsOf returns every spelling that any line knows for a provider type: for a server whose release is not known they
@@ -35,7 +47,9 @@ func SpellingsOf(api, providerType string) Spellings {
 		if !ok {
 			continue
 		}
-		s.Endpoints = appendNew(s.Endpoints, p.EndpointKey)
+		if p.EndpointKey != "" && !slices.ContainsFunc(s.Endpoints, func(e EndpointSpelling) bool { return e.Key == p.EndpointKey }) {
+			s.Endpoints = append(s.Endpoints, EndpointSpelling{Key: p.EndpointKey, Type: p})
+		}
 		s.Credentials = appendNew(s.Credentials, p.CredentialKey)
 		s.Strict = s.Strict || p.Config.Extra != "ignore"
 	}
@@ -47,4 +61,13 @@ func appendNew(keys []string, key string) []string {
 		return keys
 	}
 	return append(keys, key)
+}
+
+// DistributionKeys returns the names that the top-level key for the distribution's name has had, the newest line's first.
+func DistributionKeys() []string {
+	var keys []string
+	for _, line := range slices.Backward(Lines()) {
+		keys = appendNew(keys, mustLoad(line).Runtime.DistributionKey)
+	}
+	return keys
 }

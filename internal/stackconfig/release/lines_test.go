@@ -32,16 +32,29 @@ func TestLinesWith(t *testing.T) {
 func TestSpellingsOf(t *testing.T) {
 	for _, tt := range []struct {
 		api, kind string
+		endpoints string
 		want      release.Spellings
 	}{
-		{"inference", "vllm", release.Spellings{Endpoints: []string{"base_url", "url"}, Credentials: []string{"api_token"}}},
-		{"inference", "remote::azure", release.Spellings{Endpoints: []string{"base_url", "api_base"}, Credentials: []string{"api_key"}}},
-		{"inference", "bedrock", release.Spellings{Credentials: []string{"aws_bedrock_bearer_token", "api_key"}}},
-		{"vector_io", "milvus", release.Spellings{Endpoints: []string{"uri"}, Credentials: []string{"token"}, Strict: true}},
-		{"safety", "passthrough", release.Spellings{Endpoints: []string{"base_url"}, Credentials: []string{"api_key"}, Strict: true}},
-		{"inference", "nothing", release.Spellings{}},
+		{"inference", "vllm", "base_url url", release.Spellings{Credentials: []string{"api_token"}}},
+		{"inference", "remote::azure", "base_url api_base", release.Spellings{Credentials: []string{"api_key"}}},
+		{"inference", "bedrock", "", release.Spellings{Credentials: []string{"aws_bedrock_bearer_token", "api_key"}}},
+		{"vector_io", "milvus", "uri", release.Spellings{Credentials: []string{"token"}, Strict: true}},
+		{"safety", "passthrough", "base_url", release.Spellings{Credentials: []string{"api_key"}, Strict: true}},
+		{"inference", "nothing", "", release.Spellings{}},
 	} {
-		if diff := cmp.Diff(tt.want, release.SpellingsOf(tt.api, tt.kind)); diff != "" {
+		got := release.SpellingsOf(tt.api, tt.kind)
+		var endpoints []string
+		for _, e := range got.Endpoints {
+			endpoints = append(endpoints, e.Key)
+			if e.Type.EndpointKey != e.Key {
+				t.Errorf("%s/%s: the key %s is with a type that reads %s", tt.api, tt.kind, e.Key, e.Type.EndpointKey)
+			}
+		}
+		got.Endpoints = nil
+		if keys := strings.Join(endpoints, " "); keys != tt.endpoints {
+			t.Errorf("%s/%s: endpoints %q, want %q", tt.api, tt.kind, keys, tt.endpoints)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("SpellingsOf(%q, %q) (-want +got):\n%s", tt.api, tt.kind, diff)
 		}
 	}

@@ -1,0 +1,79 @@
+//go:build server
+
+package realserver
+
+import (
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+const unknownStack = `
+metadata: {name: demo, namespace: default, uid: 1b671a64-40d5-491e-99b0-da01ff1f3341}
+spec:
+  distribution: {image: "registry.example.com/own/server@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
+  baseConfig: {configMapName: base, key: config.yaml}
+  providers:
+    inference:
+    - {id: vllm, provider: vllm, endpoint: "http://127.0.0.1:9", apiKey: {secretKeyRef: {name: creds, key: vllm}}}
+    - {id: groq, provider: groq, endpoint: "http://127.0.0.1:9"}
+  resources: {models: [llama3.2-8b]}
+`
+
+const unknownBase = "version: 2\napis: [inference]\nproviders: {inference: []}\n"
+
+// TestUnknownRelease shows that what is generated for an image whose release
+// nobody knows is read by every release from 0.3 on. (0.2 keeps its storage and
+// its models elsewhere.)
+func TestUnknownRelease(t *testing.T) {
+	var stack v1alpha2.LlamaStackDistribution
+	if err := yaml.UnmarshalStrict([]byte(unknownStack), &stack); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := distribution.Resolve("", stack.Spec.Distribution.Image, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := plan.Build(plan.Input{
+		Object: &stack, Distribution: resolved,
+		Base: &plan.Base{Data: []byte(unknownBase), Source: v1alpha2.ConfigSourceConfigMap},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	support, err := InstallSupport(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range release.Lines() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if match.Release.Storage.Inline {
+			continue
+		}
+		t.Run(line, func(t *testing.T) {
+			bin, err := Install(t.Context(), match.Release.Version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checker := NewChecker(bin, support)
+			defer checker.Close()
+			verdict, err := checker.Check(t.Context(), Request{
+				Tier: Initialise, Config: string(built.Config), Env: map[string]string{"LLSD_VLLM_API_KEY": "some-token"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !verdict.OK {
+				t.Errorf("%s: %v", match.Release.Version, verdict)
+			}
+		})
+	}
+}
