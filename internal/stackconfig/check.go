@@ -18,6 +18,7 @@ import (
 // ignore is a warning, if the user wrote it: a base may hold keys of its own.
 func check(d *draft) {
 	c := checker{draft: d}
+	c.variables()
 	c.apis()
 	c.sections()
 	c.providers()
@@ -82,7 +83,7 @@ func (c *checker) providers() {
 		if e.kind == nil || !e.enabled {
 			continue
 		}
-		problems := e.kind.Config.Check(yamlnode.Get(e.node, "config"))
+		problems := e.kind.Config.Check(c.atStart(yamlnode.Get(e.node, "config")))
 		for i := range problems {
 			c.providerProblem(e, &problems[i], path+".config")
 		}
@@ -142,7 +143,7 @@ func (c *checker) problem(p *schema.Problem, path string) {
 		steps := splitPath(path)
 		c.failAt(path, fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want))
 	case p.Fatal:
-		c.failAt(path, p.Message())
+		c.failAt(path, p.Message()+c.unset(path))
 	case origin.Path != nil:
 		c.warn(Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.elsewhere(p, path)})
 	}
@@ -239,7 +240,7 @@ func (c *checker) backendTypes(backends *yaml.Node) {
 				yamlnode.Text(backend, "type"), c.rel.Line, strings.Join(c.backendNames(), ", ")))
 			continue
 		}
-		problems := kind.Class.Check(backend)
+		problems := kind.Class.Check(c.atStart(backend))
 		for i := range problems {
 			c.problem(&problems[i], joinPath(path, problems[i].Path))
 		}

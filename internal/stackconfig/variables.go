@@ -23,8 +23,8 @@ var reference = regexp.MustCompile(`\$\{env\.([^:}]*)(:[=+][^}]*)?\}`)
 // readable is a name that the server replaces; any other stays as it is.
 var readable = regexp.MustCompile(`^[A-Z0-9_]+$`)
 
-// variablesIn checks each variable that a value of settings names: the server does
-// not start when one without a default is not there or empty (SERVER.md 4).
+// variablesIn warns of variables in settings that are not what they look like, or
+// that nobody knows of.
 func (d *draft) variablesIn(value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -49,10 +49,8 @@ func (d *draft) variable(name string, hasDefault bool, path *field.Path) {
 	case hasDefault || d.isSet(name):
 	case d.in.MoreVariables:
 		d.warnf(path, "%q must come with spec.workload.overrides.envFrom, or the server does not start", name)
-	default:
-		d.failf(path, "nothing sets the variable %s, and the server does not start without it: "+
-			"name it in spec.secretEnv or spec.workload.overrides.env, or give it a default, ${env.%s:=…}", name, name)
 	}
+	// Without envFrom it is an error, which the step check tells for the whole configuration.
 }
 
 // isSet says whether the server's container has a variable for sure.

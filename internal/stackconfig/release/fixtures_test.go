@@ -91,6 +91,8 @@ func TestAgreesWithTheReference(t *testing.T) {
 		"inference/remote::vllm.url is required":               true,
 		"inference/remote::vllm.base_url is required":          true,
 		"inference/remote::oci.oci_compartment_id is required": true,
+		"inference/remote::vllm.url type":                      true,
+		"inference/remote::vllm.base_url type":                 true,
 		// The reference has what the classes declare; these are what their code refuses.
 		"inference/inline::meta-reference.model type":                                                    true,
 		"inference/remote::oci.oci_auth_type type":                                                       true,

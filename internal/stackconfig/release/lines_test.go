@@ -74,6 +74,7 @@ func TestRules(t *testing.T) {
 		{"", "1.3", "postgres", ""},
 		{"0.7", "", "passthrough", "disjoint forward_headers extra_blocked_headers"},
 		{"0.5", "", "ivfflat", "below probes lists"},
+		{"1.0", "", "pgvector", "not_above pool_min_size pool_max_size"},
 		{"", "", "qdrant", "exclusive location url host; exclusive url host"},
 		{"", "", "access", "any_of permit forbid; exclusive permit forbid; exclusive when unless"},
 		{"1.2", "", "tenancy", "any_of default_tenant_id mode=single"},
@@ -124,6 +125,7 @@ func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
 		"route":       func() *schema.Class { return within(auth.Type, "RouteAccessRule") },
 		"passthrough": func() *schema.Class { return configOf(r, "inference", "remote::passthrough") },
 		"qdrant":      func() *schema.Class { return configOf(r, "vector_io", "remote::qdrant") },
+		"pgvector":    func() *schema.Class { return configOf(r, "vector_io", "remote::pgvector") },
 		"ivfflat": func() *schema.Class {
 			index, _ := configOf(r, "vector_io", "remote::pgvector").Key("vector_index")
 			return within(index.Type, "PGVectorIVFFlatVectorIndex")

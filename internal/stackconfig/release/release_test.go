@@ -254,8 +254,8 @@ func TestProviderFacts(t *testing.T) {
 func TestProviderDetails(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		vllm, _ := r.Provider("inference", "remote::vllm")
-		if url, _ := vllm.Config.Key(vllm.EndpointKey); !url.Required {
-			t.Errorf("vllm's %s is not required", vllm.EndpointKey)
+		if url, _ := vllm.Config.Key(vllm.EndpointKey); !url.Required || strings.Contains(url.Type.String(), "null") {
+			t.Errorf("vllm's %s is not required: %s", vllm.EndpointKey, url.Type)
 		}
 		if oci, ok := r.Provider("inference", "remote::oci"); ok {
 			if key, _ := oci.Config.Key("oci_compartment_id"); !key.Required {

@@ -22,6 +22,8 @@ const (
 	AnyOf RuleKind = "any_of"
 	// Below: the number of the first key is less than that of the second; an absent key has its default.
 	Below RuleKind = "below"
+	// NotAbove: the number of the first key is not greater than that of the second; an absent key has its default.
+	NotAbove RuleKind = "not_above"
 	// Disjoint: no value of the first key, a list or a mapping, is a value of the second, whatever its case.
 	Disjoint RuleKind = "disjoint"
 	// Never: the conditions of If may not be met together; it is told at the first key.
@@ -78,8 +80,8 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 		}
 		p := rule.check(path, given)
 		switch rule.Kind {
-		case Below:
-			p = c.below(rule, path, node)
+		case Below, NotAbove:
+			p = c.order(rule, path, node)
 		case Disjoint:
 			p = c.disjoint(rule, path, node)
 		case Never:
@@ -119,14 +121,18 @@ func (r Rule) when() string {
 	return " (with " + together(r.If) + ")"
 }
 
-// below compares the numbers of two keys; what is no plain number passes.
-func (c *Class) below(rule Rule, path string, node *yaml.Node) *Problem {
+// order compares the numbers of two keys; what is no plain number passes.
+func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
 	low, okLow := c.number(rule.Keys[0], node)
 	high, okHigh := c.number(rule.Keys[1], node)
-	if !okLow || !okHigh || low < high {
+	if !okLow || !okHigh || low < high || (low == high && rule.Kind == NotAbove) {
 		return nil
 	}
-	return &Problem{Kind: OutOfRange, Path: join(path, rule.Keys[0]), Want: "less than " + rule.Keys[1], Fatal: true}
+	want := "less than " + rule.Keys[1]
+	if rule.Kind == NotAbove {
+		want = "at most " + rule.Keys[1]
+	}
+	return &Problem{Kind: OutOfRange, Path: join(path, rule.Keys[0]), Want: want, Fatal: true}
 }
 
 // number is the number that a key has, by itself or by default.

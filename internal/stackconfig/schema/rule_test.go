@@ -96,11 +96,14 @@ func TestValueRules(t *testing.T) {
 	class := schema.NewClass("Index", schema.ExtraIgnore, []schema.Key{
 		{Name: "lists", Type: str, Default: json.Number("100")},
 		{Name: "probes", Aliases: []string{"p"}, Type: str, Default: json.Number("10")},
+		{Name: "least", Type: str, Default: json.Number("1")},
+		{Name: "most", Type: str, Default: json.Number("10")},
 		{Name: "forward", Type: str},
 		{Name: "blocked", Type: str},
 	})
 	class.Rules = []schema.Rule{
 		{Kind: schema.Below, Keys: []string{"probes", "lists"}},
+		{Kind: schema.NotAbove, Keys: []string{"least", "most"}},
 		{Kind: schema.Disjoint, Keys: []string{"forward", "blocked"}},
 	}
 	for text, want := range map[string]string{

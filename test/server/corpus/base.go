@@ -2,53 +2,79 @@ package corpus
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // catalogued are the distributions that users may name; the others are reached through a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
-// bases: every configuration that the release ships, with the variables that it does not start without.
+// bases: every configuration that the release ships, with the variables that it does not start without, and with those
+// that have no default.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
 		d, _ := m.rel.Distribution(name)
-		var env []any
-		for _, variable := range d.Variables {
-			if variable.Required {
-				env = append(env, fields{"name": variable.Name, "value": valueOf(variable.Name)})
-			}
-		}
-		spec := func(more fields) fields {
-			spec := fields{"networking": fields{"port": 9000}}
-			if len(env) > 0 {
-				spec["workload"] = fields{"overrides": fields{"env": env}}
-			}
-			maps.Copy(spec, more)
-			return spec
-		}
 		base := string(shipped(m.rel, name))
-		m.addOwn("base/"+name, base, spec(nil))
-		m.addOwn("base/"+name+"/model", base, spec(fields{"providers": vllm(), "resources": fields{"models": []any{"a"}}}))
-		m.addOwn("base/"+name+"/storage", base, spec(fields{"storage": fields{"kv": fields{}, "sql": fields{}}}))
+		m.addOwn("base/"+name, base, withVariables(fields{}, needed(d)))
+		all := append(needed(d), empty(d)...)
+		m.addOwn("base/"+name+"/set", base, withVariables(fields{"networking": fields{"port": 9000}}, all))
+		m.addOwn("base/"+name+"/model", base, withVariables(fields{"providers": vllm(), "resources": fields{"models": []any{"a"}}}, all))
+		m.addOwn("base/"+name+"/storage", base, withVariables(fields{"storage": fields{"kv": fields{}, "sql": fields{}}}, all))
 		if slices.Contains(catalogued, name) {
-			m.addOver(name, "distribution/"+name, spec(fields{"storage": fields{"kv": fields{}}}))
+			m.addOver(name, "distribution/"+name, withVariables(fields{"storage": fields{"kv": fields{}}}, all))
+			m.addOver(name, "distribution/"+name+"/unset", fields{"storage": fields{"kv": fields{}}})
 		}
 	}
+}
+
+// needed are the variables that a configuration does not start without.
+func needed(d *release.Distribution) []string {
+	var names []string
+	for _, variable := range d.Variables {
+		if variable.Required {
+			names = append(names, variable.Name)
+		}
+	}
+	return names
+}
+
+// empty are the variables that are nothing by default and bring nothing into being.
+func empty(d *release.Distribution) []string {
+	var names []string
+	for _, variable := range d.Variables {
+		if !variable.Required && slices.Contains(variable.Defaults, "") && len(variable.Enables) == 0 {
+			names = append(names, variable.Name)
+		}
+	}
+	return names
+}
+
+// withVariables sets variables on the server's container.
+func withVariables(spec fields, names []string) fields {
+	if len(names) == 0 {
+		return spec
+	}
+	env := make([]any, 0, len(names))
+	for _, name := range names {
+		env = append(env, fields{"name": name, "value": valueOf(name)})
+	}
+	spec["workload"] = fields{"overrides": fields{"env": env}}
+	return spec
 }
 
 // valueOf is a value for a variable that a shipped configuration reads, by what its name says it is.
 func valueOf(name string) string {
 	switch {
-	case name == "INFERENCE_MODEL":
-		return "meta-llama/Llama-3.2-1B" // one that meta-reference knows
+	case strings.HasSuffix(name, "_MODEL"):
+		return "meta-llama/Llama-Guard-3-1B" // one that meta-reference knows
 	case strings.HasSuffix(name, "_PORT"):
 		return "5432"
 	case strings.Contains(name, "URL") || strings.Contains(name, "ENDPOINT") || strings.Contains(name, "BASE"):
-		return "http://" + strings.ToLower(strings.ReplaceAll(name, "_", "-")) + ".example:8000/v1"
+		return "http://" + strings.ToLower(strings.ReplaceAll(name, "_", "-")) + ".example:8000"
 	case strings.HasSuffix(name, "DIMENSION"):
 		return "384"
 	case strings.HasSuffix(name, "_DIR") || strings.HasSuffix(name, "_PATH"):
@@ -58,23 +84,21 @@ func valueOf(name string) string {
 	}
 }
 
-// conditions: every variable that brings a part of the starter into being, set; its provider named by a model.
+// conditions: every variable that brings a part of the starter into being, set, alone and with those that have no
+// default; its provider named by a model.
 func (m *maker) conditions() {
 	d, _ := m.rel.Distribution(starter)
 	for _, variable := range d.Variables {
 		if len(variable.Enables) == 0 {
 			continue
 		}
-		env := []any{fields{"name": variable.Name, "value": valueOf(variable.Name)}}
-		m.add("condition/"+variable.Name, fields{
-			"storage": fields{"kv": fields{}}, "workload": fields{"overrides": fields{"env": env}},
-		})
+		at := "condition/" + variable.Name
+		all := append([]string{variable.Name}, empty(d)...)
+		m.add(at, withVariables(fields{"storage": fields{"kv": fields{}}}, all[:1]))
+		m.add(at+"/set", withVariables(fields{"storage": fields{"kv": fields{}}}, all))
 		for _, p := range providersOf(shipped(m.rel, starter)) {
 			if p.api == "inference" && slices.Contains(variable.Enables, p.id) {
-				m.add("condition/"+variable.Name+"/model", fields{
-					"resources": fields{"models": []any{fields{"name": "a", "provider": p.id}}},
-					"workload":  fields{"overrides": fields{"env": env}},
-				})
+				m.add(at+"/model", withVariables(fields{"resources": fields{"models": []any{fields{"name": "a", "provider": p.id}}}}, all))
 			}
 		}
 	}

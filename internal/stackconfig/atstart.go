@@ -1,0 +1,142 @@
+package stackconfig
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// atStart is a value as the server will read it, as far as the spec tells: a text
+// whose variable is not set gives way to what it stands for then. Nothing is known
+// when variables come from elsewhere (envFrom).
+func (c *checker) atStart(node *yaml.Node) *yaml.Node {
+	if node == nil || c.in.MoreVariables || !c.readsUnset(node) {
+		return node
+	}
+	read := yamlnode.Clone(node)
+	c.substitute(read)
+	return read
+}
+
+// readsUnset says whether any text of a value would be replaced.
+func (d *draft) readsUnset(node *yaml.Node) bool {
+	if _, replaced := d.unsetText(node); replaced {
+		return true
+	}
+	for _, item := range node.Content {
+		if d.readsUnset(item) {
+			return true
+		}
+	}
+	return false
+}
+
+// substitute replaces items in a copy; the scalars of a copy are the original's.
+func (c *checker) substitute(node *yaml.Node) {
+	for i, item := range node.Content {
+		switch text, replaced := c.unsetText(item); {
+		case node.Kind == yaml.MappingNode && i%2 == 0:
+		case replaced:
+			node.Content[i] = converted(text)
+		default:
+			c.substitute(item)
+		}
+	}
+}
+
+// unsetText is what a text becomes when its variable is not set; false when it
+// names none or several, or one that is set or has no default.
+func (d *draft) unsetText(node *yaml.Node) (string, bool) {
+	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${env.") {
+		return "", false
+	}
+	all := reference.FindAllStringSubmatch(node.Value, -1)
+	if len(all) != 1 || all[0][2] == "" || !readable.MatchString(all[0][1]) || d.isSet(all[0][1]) {
+		return "", false
+	}
+	// :=default stays, :+alternative does not.
+	instead, _ := strings.CutPrefix(all[0][2], ":=")
+	if strings.HasPrefix(all[0][2], ":+") {
+		instead = ""
+	}
+	return strings.Replace(node.Value, all[0][0], instead, 1), true
+}
+
+// converted is a text as the server converts it after a substitution (SERVER.md
+// 4): nothing is null, and what reads as a bool or a number is one.
+func converted(text string) *yaml.Node {
+	switch {
+	case text == "":
+		return yamlnode.Null()
+	case strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
+		return yamlnode.Bool(strings.EqualFold(text, "true"))
+	case pythonInt.MatchString(strings.TrimSpace(text)):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strings.TrimSpace(text)}
+	case pythonFloat.MatchString(strings.TrimSpace(text)):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!float", Value: strings.TrimSpace(text)}
+	default:
+		return yamlnode.String(text)
+	}
+}
+
+// unset says which variable a finding at a place comes from; empty when none.
+func (c *checker) unset(path string) string {
+	node := c.root
+	for _, step := range splitPath(path) {
+		if node = child(node, step); node == nil {
+			return ""
+		}
+	}
+	if _, replaced := c.unsetText(node); !replaced {
+		return ""
+	}
+	name := reference.FindStringSubmatch(node.Value)[1]
+	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", name)
+}
+
+// variables: the server does not start when a text names a variable without a
+// default that nothing sets, even in a provider that does not exist (SERVER.md 4).
+func (c *checker) variables() {
+	if !c.in.MoreVariables {
+		c.variablesOf(c.root, "")
+	}
+}
+
+func (c *checker) variablesOf(node *yaml.Node, path string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		if yamlnode.Text(node, "provider_id") == disabledID {
+			return
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			c.variablesOf(node.Content[i+1], joinPath(path, node.Content[i].Value))
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			c.variablesOf(item, path+"["+strconv.Itoa(i)+"]")
+		}
+	default:
+		c.variablesOfText(node.Value, path)
+	}
+}
+
+func (c *checker) variablesOfText(text, path string) {
+	if !strings.Contains(text, "${env.") {
+		return
+	}
+	for _, found := range reference.FindAllStringSubmatch(text, -1) {
+		name := found[1]
+		if found[2] != "" || !readable.MatchString(name) || c.isSet(name) {
+			continue
+		}
+		remedy := "name it in spec.secretEnv or spec.workload.overrides.env"
+		if originAt(c.root, c.report.origins, path).Path != nil {
+			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
+		}
+		c.failAt(path, fmt.Sprintf("nothing sets the variable %s, and the server does not start without it: %s", name, remedy))
+	}
+}

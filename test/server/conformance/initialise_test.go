@@ -1,0 +1,126 @@
+//go:build server
+
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// defaultInitialise are the lines that start when RELEASES names none: the oldest with a section for storage, the
+// default and the newest.
+func defaultInitialise() []string {
+	all := release.Lines()
+	return sorted([]string{"0.3", release.DefaultLine(), all[len(all)-1]})
+}
+
+// TestInitialise shows that the server of a release starts with what our checks accept for it.
+func TestInitialise(t *testing.T) {
+	eachLine(t, lines(defaultInitialise()...), func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
+		begin := time.Now()
+		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))
+		configs, refused := acceptedOf(t, cases)
+		failed, started := 0, 0
+		for _, c := range configs {
+			if reason := needsMore(c.Config); reason != "" {
+				left = append(left, c.Name+": "+reason)
+				continue
+			}
+			verdict, err := checker.Check(t.Context(), realserver.Request{
+				Tier: realserver.Initialise, Config: string(c.Config), Env: atHome(t, c.Env), Seconds: startSeconds,
+			})
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case verdict.OK:
+				started++
+			case verdict.Missing != "":
+				left = append(left, fmt.Sprintf("%s: the package %s is not installed", c.Name, verdict.Missing))
+			default:
+				failed++
+				t.Errorf("%s: the release %s does not start with what our checks accept: %s", c.Name, rel.Version, verdict)
+			}
+		}
+		slices.Sort(left)
+		t.Logf("left out of %s:\n%s", rel.Line, strings.Join(left, "\n"))
+		t.Logf("initialise %s: %d configurations started, %d not, %d cases refused by our own checks, %d left out, %.0f s",
+			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
+		if started < leastStarts {
+			t.Errorf("only %d configurations started, fewer than %d", started, leastStarts)
+		}
+	})
+}
+
+const (
+	// leastStarts is how many configurations of a line have to start.
+	leastStarts = 40
+	// randomStarts is how many cases made by chance are tried.
+	randomStarts = 100
+	// startSeconds is how long one start may take.
+	startSeconds = 20
+)
+
+// startable are the cases without what is not installed here, and why others are left out.
+func startable(cases []corpus.Case) (light []corpus.Case, left []string) {
+	for i := range cases {
+		c, reason := cases[i].Light()
+		if reason != "" {
+			left = append(left, cases[i].Name+": "+reason)
+			continue
+		}
+		light = append(light, c)
+	}
+	return light, left
+}
+
+// services are the provider types and backends that connect to a service when they start.
+var services = map[string]string{
+	"kv_redis":                        "Redis",
+	"kv_mongodb":                      "MongoDB",
+	"kv_postgres":                     "PostgreSQL",
+	"sql_postgres":                    "PostgreSQL",
+	"vector_io/remote::chromadb":      "Chroma",
+	"vector_io/remote::milvus":        "Milvus",
+	"vector_io/remote::oci":           "an Oracle database and its wallet",
+	"vector_io/remote::pgvector":      "PostgreSQL with the vector extension",
+	"files/remote::s3":                "an S3 bucket and credentials of AWS",
+	"safety/remote::bedrock":          "credentials and a region of AWS",
+	"inference/remote::oci":           "an identity of Oracle's cloud",
+	"inference/remote::databricks":    "a workspace of Databricks",
+	"vector_io/remote::elasticsearch": "Elasticsearch",
+	"vector_io/remote::infinispan":    "Infinispan",
+	"vector_io/remote::weaviate":      "Weaviate",
+}
+
+// needsMore is what a configuration needs at its start beside the server, empty when nothing.
+func needsMore(config []byte) string {
+	for _, kind := range append(corpus.Types(config), corpus.Backends(config)...) {
+		if service := services[kind]; service != "" {
+			return kind + " needs " + service
+		}
+	}
+	return ""
+}
+
+// atHome moves the paths of the pod's volume into a directory of the test.
+func atHome(t *testing.T, env map[string]string) map[string]string {
+	t.Helper()
+	home := t.TempDir()
+	moved := make(map[string]string, len(env))
+	for name, value := range env {
+		for _, volume := range []string{"/.llama", "/data"} {
+			if value == volume || strings.HasPrefix(value, volume+"/") {
+				value = home + strings.TrimPrefix(value, volume)
+			}
+		}
+		moved[name] = value
+	}
+	return moved
+}

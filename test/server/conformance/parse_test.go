@@ -1,0 +1,36 @@
+//go:build server
+
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// randomConfigs is how many configurations made by chance each line reads.
+const randomConfigs = 500
+
+// TestParse shows that every line's own classes read what our checks accept for it.
+func TestParse(t *testing.T) {
+	eachLine(t, lines(release.Lines()...), func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
+		begin := time.Now()
+		configs, refused := acceptedOf(t, append(corpus.Cases(rel), corpus.Random(rel, seed, randomConfigs)...))
+		failed := 0
+		for _, c := range configs {
+			verdict, err := checker.Check(t.Context(), realserver.Request{Tier: realserver.Parse, Config: string(c.Config), Env: c.Env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !verdict.OK {
+				failed++
+				t.Errorf("%s: the release %s refuses what our checks accept: %s", c.Name, rel.Version, verdict)
+			}
+		}
+		t.Logf("parse %s: %d configurations read, %d not, %d cases refused by our own checks, %.0f s",
+			rel.Line, len(configs)-failed, failed, refused, time.Since(begin).Seconds())
+	})
+}
