@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,11 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// atStart is a value as the server will read it, as far as the spec tells: a text
-// whose variable is not set gives way to what it stands for then. Nothing is known
-// when variables come from elsewhere (envFrom).
+// atStart is a value as the server will read it, as far as the spec tells which
+// variables are set. Nothing is known when some come from elsewhere (envFrom).
 func (c *checker) atStart(node *yaml.Node) *yaml.Node {
-	if node == nil || c.in.MoreVariables || !c.readsUnset(node) {
+	if node == nil || c.in.MoreVariables || !c.readsVariables(node) {
 		return node
 	}
 	read := yamlnode.Clone(node)
@@ -22,23 +22,18 @@ func (c *checker) atStart(node *yaml.Node) *yaml.Node {
 	return read
 }
 
-// readsUnset says whether any text of a value would be replaced.
-func (d *draft) readsUnset(node *yaml.Node) bool {
-	if _, replaced := d.unsetText(node); replaced {
+// readsVariables says whether any text of a value would be replaced.
+func (d *draft) readsVariables(node *yaml.Node) bool {
+	if _, replaced := d.startText(node); replaced {
 		return true
 	}
-	for _, item := range node.Content {
-		if d.readsUnset(item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(node.Content, d.readsVariables)
 }
 
 // substitute replaces items in a copy; the scalars of a copy are the original's.
 func (c *checker) substitute(node *yaml.Node) {
 	for i, item := range node.Content {
-		switch text, replaced := c.unsetText(item); {
+		switch text, replaced := c.startText(item); {
 		case node.Kind == yaml.MappingNode && i%2 == 0:
 		case replaced:
 			node.Content[i] = converted(text)
@@ -48,22 +43,28 @@ func (c *checker) substitute(node *yaml.Node) {
 	}
 }
 
-// unsetText is what a text becomes when its variable is not set; false when it
-// names none or several, or one that is set or has no default.
-func (d *draft) unsetText(node *yaml.Node) (string, bool) {
+// startText is what a text is known to become: that of a default or an
+// alternative, or, where a variable with a default is set, that there is a value.
+// False when it names no variable or several, or one without a default.
+func (d *draft) startText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${env.") {
 		return "", false
 	}
 	all := reference.FindAllStringSubmatch(node.Value, -1)
-	if len(all) != 1 || all[0][2] == "" || !readable.MatchString(all[0][1]) || d.isSet(all[0][1]) {
+	if len(all) != 1 || all[0][2] == "" || !readable.MatchString(all[0][1]) {
 		return "", false
 	}
-	// :=default stays, :+alternative does not.
-	instead, _ := strings.CutPrefix(all[0][2], ":=")
-	if strings.HasPrefix(all[0][2], ":+") {
-		instead = ""
+	whole, name := all[0][0], all[0][1]
+	text, isDefault := strings.CutPrefix(all[0][2], ":=")
+	switch set := d.isSet(name); {
+	case isDefault && set:
+		text = variableText(name)
+	case !isDefault && set:
+		text = strings.TrimPrefix(all[0][2], ":+")
+	case !isDefault:
+		text = ""
 	}
-	return strings.Replace(node.Value, all[0][0], instead, 1), true
+	return strings.Replace(node.Value, whole, text, 1), true
 }
 
 // converted is a text as the server converts it after a substitution (SERVER.md
@@ -91,10 +92,13 @@ func (c *checker) unset(path string) string {
 			return ""
 		}
 	}
-	if _, replaced := c.unsetText(node); !replaced {
+	if _, replaced := c.startText(node); !replaced {
 		return ""
 	}
 	name := reference.FindStringSubmatch(node.Value)[1]
+	if c.isSet(name) {
+		return ""
+	}
 	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", name)
 }
 

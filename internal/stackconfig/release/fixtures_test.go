@@ -98,8 +98,6 @@ func TestAgreesWithTheReference(t *testing.T) {
 		"inference/remote::oci.oci_auth_type type":                                                       true,
 		"vector_io/remote::chromadb.url type":                                                            true,
 		"vector_io/remote::elasticsearch.elasticsearch_url is required":                                  true,
-		"vector_io/remote::pgvector.vector_index.PGVectorHNSWVectorIndex.type is required":               true,
-		"vector_io/remote::pgvector.vector_index.PGVectorIVFFlatVectorIndex.type is required":            true,
 		"server.auth.AuthenticationConfig.provider_config.OAuth2TokenAuthConfig.type is required":        true,
 		"server.auth.AuthenticationConfig.provider_config.GitHubTokenAuthConfig.type is required":        true,
 		"server.auth.AuthenticationConfig.provider_config.CustomAuthConfig.type is required":             true,

@@ -268,13 +268,6 @@ func TestProviderDetails(t *testing.T) {
 			}
 		}
 		pgvector, _ := r.Provider("vector_io", "remote::pgvector")
-		if index, ok := pgvector.Config.Key("vector_index"); ok {
-			for _, member := range index.Type.Args {
-				if tag, _ := member.Class.Key("type"); member.Class != nil && !tag.Required {
-					t.Errorf("the tag of %s is not required", member.Class.Name)
-				}
-			}
-		}
 		if pgvector.EndpointParts != (provider.EndpointParts{Port: "port"}) {
 			t.Errorf("pgvector's endpoint has the parts %+v", pgvector.EndpointParts)
 		}

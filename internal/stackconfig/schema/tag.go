@@ -21,19 +21,18 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 		}
 	}
 	var known []string
-	required := true
 	for _, class := range classes {
 		key, _ := class.Key(name)
-		known, required = append(known, key.Type.Values...), required && key.Required
+		known = append(known, key.Type.Values...)
 		if tag != nil && kindOf(tag) == valueString && slices.Contains(key.Type.Values, tag.Value) {
 			return class.check(path, node), true
 		}
 	}
 	switch {
-	case tag == nil && required:
+	case tag == nil: // the parser asks for it although each class has a default
 		want := "one of " + strings.Join(known, ", ")
 		return []Problem{{Kind: MissingKey, Path: join(path, name), Want: want, Fatal: true}}, true
-	case tag == nil || kindOf(tag) != valueString:
+	case kindOf(tag) != valueString:
 		return nil, false
 	}
 	return wrongType(join(path, name), "literal["+strings.Join(known, ", ")+"]", kindOf(tag)), true

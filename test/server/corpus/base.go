@@ -42,11 +42,12 @@ func needed(d *release.Distribution) []string {
 	return names
 }
 
-// empty are the variables that are nothing by default and bring nothing into being.
+// empty are the variables that are nothing by default and bring nothing into being. A token of Gemini's excludes its key.
 func empty(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
-		if !variable.Required && slices.Contains(variable.Defaults, "") && len(variable.Enables) == 0 {
+		if !variable.Required && slices.Contains(variable.Defaults, "") && len(variable.Enables) == 0 &&
+			!strings.HasPrefix(variable.Name, "GEMINI_ACCESS") && !strings.HasPrefix(variable.Name, "GEMINI_AI") {
 			names = append(names, variable.Name)
 		}
 	}

@@ -96,7 +96,7 @@ var texts = []string{
 
 // wellFormed are texts that the patterns of some keys ask for.
 var wellFormed = []string{
-	"cl100k_base", "X-Tenant", "user is owner", "user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
+	"cl100k_base", "otel_trace, sqlite", "X-Tenant", "user is owner", "user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
 	"postgresql://stack@database.example:5432/stack",
 }
 
@@ -165,7 +165,11 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 		return nil, false
 	}
 	mapping := fields{}
-	for _, name := range v.keys(class, nil) {
+	names := v.keys(class, nil)
+	if tag, ok := class.Key("type"); ok && tag.Type.Kind == schema.KindLiteral && !slices.Contains(names, "type") {
+		names = append(names, "type") // the classes of a union are told apart by it
+	}
+	for _, name := range names {
 		key, _ := class.Key(name)
 		value, ok := v.key(class, &key, depth+1)
 		if !ok && key.Required {
