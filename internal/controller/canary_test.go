@@ -3,6 +3,7 @@ package controller_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,13 @@ func TestSecretsStaySecret(t *testing.T) {
 		number = "90210777123"
 	)
 	b := newBench(t)
-	b.create(t,
+	certificate, broken := tlsSecret(t, "llama-tls"), brokenPair(t, "broken-tls")
+	// One line of each key's text is enough to find it.
+	keys := []string{
+		strings.Split(string(certificate.Data["tls.key"]), "\n")[1], strings.Split(string(broken.Data["tls.key"]), "\n")[1],
+	}
+	marked := append([]string{canary, number}, keys...)
+	b.create(t, certificate, broken,
 		secret("vllm-creds", "token", canary+"-token"),
 		secret("redis-creds", "password", canary+" p@ss"),
 		secret("pg-creds", "dsn", "postgresql://"+canary+":"+canary+"@"+canary+"-host/"+canary),
@@ -38,10 +45,15 @@ providers:
 storage:
   kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}
   sql: {type: postgres, connectionString: {secretKeyRef: {name: pg-creds, key: dsn}}}
+networking: {tls: {enabled: true, secretName: llama-tls}}
+secretEnv: {CLIENT: {secretKeyRef: {name: vllm-creds, key: token}}}
+settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
 	b.create(t, b.stack(t, "good", good))
 	b.create(t, b.stack(t, "dsn", strings.ReplaceAll(good, "pg-creds", "broken-dsn")))
 	b.create(t, b.stack(t, "number", strings.ReplaceAll(good, "vllm-creds", "number")))
+	b.create(t, b.stack(t, "tls", strings.ReplaceAll(good, "llama-tls", "broken-tls")))
+	b.condition(t, "tls", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
 	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.condition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
 	b.condition(t, "number", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
@@ -71,7 +83,7 @@ storage:
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			data, err := json.Marshal(item)
 			looked++
-			for _, value := range []string{canary, number} {
+			for _, value := range marked {
 				if strings.Contains(string(data), value) {
 					t.Errorf("%s holds a secret's value:\n%s", kind.Kind, data)
 				}
@@ -90,7 +102,7 @@ storage:
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"log": logs.String(), "audit log": string(audit)} {
-		if strings.Contains(text, canary) || strings.Contains(text, number) {
+		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
 			t.Errorf("the %s holds a secret's value", name)
 		}
 	}
