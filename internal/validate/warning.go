@@ -12,7 +12,17 @@ import (
 
 // Warnings are sentences about what is valid and hardly meant.
 func Warnings(obj *v1alpha2.LlamaStackDistribution) []string {
-	return slices.Concat(disabledAndConfigured(obj), variables(obj))
+	return slices.Concat(disabledAndConfigured(obj), variables(obj), commandWithTLS(obj))
+}
+
+// commandWithTLS: the server's own entrypoint reads the certificate's files from
+// the configuration, and uvicorn started by a command does not.
+func commandWithTLS(obj *object) []string {
+	if tls := tlsOf(obj); tls == nil || !tls.Enabled || len(overrides(obj).Command) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: the probes ask by HTTPS, so this command has to serve it: take the two files in %s, or the image's own entrypoint",
+		spec("workload", "overrides", "command"), names.TLSDir)}
 }
 
 // disabledAndConfigured: disabled wins, the provider is ignored.

@@ -30,6 +30,12 @@ func TestWarnings(t *testing.T) {
 			spec: "{secretEnv: {TOKEN: {secretKeyRef: {name: a, key: b}}}, workload: {overrides: {env: [{name: TOKEN, value: x}]}}}",
 			want: []string{`spec.workload.overrides.env[0].name: "TOKEN" is in secretEnv too, and this one wins`},
 		},
+		"a command that has to serve HTTPS": {
+			spec: "{networking: {tls: {enabled: true, secretName: a}}, workload: {overrides: {command: [uvicorn]}}}",
+			want: []string{"spec.workload.overrides.command: the probes ask by HTTPS, so this command has to serve it: " +
+				"take the two files in /etc/llama-stack-tls, or the image's own entrypoint"},
+		},
+		"a command without HTTPS": {spec: "{networking: {tls: {}}, workload: {overrides: {command: [uvicorn]}}}"},
 		"the operator's prefix": {
 			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
 			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +
