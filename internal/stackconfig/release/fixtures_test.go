@@ -98,6 +98,10 @@ func TestAgreesWithTheReference(t *testing.T) {
 		"inference/remote::oci.oci_auth_type type":                      true,
 		"vector_io/remote::chromadb.url type":                           true,
 		"vector_io/remote::elasticsearch.elasticsearch_url is required": true,
+		"scoring_fns.description is required":                           true,
+		"scoring_fns.description type":                                  true,
+		"top level.scoring_fns.ScoringFnInput.description is required":  true,
+		"top level.scoring_fns.ScoringFnInput.description type":         true,
 		"0.2 telemetry/inline::meta-reference.sinks type":               true,
 		"0.3 vector_stores is dropped":                                  true,
 	}

@@ -118,3 +118,13 @@ func TestAuthenticationNeedsAType(t *testing.T) {
 		}
 	}
 }
+
+// A scoring function of the configuration has to be described, whatever its class says.
+func TestScoringFunctionsAreDescribed(t *testing.T) {
+	for _, line := range between(t, "", "0.7") {
+		resource, _ := lineOf(t, line).Resource("scoring_fns")
+		if key, _ := resource.Class.Key("description"); !key.Required || key.Type.String() != "str" {
+			t.Errorf("%s: the description is %s, required: %v", line, key.Type, key.Required)
+		}
+	}
+}

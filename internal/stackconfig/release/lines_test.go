@@ -73,6 +73,8 @@ func TestRules(t *testing.T) {
 		{"1.4", "", "postgres", "exclusive connection_string host port db user password; any_of connection_string user"},
 		{"", "1.3", "postgres", ""},
 		{"0.7", "", "passthrough", "disjoint forward_headers extra_blocked_headers"},
+		{"", "0.3", "nvidia", "any_of api_key url=https://integrate.api.nvidia.com"},
+		{"0.4", "", "nvidia", ""},
 		{"0.5", "", "ivfflat", "below probes lists"},
 		{"1.0", "", "pgvector", "not_above pool_min_size pool_max_size"},
 		{"", "", "qdrant", "exclusive location url host; exclusive url host"},
@@ -125,6 +127,7 @@ func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
 		"route":       func() *schema.Class { return within(auth.Type, "RouteAccessRule") },
 		"passthrough": func() *schema.Class { return configOf(r, "inference", "remote::passthrough") },
 		"qdrant":      func() *schema.Class { return configOf(r, "vector_io", "remote::qdrant") },
+		"nvidia":      func() *schema.Class { return configOf(r, "inference", "remote::nvidia") },
 		"pgvector":    func() *schema.Class { return configOf(r, "vector_io", "remote::pgvector") },
 		"ivfflat": func() *schema.Class {
 			index, _ := configOf(r, "vector_io", "remote::pgvector").Key("vector_index")

@@ -17,7 +17,15 @@ type Condition struct {
 // met says whether a mapping of the class meets every condition. What the environment decides meets none.
 func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
 	for _, condition := range conditions {
-		if value := c.valueOf(condition.Key, node); value == nil || !condition.met(value) {
+		value := c.valueOf(condition.Key, node)
+		if value == nil {
+			// An absent key has its default.
+			if key, _ := c.Key(condition.Key); key.Default != condition.Value {
+				return false
+			}
+			continue
+		}
+		if !condition.met(value) {
 			return false
 		}
 	}

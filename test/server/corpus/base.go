@@ -106,7 +106,11 @@ func (m *maker) conditions() {
 }
 
 // baseProvider is a provider of a shipped configuration.
-type baseProvider struct{ api, id, providerType string }
+type baseProvider struct {
+	api, id, providerType string
+	// condition is the variable without which it does not exist.
+	condition string
+}
 
 // providersOf lists the providers of a configuration in its order; a conditional id is what it is when the condition
 // holds.
@@ -127,11 +131,11 @@ func providersOf(config []byte) []baseProvider {
 			panic(fmt.Sprintf("corpus: %v", err))
 		}
 		for _, entry := range entries {
-			id := entry.ID
-			if _, conditional, ok := strings.Cut(id, ":+"); ok {
-				id = strings.TrimSuffix(conditional, "}")
+			p := baseProvider{api: document.Providers.Content[i].Value, id: entry.ID, providerType: entry.Type}
+			if variable, conditional, ok := strings.Cut(entry.ID, ":+"); ok {
+				p.id, p.condition = strings.TrimSuffix(conditional, "}"), strings.TrimPrefix(variable, "${env.")
 			}
-			found = append(found, baseProvider{api: document.Providers.Content[i].Value, id: id, providerType: entry.Type})
+			found = append(found, p)
 		}
 	}
 	return found

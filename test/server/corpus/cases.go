@@ -81,6 +81,13 @@ func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	}
 }
 
+// ownOpenAI is a provider whose credential is a variable of the user's own.
+const ownOpenAI = `providers:
+  inference:
+  - provider_id: openai
+    provider_type: remote::openai
+    config: {api_key: "${env.MY_KEY}"}`
+
 // nothing is the smallest base there is.
 func (m *maker) nothing() string {
 	return fmt.Sprintf("version: 2\n%s: mine\nproviders: {}\n", m.rel.Runtime.DistributionKey)
@@ -226,7 +233,7 @@ func (m *maker) server() {
 		"storage":  fields{"kv": fields{}},
 		"workload": fields{"overrides": fields{"env": []any{fields{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://otel.example:4318"}}}},
 	})
-	m.addOwn("server/secretEnv", m.nothing()+"# read by the base\nexternal_providers_dir: ${env.MY_DIRECTORY:=}\n", fields{
-		"secretEnv": fields{"MY_DIRECTORY": ref("mine", "directory")}, "providers": vllm(), "storage": fields{"kv": fields{}, "sql": fields{}},
+	m.addOwn("server/secretEnv", strings.Replace(m.nothing(), "providers: {}", ownOpenAI, 1), fields{
+		"secretEnv": fields{"MY_KEY": ref("mine", "key")}, "storage": fields{"kv": fields{}, "sql": fields{}},
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
@@ -48,35 +46,4 @@ func (c *Case) Light() (light Case, reason string) {
 		}
 	}
 	return light, ""
-}
-
-// Types are the provider types of a configuration: inference/remote::vllm. Those whose id a variable decides are among
-// them.
-func Types(config []byte) []string {
-	var types []string
-	for _, p := range providersOf(config) {
-		types = append(types, p.api+"/"+p.providerType)
-	}
-	slices.Sort(types)
-	return slices.Compact(types)
-}
-
-// Backends are the types of the storage backends of a configuration: kv_redis.
-func Backends(config []byte) []string {
-	var document struct {
-		Storage struct {
-			Backends map[string]struct {
-				Type string `yaml:"type"`
-			} `yaml:"backends"`
-		} `yaml:"storage"`
-	}
-	if err := yaml.Unmarshal(config, &document); err != nil {
-		return nil
-	}
-	var types []string
-	for _, backend := range document.Storage.Backends {
-		types = append(types, backend.Type)
-	}
-	slices.Sort(types)
-	return slices.Compact(types)
 }

@@ -66,23 +66,36 @@ func (m *maker) register(base fields, resource release.Resource) {
 		}
 	}
 	entry[resource.IDKey] = "one-of-mine"
+	if _, named := entry["embedding_model"]; named {
+		// It has to be one that is registered.
+		entry["embedding_model"] = "openai/embed"
+		registerIn(base, release.RegisteredResources, "models", fields{
+			"model_id": "embed", "provider_id": "openai", "provider_model_id": "embed", "model_type": "embedding",
+			"metadata": fields{"embedding_dimension": 384},
+		})
+	}
 	if resource.API != "" {
 		entry["provider_id"] = m.firstOf(resource.API)
 	}
 	if key, ok := resource.Class.Key("url"); ok && key.Type.Kind == schema.KindStr {
 		entry["url"] = "http://mcp.example/mcp"
 	}
+	registerIn(base, resource.Section, resource.Kind, entry)
+}
+
+// registerIn adds an entry to a list of resources.
+func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent := base
-	if resource.Section != release.TopLevel {
-		section, ok := base[resource.Section].(fields)
+	if sectionName != release.TopLevel {
+		section, ok := base[sectionName].(fields)
 		if !ok {
 			section = fields{}
-			base[resource.Section] = section
+			base[sectionName] = section
 		}
 		parent = section
 	}
-	list, _ := parent[resource.Kind].([]any)
-	parent[resource.Kind] = append(list, entry)
+	list, _ := parent[kind].([]any)
+	parent[kind] = append(list, entry)
 }
 
 // firstOf is the id of a provider of the starter that is always there.
