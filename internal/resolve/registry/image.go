@@ -1,0 +1,51 @@
+package registry
+
+import "fmt"
+
+// Image is what an image says of itself.
+type Image struct {
+	// Digest is what the image's name stands for now: sha256:…, of the index where
+	// there is one. A pod that names it runs what was read.
+	Digest string
+	// Config is the configuration that the image comes with. Nil: it has none in its
+	// labels.
+	Config []byte
+	// ConfigLabel is the label that led to Config.
+	ConfigLabel string
+	// Release is the release of the server in the image, 0.7.3, as its labels say it.
+	// Empty: they do not.
+	Release string
+	// ReleaseLabel is the label that says Release.
+	ReleaseLabel string
+}
+
+// RefusedError says that an image is not read because the administrator does not
+// want its registry to be asked.
+type RefusedError struct{ Repository string }
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("repository %q is none of registries.allow in the operator's configuration", e.Repository)
+}
+
+// LabelError says that a label of an image, or what it points to, cannot be used.
+// It stays so until the image changes.
+type LabelError struct {
+	Label string
+	Err   error
+}
+
+func (e *LabelError) Error() string { return fmt.Sprintf("label %q: %v", e.Label, e.Err) }
+
+func (e *LabelError) Unwrap() error { return e.Err }
+
+// limitError says that something is larger than it may be.
+type limitError struct {
+	what  string
+	limit int64
+}
+
+func tooLarge(what string, limit int64) error { return &limitError{what: what, limit: limit} }
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("the %s is larger than %d bytes", e.what, e.limit)
+}

@@ -1,0 +1,70 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+)
+
+// dockerHub is what pull Secrets call docker.io, besides its name.
+const dockerHub = "https://index.docker.io/v1/"
+
+// Keychain holds the credentials of pull Secrets.
+type Keychain struct{ entries []keychainEntry }
+
+type keychainEntry struct {
+	// target is a registry, or a repository below one.
+	target string
+	config authn.AuthConfig
+}
+
+// Add takes the content of .dockerconfigjson. Errors hold nothing of it.
+func (k *Keychain) Add(content []byte) error {
+	var document struct {
+		Auths map[string]json.RawMessage `json:"auths"`
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		return fmt.Errorf("is not a .dockerconfigjson")
+	}
+	for target, raw := range document.Auths {
+		var config authn.AuthConfig
+		if err := json.Unmarshal(raw, &config); err != nil {
+			return fmt.Errorf("has no usable credentials for %q", target)
+		}
+		k.entries = append(k.entries, keychainEntry{target: normal(target), config: config})
+	}
+	return nil
+}
+
+// normal is a target without the scheme and the version of the API that older
+// programs write.
+func normal(target string) string {
+	if target == dockerHub {
+		return "index.docker.io"
+	}
+	target = strings.TrimPrefix(strings.TrimPrefix(target, "https://"), "http://")
+	for _, suffix := range []string{"/v1", "/v2"} {
+		target = strings.TrimSuffix(strings.TrimSuffix(target, "/"), suffix)
+	}
+	if target == "docker.io" {
+		return "index.docker.io"
+	}
+	return target
+}
+
+// Resolve finds the credentials for a registry or a repository: of several, those
+// with the longest name. Without any it is anonymous, as the kubelet is.
+func (k *Keychain) Resolve(resource authn.Resource) (authn.Authenticator, error) {
+	best := -1
+	for i := range k.entries {
+		if isBelow(resource.String(), k.entries[i].target) && (best < 0 || len(k.entries[i].target) > len(k.entries[best].target)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return authn.Anonymous, nil
+	}
+	return authn.FromConfig(k.entries[best].config), nil
+}

@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// The labels of an image (FR-027a), ours and those that the server's own images
+// have from 0.8 on.
+const (
+	// LabelBase64 holds the configuration itself.
+	LabelBase64 = "io.llamastack.config.base64"
+	// LabelLayer is the digest of the layer that holds the file LabelPath.
+	LabelLayer = "io.llamastack.config.layer"
+	LabelPath  = "io.llamastack.config.path"
+	// LabelDefaultConfig names the file whose content is in the label
+	// com.ogx.config.<file>.
+	LabelDefaultConfig = "com.ogx.distribution.default-config"
+	labelConfigFile    = "com.ogx.config."
+	// LabelRelease is the server's release. Where it is missing, the version that
+	// image builders write by convention counts, if it is one of a release.
+	LabelRelease      = "io.llamastack.server.version"
+	LabelImageVersion = "org.opencontainers.image.version"
+)
+
+// maxConfig bounds a configuration: what is kept of it has to fit into a ConfigMap.
+const maxConfig = 768 << 10
+
+// source is where an image's configuration is.
+type source struct {
+	label string
+	// data is the configuration, when a label holds it.
+	data []byte
+	// layer and file say where it is otherwise.
+	layer v1.Hash
+	file  string
+}
+
+// configSource finds the configuration: in a label before in a layer (FR-027b).
+// Nil without any of the labels.
+func configSource(labels map[string]string) (*source, error) {
+	if text, ok := labels[LabelBase64]; ok {
+		return inline(LabelBase64, text)
+	}
+	if digest, ok := labels[LabelLayer]; ok {
+		return inLayer(digest, labels[LabelPath])
+	}
+	if file, ok := labels[LabelDefaultConfig]; ok {
+		label := labelConfigFile + file
+		text, ok := labels[label]
+		if !ok {
+			return nil, &LabelError{Label: LabelDefaultConfig, Err: fmt.Errorf("the image has no label %q", label)}
+		}
+		return inline(label, text)
+	}
+	return nil, nil //nolint:nilnil // no label is no error
+}
+
+func inline(label, text string) (*source, error) {
+	if base64.StdEncoding.DecodedLen(len(text)) > maxConfig+2 {
+		return nil, &LabelError{Label: label, Err: tooLarge("configuration", maxConfig)}
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, &LabelError{Label: label, Err: errors.New("is not base64")}
+	}
+	return &source{label: label, data: data}, nil
+}
+
+func inLayer(digest, file string) (*source, error) {
+	layer, err := v1.NewHash(digest)
+	if err != nil {
+		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%q is not a digest", digest)}
+	}
+	cleaned := strings.TrimPrefix(path.Clean("/"+file), "/")
+	if file == "" || cleaned == "" {
+		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; %s needs one", file, LabelLayer)}
+	}
+	return &source{label: LabelLayer, layer: layer, file: cleaned}, nil
+}

@@ -1,0 +1,487 @@
+package registry
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+const config = "version: 2\napis: [inference]\n"
+
+// served is a registry on this machine.
+type served struct {
+	host     string
+	requests atomic.Int64
+	// before answers a request instead of the registry, when it says so.
+	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
+}
+
+func serve(t *testing.T) *served {
+	t.Helper()
+	s := &served{}
+	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		if before := s.before.Load(); before != nil && (*before)(w, r) {
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s.host = strings.TrimPrefix(server.URL, "http://")
+	return s
+}
+
+// instead makes the registry answer in another way.
+func (s *served) instead(answer func(http.ResponseWriter, *http.Request) bool) {
+	s.before.Store(&answer)
+}
+
+func (s *served) reader(t *testing.T, options Options) *Reader {
+	t.Helper()
+	options.Insecure = append(options.Insecure, s.host)
+	options.Platform = v1.Platform{OS: "linux", Architecture: "amd64"}
+	reader := New(options)
+	t.Cleanup(reader.Close)
+	return reader
+}
+
+// push puts an image into the registry and returns its name and digest.
+func (s *served) push(t *testing.T, repository string, image remote.Taggable) string {
+	t.Helper()
+	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Push(ref, image); err != nil {
+		t.Fatal(err)
+	}
+	return ref.Name()
+}
+
+// image has labels and layers.
+func image(t *testing.T, labels map[string]string, layers ...v1.Layer) v1.Image {
+	t.Helper()
+	result, err := mutate.AppendLayers(empty.Image, layers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := result.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = file.DeepCopy()
+	file.Config.Labels = labels
+	file.OS, file.Architecture = "linux", "amd64"
+	if result, err = mutate.ConfigFile(result, file); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+type entry struct {
+	name, content string
+	kind          byte
+	size          int64
+}
+
+// layer is a layer with files.
+func layer(t *testing.T, entries ...entry) v1.Layer {
+	t.Helper()
+	var archive bytes.Buffer
+	writer := tar.NewWriter(&archive)
+	for _, e := range entries {
+		header := &tar.Header{Name: e.name, Size: int64(len(e.content)) + e.size, Typeflag: e.kind, Mode: 0o644}
+		if e.kind == tar.TypeSymlink {
+			header.Linkname, header.Size = e.content, 0
+		}
+		if err := writer.WriteHeader(header); err != nil {
+			t.Fatal(err)
+		}
+		if e.kind == tar.TypeReg {
+			_, err := io.Copy(writer, io.MultiReader(strings.NewReader(e.content), io.LimitReader(zeros{}, e.size)))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result, err := tarball.LayerFromReader(&archive) //nolint:staticcheck // the archive is in memory anyway
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func digestOf(t *testing.T, image interface{ Digest() (v1.Hash, error) }) string {
+	t.Helper()
+	digest, err := image.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest.String()
+}
+
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+func TestRead(t *testing.T) {
+	server := serve(t)
+	withFile := layer(t,
+		entry{name: "etc/", kind: tar.TypeDir},
+		entry{name: "./etc/config.yaml", content: config, kind: tar.TypeReg},
+		entry{name: "etc/link.yaml", content: "config.yaml", kind: tar.TypeSymlink})
+	large := layer(t, entry{name: "config.yaml", kind: tar.TypeReg, size: maxConfig + 1})
+	bomb := layer(t, entry{name: "padding", kind: tar.TypeReg, size: maxUnpacked + 1}, entry{name: "config.yaml", content: config, kind: tar.TypeReg})
+	inLayer := func(l v1.Layer, path string) map[string]string {
+		return map[string]string{LabelLayer: digestOf(t, l), LabelPath: path}
+	}
+	for _, tc := range []struct {
+		name    string
+		labels  map[string]string
+		layers  []v1.Layer
+		want    Image
+		wantErr string
+	}{
+		{name: "none", labels: map[string]string{"other": "label"}},
+		{
+			name: "base64", labels: map[string]string{LabelBase64: encoded(config), LabelRelease: "0.7.3"},
+			want: Image{Config: []byte(config), ConfigLabel: LabelBase64, Release: "0.7.3", ReleaseLabel: LabelRelease},
+		},
+		{
+			name: "layer", labels: inLayer(withFile, "/etc/config.yaml"), layers: []v1.Layer{withFile},
+			want: Image{Config: []byte(config), ConfigLabel: LabelLayer},
+		},
+		{
+			name: "base64 before layer", layers: []v1.Layer{withFile},
+			labels: map[string]string{LabelBase64: encoded("version: 1\n"), LabelLayer: digestOf(t, withFile), LabelPath: "etc/config.yaml"},
+			want:   Image{Config: []byte("version: 1\n"), ConfigLabel: LabelBase64},
+		},
+		{
+			name: "label of the servers own images",
+			labels: map[string]string{
+				LabelDefaultConfig: "config.yaml", "com.ogx.config.config.yaml": encoded(config), LabelImageVersion: "1.5.0",
+			},
+			want: Image{Config: []byte(config), ConfigLabel: "com.ogx.config.config.yaml", Release: "1.5.0", ReleaseLabel: LabelImageVersion},
+		},
+		{name: "default without its file", labels: map[string]string{LabelDefaultConfig: "a.yaml"}, wantErr: `label "com.ogx.distribution.default-config": the image has no label "com.ogx.config.a.yaml"`},
+		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": is not base64`},
+		{name: "large label", labels: map[string]string{LabelBase64: encoded(strings.Repeat("x", maxConfig+3))}, wantErr: `the configuration is larger than 786432 bytes`},
+		{name: "not a digest", labels: map[string]string{LabelLayer: "latest", LabelPath: "a"}, wantErr: `label "io.llamastack.config.layer": "latest" is not a digest`},
+		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not the path of a file`},
+		{name: "another images layer", labels: inLayer(withFile, "etc/config.yaml"), wantErr: "the image has no layer sha256:"},
+		{name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile}, wantErr: `the layer has no such file: "config.yaml"`},
+		{name: "link", labels: inLayer(withFile, "etc/link.yaml"), layers: []v1.Layer{withFile}, wantErr: `"etc/link.yaml" is not a plain file`},
+		{name: "large file", labels: inLayer(large, "config.yaml"), layers: []v1.Layer{large}, wantErr: "the configuration is larger than 786432 bytes"},
+		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: "the unpacked layer is larger than 268435456 bytes"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			built := image(t, tc.labels, tc.layers...)
+			ref := server.push(t, "test/"+strings.ReplaceAll(tc.name, " ", "-")+":0.7.3", built)
+			got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || Passing(err) {
+					t.Fatalf("got %v (passing: %t), want an error with %q", err, Passing(err), tc.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.want.Digest = digestOf(t, built)
+			if diff := cmp.Diff(&tc.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestIndex reads the image of the platform, and names the digest of the index: a
+// pod that names it runs on every platform.
+func TestIndex(t *testing.T) {
+	server := serve(t)
+	other := image(t, map[string]string{LabelBase64: encoded("version: 1\n")})
+	index := mutate.AppendManifests(empty.Index,
+		mutate.IndexAddendum{Add: other, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "arm64"}}},
+		mutate.IndexAddendum{
+			Add:        image(t, map[string]string{LabelBase64: encoded(config)}),
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
+		})
+	ref := server.push(t, "test/index:1", index)
+	got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got.Config) != config || got.Digest != digestOf(t, index) {
+		t.Errorf("got %q of %s, want %q of the index %s", got.Config, got.Digest, config, digestOf(t, index))
+	}
+}
+
+// TestRemembered shows that a digest is read once, and that its name is asked for
+// each time.
+func TestRemembered(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/known:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+	reader := server.reader(t, Options{})
+	for range 2 {
+		if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A ping, the manifest.
+	before := server.requests.Load()
+	if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
+		t.Fatal(err)
+	}
+	if calls := server.requests.Load() - before; calls > 2 {
+		t.Errorf("%d requests for a digest that is known, want at most 2", calls)
+	}
+	// Who may not read the name gets nothing, whatever is known.
+	server.instead(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	})
+	if got, err := reader.Read(t.Context(), ref, &Keychain{}); err == nil {
+		t.Errorf("got %+v without permission", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "team/server:1", image(t, nil))
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	for _, tc := range []struct {
+		name, image string
+		options     Options
+		wantErr     string
+	}{
+		{name: "not allowed", image: ref, options: Options{Allow: []string{server.host + "/other", "quay.io"}}, wantErr: "is none of registries.allow"},
+		{name: "allowed", image: ref, options: Options{Allow: []string{server.host + "/team"}}},
+		{name: "allowed registry", image: ref, options: Options{Allow: []string{server.host}}},
+		{name: "rewritten", image: "docker.io/ogxai/server:1", options: Options{Rewrite: map[string]string{"index.docker.io/ogxai": server.host + "/team"}}},
+		{name: "local address", image: strings.TrimPrefix(secure.URL, "https://") + "/a/b:1", wantErr: "the address is a local one"},
+		{name: "not a name", image: "UPPER/case:1", wantErr: `parse image "UPPER/case:1"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := server.reader(t, tc.options).Read(t.Context(), tc.image, &Keychain{})
+			if tc.wantErr == "" && err != nil {
+				t.Fatal(err)
+			}
+			if tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Fatalf("got %v, want an error with %q", err, tc.wantErr)
+			}
+		})
+	}
+}
+
+// TestPlainHTTP shows that a registry that is not listed is never asked without TLS,
+// not even where a redirect leads to it.
+func TestPlainHTTP(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/plain:1", image(t, nil))
+	reader := New(Options{})
+	t.Cleanup(reader.Close)
+	before := server.requests.Load()
+	if _, err := reader.Read(t.Context(), ref, &Keychain{}); err == nil {
+		t.Error("a registry that is not listed was read over plain HTTP")
+	}
+	if asked := server.requests.Load() - before; asked != 0 {
+		t.Errorf("it was asked %d times", asked)
+	}
+
+	target := serve(t)
+	server.instead(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/manifests/") {
+			return false
+		}
+		http.Redirect(w, r, "http://"+target.host+r.URL.Path, http.StatusTemporaryRedirect)
+		return true
+	})
+	_, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
+	if !errors.Is(err, errPlainHTTP) || target.requests.Load() != 0 {
+		t.Errorf("got %v after %d requests, want %v", err, target.requests.Load(), errPlainHTTP)
+	}
+}
+
+func TestTrouble(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		answer  func(http.ResponseWriter, *http.Request)
+		passing bool
+	}{
+		{name: "too many requests", answer: status(http.StatusTooManyRequests), passing: true},
+		{name: "server error", answer: status(http.StatusInternalServerError), passing: true},
+		{name: "not found", answer: status(http.StatusNotFound)},
+		{name: "forbidden", answer: status(http.StatusForbidden)},
+		{name: "endless redirect", answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) }, passing: true},
+		{name: "silence", answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, passing: true},
+		{name: "nonsense", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{") }, passing: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			server := serve(t)
+			ref := server.push(t, "test/trouble:1", image(t, nil))
+			server.instead(func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.Contains(r.URL.Path, "/manifests/") {
+					return false
+				}
+				tc.answer(w, r)
+				return true
+			})
+			_, err := server.reader(t, Options{Timeout: time.Second}).Read(t.Context(), ref, &Keychain{})
+			if err == nil || Passing(err) != tc.passing {
+				t.Errorf("got %v, passing %t; want an error that is passing: %t", err, Passing(err), tc.passing)
+			}
+		})
+	}
+}
+
+func status(code int) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// TestWrongContent shows that what does not have its digest is not believed.
+func TestWrongContent(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/wrong:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+	server.instead(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/blobs/") {
+			return false
+		}
+		fmt.Fprint(w, `{"config":{"Labels":{"io.llamastack.config.base64":"dmVyc2lvbjogMQo="}}}`)
+		return true
+	})
+	if got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{}); err == nil {
+		t.Errorf("got %+v from a blob with another digest", got)
+	}
+}
+
+// TestCredentials shows that a pull Secret opens what it is for, and that without
+// one a closed repository stays closed.
+func TestCredentials(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "team/closed:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+	server.instead(func(w http.ResponseWriter, r *http.Request) bool {
+		if user, password, _ := r.BasicAuth(); user == "robot" && password == "open" {
+			return false
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	})
+	secret := func(target, password string) string {
+		return fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, target, encoded("robot:"+password))
+	}
+	for _, tc := range []struct {
+		name    string
+		secrets []string
+		opens   bool
+	}{
+		{name: "none"},
+		{name: "registry", secrets: []string{secret(server.host, "open")}, opens: true},
+		{name: "with scheme and version", secrets: []string{secret("https://"+server.host+"/v2/", "open")}, opens: true},
+		{name: "repository before registry", secrets: []string{secret(server.host, "wrong"), secret(server.host+"/team", "open")}, opens: true},
+		{name: "another repository", secrets: []string{secret(server.host+"/tea", "open")}},
+		{name: "wrong", secrets: []string{secret(server.host, "wrong")}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			keychain := &Keychain{}
+			for _, content := range tc.secrets {
+				if err := keychain.Add([]byte(content)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := server.reader(t, Options{}).Read(t.Context(), ref, keychain)
+			if opened := err == nil; opened != tc.opens {
+				t.Errorf("opened: %t (%v), want %t", opened, err, tc.opens)
+			}
+			if err != nil && strings.Contains(err.Error(), "wrong") {
+				t.Errorf("the error holds a password: %v", err)
+			}
+		})
+	}
+}
+
+func TestKeychain(t *testing.T) {
+	keychain := &Keychain{}
+	if err := keychain.Add([]byte(`{"auths":{"https://index.docker.io/v1/":{"username":"hub","password":"p"}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	repository, err := name.NewRepository("ogxai/distribution-starter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := keychain.Resolve(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := found.Authorization(); err != nil || got.Username != "hub" {
+		t.Errorf("got %v, %v for docker.io, want the user hub", got, err)
+	}
+	elsewhere, err := name.NewRepository("quay.io/team/server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := keychain.Resolve(elsewhere); err != nil || found != authn.Anonymous {
+		t.Errorf("got %v, %v for quay.io, want anonymous", found, err)
+	}
+	for _, bad := range []string{"", "[]", `{"auths":{"quay.io":{"auth":"s3cret"}}}`, `{"auths":{"quay.io":"s3cret"}}`} {
+		if err := keychain.Add([]byte(bad)); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: got %v, want an error without the content", bad, err)
+		}
+	}
+}
+
+// FuzzImage reads labels and a layer with whatever content: no panic, nothing over
+// the bounds, and the same bytes that were put in.
+func FuzzImage(f *testing.F) {
+	f.Add(encoded(config), "", "", []byte(nil))
+	f.Add("", "sha256:"+strings.Repeat("0", 64), "/etc/config.yaml", []byte("x"))
+	f.Fuzz(func(t *testing.T, text, digest, path string, content []byte) {
+		labels := map[string]string{}
+		for label, value := range map[string]string{LabelBase64: text, LabelLayer: digest, LabelPath: path} {
+			if value != "" {
+				labels[label] = value
+			}
+		}
+		raw := static.NewLayer(content, types.DockerUncompressedLayer)
+		if digest == "own" {
+			labels[LabelLayer] = digestOf(t, raw)
+		}
+		got, err := read(image(t, labels, raw))
+		if err == nil && len(got.Config) > maxConfig+2 {
+			t.Errorf("read %d bytes", len(got.Config))
+		}
+	})
+}

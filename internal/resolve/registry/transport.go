@@ -1,0 +1,116 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// maxBody bounds every answer of a registry. The largest is a layer, and a
+// configuration is in a small one.
+const maxBody = 64 << 20
+
+// roundTripper asks over HTTPS, and reaches no address that only this machine or its
+// cloud answers on, unless the registry is listed as insecure.
+type roundTripper struct {
+	options          Options
+	secure, insecure http.RoundTripper
+}
+
+func newTransport(options Options) *roundTripper {
+	return &roundTripper{
+		options: options,
+		secure: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 5 * time.Second, ControlContext: publicOnly}).DialContext,
+			TLSHandshakeTimeout: 5 * time.Second,
+			IdleConnTimeout:     30 * time.Second,
+			MaxIdleConns:        8,
+			ForceAttemptHTTP2:   true,
+		},
+		insecure: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // the administrator lists these registries
+			TLSHandshakeTimeout: 5 * time.Second,
+			IdleConnTimeout:     30 * time.Second,
+			MaxIdleConns:        8,
+		},
+	}
+}
+
+// errPlainHTTP and errLocalAddress are refusals of ours.
+var (
+	errPlainHTTP    = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
+	errLocalAddress = errors.New("the address is a local one; list the registry under registries.insecure to allow it")
+)
+
+// RoundTrip sends one request. Redirects come through here too.
+func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
+	through := t.secure
+	switch {
+	case t.options.isInsecure(request.URL.Host):
+		through = t.insecure
+	case request.URL.Scheme != "https":
+		return nil, errPlainHTTP
+	}
+	response, err := through.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = &boundedBody{body: response.Body, left: maxBody}
+	return response, nil
+}
+
+func (t *roundTripper) close() {
+	for _, inner := range []http.RoundTripper{t.secure, t.insecure} {
+		if inner, ok := inner.(*http.Transport); ok {
+			inner.CloseIdleConnections()
+		}
+	}
+}
+
+// publicOnly looks at the address that a name resolved to, right before it is
+// called: a look at the name could be outrun by its next answer.
+func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("parse address: %w", err)
+	}
+	ip := target.Addr().Unmap()
+	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified() || ip.IsMulticast() || slices.Contains(metadata, ip) {
+		return errLocalAddress
+	}
+	return nil
+}
+
+// metadata are addresses of clouds' metadata services that are not link-local.
+var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16")}
+
+// boundedBody fails when there is more to read than may be.
+type boundedBody struct {
+	body io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, tooLarge("answer", maxBody)
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.body.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+func (b *boundedBody) Close() error { return b.body.Close() }
