@@ -18,12 +18,16 @@ const (
 	// KeyImageOverrides holds images that replace those of the catalogue, and
 	// names that the catalogue does not have.
 	KeyImageOverrides = "image-overrides"
+	// KeyRegistries holds how images are read.
+	KeyRegistries = "registries"
 )
 
 // Config is what the ConfigMap says. It is not changed once it was read.
 type Config struct {
 	// Images by name, or by name and version as `name@version`.
 	Images distribution.Overrides
+	// Registries says how images are read.
+	Registries Registries
 
 	// known are the keys that could be read at least once, or were not there.
 	known map[string]bool
@@ -46,6 +50,10 @@ var sections = []section{
 		KeyImageOverrides, imageOverridesHelp, readImages,
 		func(into *Config, last Config) { into.Images = last.Images },
 	},
+	{
+		KeyRegistries, registriesHelp, readRegistries,
+		func(into *Config, last Config) { into.Registries = last.Registries },
+	},
 }
 
 // Keys are the known keys, sorted.
@@ -62,7 +70,7 @@ func Keys() []string {
 // an error keeps its part of last, the config that was in force before; each
 // error's field begins with the key.
 func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
-	config := Config{known: map[string]bool{}}
+	config := Config{Registries: Registries{ReadLabels: true}, known: map[string]bool{}}
 	r := &reader{}
 	if configMap == nil {
 		configMap = &corev1.ConfigMap{}

@@ -2,6 +2,7 @@ package operatorconfig_test
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		"a name":      {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not the name of a distribution: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`}},
 		"a version":   {map[string]string{key: "starter@latest: a:1"}, []string{`image-overrides[starter@latest]: version "latest": unknown server release "latest"; known release lines: `}},
 		"near":        {map[string]string{"image-override": ""}, []string{`image-override: unknown key, did you mean "image-overrides"?`}},
-		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key, known are image-overrides"}},
+		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key, known are image-overrides, registries"}},
 		"more errors": {map[string]string{key: "a b: c\nd: 1"}, []string{`image-overrides[a b]: "a b" is not`, "image-overrides[d]: line 2: must be text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	binary := &corev1.ConfigMap{BinaryData: map[string][]byte{key: {1}, "zzz": {1}}}
 	got, errs := operatorconfig.Read(binary, good)
-	want := []string{"image-overrides: is in binaryData; write it under data, as text", "zzz: unknown key, known are image-overrides"}
+	want := []string{"image-overrides: is in binaryData; write it under data, as text", "zzz: unknown key, known are image-overrides, registries"}
 	if diff := cmp.Diff(want, messages(errs)); diff != "" || len(got.Images) != 1 {
 		t.Errorf("binary data, images %v (-want +got):\n%s", got.Images, diff)
 	}
@@ -157,20 +158,26 @@ func TestTemplate(t *testing.T) {
 	}
 	uncommented := map[string]string{}
 	for key, text := range template {
-		_, example, found := strings.Cut(text, ".\n# ")
-		for strings.Contains(example, ".\n# ") {
-			_, example, _ = strings.Cut(example, ".\n# ")
+		for _, match := range example.FindAllStringSubmatch(text, -1) {
+			uncommented[key] += match[1] + "\n"
 		}
-		if !found {
-			t.Errorf("%s has no example", key)
-		}
-		uncommented[key] = strings.ReplaceAll(example, "\n# ", "\n")
 	}
 	config, errs = operatorconfig.Read(configMap(uncommented), operatorconfig.Config{})
-	if len(errs) > 0 || len(config.Images) != 3 {
-		t.Errorf("the examples: images %v, errors %v", config.Images, messages(errs))
+	if len(errs) > 0 {
+		t.Errorf("the examples: %v", messages(errs))
+	}
+	for name, given := range map[string]bool{
+		"images": len(config.Images) == 3, "allow": config.Registries.Allow != nil, "insecure": config.Registries.Insecure != nil,
+		"rewrite": config.Registries.Rewrite != nil, "platforms": config.Registries.Platforms != nil, "caConfigMap": config.Registries.CAConfigMap != "",
+	} {
+		if !given {
+			t.Errorf("no example of %s", name)
+		}
 	}
 }
+
+// example is a commented line that sets something.
+var example = regexp.MustCompile(`(?m)^# ([^ ]+: .*)$`)
 
 func TestImagesChanged(t *testing.T) {
 	read := func(text string) operatorconfig.Config {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -92,6 +94,41 @@ func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []
 		found = append(found, entry{key.Value, node{path, n.value.Content[i+1]}})
 	}
 	return found
+}
+
+// fields reads a mapping whose keys are known, each by its function.
+func (r *reader) fields(n node, read map[string]func(node)) {
+	for _, e := range r.entries(n, func(path *field.Path, name string) *field.Path { return path.Child(name) }) {
+		one, known := read[e.key]
+		switch {
+		case !known:
+			r.fail(e.value.path, e.key, unknown("field", e.key, slices.Sorted(maps.Keys(read))))
+		case e.value.given():
+			one(e.value)
+		}
+	}
+}
+
+// items reads a list.
+func (r *reader) items(n node) []node {
+	if n.value.Kind != yaml.SequenceNode {
+		r.wrongType(n, "a list")
+		return nil
+	}
+	items := make([]node, 0, len(n.value.Content))
+	for i, value := range n.value.Content {
+		items = append(items, node{n.path.Index(i), value})
+	}
+	return items
+}
+
+// boolean reads true or false.
+func (r *reader) boolean(n node) bool {
+	var value bool
+	if n.value.Kind != yaml.ScalarNode || n.value.Tag != "!!bool" || n.value.Decode(&value) != nil {
+		r.wrongType(n, "true or false")
+	}
+	return value
 }
 
 // text reads a string; false when it is none.

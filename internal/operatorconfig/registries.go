@@ -1,0 +1,126 @@
+package operatorconfig
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Registries says how images are read.
+type Registries struct {
+	// ReadLabels says that images are read at all: by default. An operator whose
+	// key could never be read, which may hold back a registry, reads none.
+	ReadLabels bool
+	// Allow are the registries that may be read, as host[:port], or what begins a
+	// repository, as host[:port]/path. Empty: all.
+	Allow []string
+	// Insecure are the registries, as host[:port], that may be read by plain HTTP
+	// or with any certificate.
+	Insecure []string
+	// Rewrite gives the place to read from for what begins a repository, by
+	// host[:port][/path]. The longest that fits is taken.
+	Rewrite map[string]string
+	// Platforms as os/architecture[/variant], of which the first that an image has
+	// is read. Empty: linux/amd64, then linux/arm64.
+	Platforms []string
+	// CAConfigMap is a ConfigMap in the operator's namespace with certificates, as
+	// PEM, that registries are trusted by beside those of the system. Empty: none.
+	CAConfigMap string
+}
+
+const registriesHelp = `# How images are read for the configuration they come with.
+# Which registries, or repositories that begin so, may be read; unset: all.
+# allow: [registry.example.com, quay.io/team]
+# Which may be read by plain HTTP, or with any certificate.
+# insecure: ["registry.example.com:5000"]
+# Where to read instead.
+# rewrite: {docker.io/ogxai: registry.example.com/mirror}
+# false reads none: who needs a base configuration gives it with spec.baseConfig.
+# readLabels: true
+# The first that an image has is read.
+# platforms: [linux/amd64, linux/arm64]
+# A ConfigMap beside this one with the certificates of registries, as PEM.
+# caConfigMap: registry-ca
+`
+
+const (
+	hostForm = `([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?`
+	pathForm = `(/[a-z0-9]+([._-]+[a-z0-9]+)*)*`
+)
+
+var (
+	registryForm   = regexp.MustCompile(`^` + hostForm + `$`)
+	repositoryForm = regexp.MustCompile(`^` + hostForm + pathForm + `$`)
+	platformForm   = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9.]+)?$`)
+)
+
+func readRegistries(r *reader, root node, into *Config) {
+	registries := &into.Registries
+	r.fields(root, map[string]func(node){
+		"allow": func(n node) { registries.Allow = r.texts(n, r.repository) },
+		"insecure": func(n node) {
+			registries.Insecure = r.texts(n, func(n node, text string) {
+				r.form(n, text, registryForm, "a registry: write host[:port]")
+			})
+		},
+		"rewrite":    func(n node) { registries.Rewrite = r.rewrite(n) },
+		"readLabels": func(n node) { registries.ReadLabels = r.boolean(n) },
+		"platforms": func(n node) {
+			registries.Platforms = r.texts(n, func(n node, text string) {
+				r.form(n, text, platformForm, "a platform: write os/architecture, for example linux/amd64")
+			})
+		},
+		"caConfigMap": func(n node) { registries.CAConfigMap = r.configMap(n) },
+	})
+}
+
+func (r *reader) rewrite(n node) map[string]string {
+	rewrite := map[string]string{}
+	for _, e := range r.entries(n, (*field.Path).Key) {
+		r.repository(node{e.value.path, e.value.value}, e.key)
+		if to, ok := r.text(e.value); ok {
+			r.repository(e.value, to)
+			rewrite[e.key] = to
+		}
+	}
+	return rewrite
+}
+
+func (r *reader) repository(n node, text string) {
+	r.form(n, text, repositoryForm, "a registry or what begins a repository: write host[:port][/path], the path in lower case")
+}
+
+func (r *reader) configMap(n node) string {
+	name, ok := r.text(n)
+	if ok && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		r.fail(n.path, name, fmt.Sprintf(`%q cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, name))
+	}
+	return name
+}
+
+// form checks what a text looks like.
+func (r *reader) form(n node, text string, form *regexp.Regexp, want string) {
+	if !form.MatchString(text) {
+		r.fail(n.path, text, fmt.Sprintf("%q is not %s", text, want))
+	}
+}
+
+// texts reads a list of strings, each of which is checked.
+func (r *reader) texts(n node, check func(node, string)) []string {
+	var found []string
+	for _, item := range r.items(n) {
+		text, ok := r.text(item)
+		if !ok {
+			continue
+		}
+		check(item, text)
+		if slices.Contains(found, text) {
+			r.fail(item.path, text, fmt.Sprintf("%q is there twice", text))
+		}
+		found = append(found, text)
+	}
+	return found
+}
