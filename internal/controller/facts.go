@@ -91,8 +91,8 @@ func references(uses []intent.SecretUse) int {
 	return len(paths)
 }
 
-// base finds the base configuration: the user's, else the one that the running
-// configuration was made from, else the catalogue's. None is left to plan, which
+// base finds the base configuration: the user's, else that of the image's labels,
+// else the one that the running configuration was made from, else the catalogue's. None is left to plan, which
 // knows whether one is needed.
 func (r *Reconciler) base(ctx context.Context, s *state) error {
 	if !plan.NeedsBase(&s.object.Spec) {
@@ -104,6 +104,10 @@ func (r *Reconciler) base(ctx context.Context, s *state) error {
 			key = v1alpha2.DefaultConfigKey
 		}
 		s.baseConfig = &plan.Base{Data: s.configMaps[given.ConfigMapName][key], Source: v1alpha2.ConfigSourceConfigMap}
+		return nil
+	}
+	if s.labelled != nil {
+		s.baseConfig = &plan.Base{Data: s.labelled, Source: v1alpha2.ConfigSourceOCILabel}
 		return nil
 	}
 	if s.distribution.Base == nil {

@@ -135,9 +135,13 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	return nil
 }
 
+// releaseFromLabel is how the status says that a label of the image named the
+// release.
+const releaseFromLabel = "image-label"
+
 // releaseFrom is how the status says that a release was found.
 var releaseFrom = map[distribution.DetectedBy]string{
-	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag",
+	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: releaseFromLabel,
 	distribution.Unknown: "unknown",
 }
 
@@ -145,7 +149,7 @@ func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked := s.object.Spec.Distribution
 	resolved := &v1alpha2.ResolvedDistribution{
 		Name: asked.Name, Version: asked.Version, CatalogueImage: s.catalogueImage, Image: s.distribution.Image, ImageFrom: s.imageFrom,
-		ConfigSource: s.planned.ConfigSource, ServerReleaseFrom: releaseFrom[s.distribution.DetectedBy], ConfigHash: s.planned.ConfigHash,
+		Digest: s.digest, ConfigSource: s.planned.ConfigSource, ServerReleaseFrom: releaseFrom[s.distribution.DetectedBy], ConfigHash: s.planned.ConfigHash,
 	}
 	if s.distribution.DetectedBy != distribution.Unknown {
 		resolved.ServerRelease = s.distribution.Release.Line

@@ -36,7 +36,7 @@ func TestConfigErrorsMetric(t *testing.T) {
 	setConfigErrors(field.ErrorList{
 		field.Invalid(images.Key("a.b"), "", "x"), field.Invalid(images, "", "x"), field.Invalid(field.NewPath("typo"), "", "x"),
 	})
-	if diff := cmp.Diff(map[string]float64{operatorconfig.KeyImageOverrides: 2, "typo": 1}, configErrorsNow(t)); diff != "" {
+	if diff := cmp.Diff(map[string]float64{operatorconfig.KeyImageOverrides: 2, operatorconfig.KeyRegistries: 0, "typo": 1}, configErrorsNow(t)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	setConfigErrors(nil)

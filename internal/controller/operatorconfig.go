@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -124,12 +125,20 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
-	if len(images) == 0 && known {
+	sameRegistries := reflect.DeepEqual(before.Registries, now.Registries)
+	if len(images) == 0 && known && sameRegistries {
 		return nil
 	}
 	return func(stack *v1alpha2.LlamaStackDistribution) bool {
-		return !known || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack)
+		return !known || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack) ||
+			(!sameRegistries && waitsForImage(stack))
 	}
+}
+
+// waitsForImage says that the stack's image could not be read, or may not be.
+func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
+	generated := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated)
+	return generated != nil && (generated.Reason == v1alpha2.ReasonBaseConfigRequired || generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
 // unknownToStatus says that the stack's status lists the distributions there are.

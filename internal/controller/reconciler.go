@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -34,6 +35,7 @@ type Reconciler struct {
 	digestKeys *resolve.DigestKeys
 	references *referenceIndex
 	statuses   *statusMemory
+	pool       *registry.Pool
 	prober     *probe.Prober
 	recorder   events.EventRecorder
 
@@ -57,6 +59,7 @@ type step struct {
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, (*Reconciler).admit},
 	{"image", v1alpha2.ConditionValidationSucceeded, (*Reconciler).image},
+	{"labels", v1alpha2.ConditionConfigGenerated, (*Reconciler).labels},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, (*Reconciler).readConfigMaps},
 	{"secrets", v1alpha2.ConditionSecretsResolved, (*Reconciler).readSecrets},
 	{"base", v1alpha2.ConditionConfigGenerated, (*Reconciler).base},
@@ -147,6 +150,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.configMaps.Forget(name)
 	r.references.forget(name)
 	r.statuses.forget(name)
+	r.pool.Forget(name)
 	r.prober.Forget(name)
 }
 

@@ -28,12 +28,6 @@ func TestRefusals(t *testing.T) {
 			`spec.distribution: unknown distribution "startr"; known distributions: starter; or give an image`,
 		},
 		{
-			"bare image that needs a configuration", `{distribution: {image: "example.com/mine:1"}, disabled: [batches]}`,
-			v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonMissingConfigLabels,
-			"Distribution image example.com/mine:1 missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
-				"to provide configuration manually. See docs/configuration.md for details.",
-		},
-		{
 			"resource without its provider", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`,
 			v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonMissingProviderForResource, `"nobody" is not a configured inference provider`,
 		},

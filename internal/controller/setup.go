@@ -29,6 +29,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
 // Options of the controller.
@@ -96,8 +97,14 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	}
 	answers := make(chan ctrlevent.GenericEvent)
 	r.prober = probe.New(probe.Options{Dial: options.DialServer, Notify: wake(answers), Log: mgr.GetLogger().WithName("probe")})
-	if err := mgr.Add(r.prober); err != nil {
-		return fmt.Errorf("add the prober: %w", err)
+	read := make(chan ctrlevent.GenericEvent)
+	r.pool = registry.NewPool(registry.PoolOptions{
+		Credentials: r.pullCredentials, Notify: wake(read), Log: mgr.GetLogger().WithName("registry"),
+	})
+	for name, worker := range map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool} {
+		if err := mgr.Add(worker); err != nil {
+			return fmt.Errorf("add the %s: %w", name, err)
+		}
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	err := ctrl.NewControllerManagedBy(mgr).
@@ -115,6 +122,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		// Workers start when it was read: not one reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
 		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(read, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			// There is one controller in a program, but a test restarts it in one process.

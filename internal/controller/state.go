@@ -33,16 +33,20 @@ type state struct {
 	newerImage     string
 	imageFrom      v1alpha2.ImageSource
 	releaseNote    string
-	running        record.Record
-	configMaps     resolve.Contents
-	secrets        resolve.Values
-	references     record.References
-	baseConfig     *plan.Base
-	planned        *plan.Plan
-	derived        map[string][]byte
-	claims         []apply.Claim
-	decision       record.Decision
-	applied        []apply.Applied
+	// digest is what the image was resolved to when its configuration was read, and
+	// labelled is that configuration.
+	digest     string
+	labelled   []byte
+	running    record.Record
+	configMaps resolve.Contents
+	secrets    resolve.Values
+	references record.References
+	baseConfig *plan.Base
+	planned    *plan.Plan
+	derived    map[string][]byte
+	claims     []apply.Claim
+	decision   record.Decision
+	applied    []apply.Applied
 
 	conditions []metav1.Condition
 	events     []event

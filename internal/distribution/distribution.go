@@ -16,6 +16,8 @@ const (
 	ByVersion DetectedBy = "version"
 	// ByCatalogue: it is the release of the catalogue's entry.
 	ByCatalogue DetectedBy = "catalogue"
+	// ByLabel: a label of the image names it.
+	ByLabel DetectedBy = "label"
 	// ByTag: the image's tag names it.
 	ByTag DetectedBy = "tag"
 	// Unknown: nothing names it, or what names it (Resolved.Version) is a release that is not offered; the data of the
@@ -141,4 +143,20 @@ func baseConfig(r *release.Release, name string) ([]byte, error) {
 		return nil, nil
 	}
 	return d.YAML()
+}
+
+// WithLabel is the distribution with the release that a label of its image names. What the spec or the catalogue says goes
+// first; a label says more than a tag, which anybody may set. A label that names no release changes nothing, and one that
+// names a release that is not offered makes it Unknown.
+func (r Resolved) WithLabel(version string) Resolved {
+	if r.DetectedBy == ByVersion || r.DetectedBy == ByCatalogue || !release.IsVersion(version) {
+		return r
+	}
+	match, err := release.LookupOffered(version)
+	if err != nil {
+		r.Release, r.Version, r.Exact, r.DetectedBy = release.Default(), strings.TrimPrefix(version, "v"), false, Unknown
+		return r
+	}
+	r.Release, r.Version, r.Exact, r.DetectedBy = match.Release, match.Asked, match.Exact, ByLabel
+	return r
 }

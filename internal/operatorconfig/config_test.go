@@ -168,7 +168,7 @@ func TestTemplate(t *testing.T) {
 	}
 	for name, given := range map[string]bool{
 		"images": len(config.Images) == 3, "allow": config.Registries.Allow != nil, "insecure": config.Registries.Insecure != nil,
-		"rewrite": config.Registries.Rewrite != nil, "platforms": config.Registries.Platforms != nil, "caConfigMap": config.Registries.CAConfigMap != "",
+		"rewrite": config.Registries.Rewrite != nil,
 	} {
 		if !given {
 			t.Errorf("no example of %s", name)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -23,12 +22,6 @@ type Registries struct {
 	// Rewrite gives the place to read from for what begins a repository, by
 	// host[:port][/path]. The longest that fits is taken.
 	Rewrite map[string]string
-	// Platforms as os/architecture[/variant], of which the first that an image has
-	// is read. Empty: linux/amd64, then linux/arm64.
-	Platforms []string
-	// CAConfigMap is a ConfigMap in the operator's namespace with certificates, as
-	// PEM, that registries are trusted by beside those of the system. Empty: none.
-	CAConfigMap string
 }
 
 const registriesHelp = `# How images are read for the configuration they come with.
@@ -40,10 +33,6 @@ const registriesHelp = `# How images are read for the configuration they come wi
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
 # false reads none: who needs a base configuration gives it with spec.baseConfig.
 # readLabels: true
-# The first that an image has is read.
-# platforms: [linux/amd64, linux/arm64]
-# A ConfigMap beside this one with the certificates of registries, as PEM.
-# caConfigMap: registry-ca
 `
 
 const (
@@ -54,7 +43,6 @@ const (
 var (
 	registryForm   = regexp.MustCompile(`^` + hostForm + `$`)
 	repositoryForm = regexp.MustCompile(`^` + hostForm + pathForm + `$`)
-	platformForm   = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9.]+)?$`)
 )
 
 func readRegistries(r *reader, root node, into *Config) {
@@ -68,12 +56,6 @@ func readRegistries(r *reader, root node, into *Config) {
 		},
 		"rewrite":    func(n node) { registries.Rewrite = r.rewrite(n) },
 		"readLabels": func(n node) { registries.ReadLabels = r.boolean(n) },
-		"platforms": func(n node) {
-			registries.Platforms = r.texts(n, func(n node, text string) {
-				r.form(n, text, platformForm, "a platform: write os/architecture, for example linux/amd64")
-			})
-		},
-		"caConfigMap": func(n node) { registries.CAConfigMap = r.configMap(n) },
 	})
 }
 
@@ -91,14 +73,6 @@ func (r *reader) rewrite(n node) map[string]string {
 
 func (r *reader) repository(n node, text string) {
 	r.form(n, text, repositoryForm, "a registry or what begins a repository: write host[:port][/path], the path in lower case")
-}
-
-func (r *reader) configMap(n node) string {
-	name, ok := r.text(n)
-	if ok && len(validation.IsDNS1123Subdomain(name)) > 0 {
-		r.fail(n.path, name, fmt.Sprintf(`%q cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, name))
-	}
-	return name
 }
 
 // form checks what a text looks like.

@@ -21,12 +21,9 @@ allow: [registry.example.com, "localhost:5000/a/b", quay.io/team]
 insecure: ["registry.example.com:5000", "[::1]:5000"]
 rewrite: {docker.io/ogxai: registry.example.com/mirror}
 readLabels: false
-platforms: [linux/arm64, linux/arm/v7]
-caConfigMap: registry-ca
 `, operatorconfig.Registries{
 			Allow:    []string{"registry.example.com", "localhost:5000/a/b", "quay.io/team"},
 			Insecure: []string{"registry.example.com:5000", "[::1]:5000"}, Rewrite: map[string]string{"docker.io/ogxai": "registry.example.com/mirror"},
-			Platforms: []string{"linux/arm64", "linux/arm/v7"}, CAConfigMap: "registry-ca",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,23 +41,20 @@ caConfigMap: registry-ca
 func TestReadRegistriesRefuses(t *testing.T) {
 	const place = "a registry or what begins a repository: write host[:port][/path], the path in lower case"
 	for text, want := range map[string][]string{
-		"allowed: []":            {`registries.allowed: unknown field, did you mean "allow"?`},
-		"timeout: 1s":            {"registries.timeout: unknown field, known are allow, caConfigMap, insecure, platforms, readLabels, rewrite"},
-		"allow: quay.io":         {`registries.allow: line 1: must be a list, is the text "quay.io"`},
-		"allow: [1]":             {`registries.allow[0]: line 1: must be text, is the number "1"; put it in quotes`},
-		"allow: [https://x]":     {`registries.allow[0]: "https://x" is not ` + place},
-		"allow: [x/Y]":           {`registries.allow[0]: "x/Y" is not ` + place},
-		"allow: [x, x]":          {`registries.allow[1]: "x" is there twice`},
-		"insecure: [quay.io/a]":  {`registries.insecure[0]: "quay.io/a" is not a registry: write host[:port]`},
-		"rewrite: [a]":           {"registries.rewrite: line 1: must be a mapping, is a list"},
-		"rewrite: {a: 'b c'}":    {`registries.rewrite[a]: "b c" is not ` + place},
-		"rewrite: {'a b': b}":    {`registries.rewrite[a b]: "a b" is not ` + place},
-		"rewrite: {a: }":         {"registries.rewrite[a]: line 1: must be text, is empty"},
-		"readLabels: 'true'":     {`registries.readLabels: line 1: must be true or false, is the text "true"`},
-		"readLabels: yes":        {`registries.readLabels: line 1: must be true or false, is the text "yes"`},
-		"platforms: [amd64]":     {`registries.platforms[0]: "amd64" is not a platform: write os/architecture, for example linux/amd64`},
-		"caConfigMap: My_CA":     {`registries.caConfigMap: "My_CA" cannot be the name of a ConfigMap: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`},
-		"caConfigMap: {name: x}": {"registries.caConfigMap: line 1: must be text, is a mapping"},
+		"allowed: []":           {`registries.allowed: unknown field, did you mean "allow"?`},
+		"timeout: 1s":           {"registries.timeout: unknown field, known are allow, insecure, readLabels, rewrite"},
+		"allow: quay.io":        {`registries.allow: line 1: must be a list, is the text "quay.io"`},
+		"allow: [1]":            {`registries.allow[0]: line 1: must be text, is the number "1"; put it in quotes`},
+		"allow: [https://x]":    {`registries.allow[0]: "https://x" is not ` + place},
+		"allow: [x/Y]":          {`registries.allow[0]: "x/Y" is not ` + place},
+		"allow: [x, x]":         {`registries.allow[1]: "x" is there twice`},
+		"insecure: [quay.io/a]": {`registries.insecure[0]: "quay.io/a" is not a registry: write host[:port]`},
+		"rewrite: [a]":          {"registries.rewrite: line 1: must be a mapping, is a list"},
+		"rewrite: {a: 'b c'}":   {`registries.rewrite[a]: "b c" is not ` + place},
+		"rewrite: {'a b': b}":   {`registries.rewrite[a b]: "a b" is not ` + place},
+		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, is empty"},
+		"readLabels: 'true'":    {`registries.readLabels: line 1: must be true or false, is the text "true"`},
+		"readLabels: yes":       {`registries.readLabels: line 1: must be true or false, is the text "yes"`},
 	} {
 		t.Run(text, func(t *testing.T) {
 			data := configMap(map[string]string{operatorconfig.KeyRegistries: text})

@@ -1,0 +1,270 @@
+package controller_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+const (
+	labelConfig  = "io.llamastack.config.base64"
+	labelRelease = "io.llamastack.server.version"
+
+	ownConfig = "version: 2\ndistro_name: own\napis: [inference]\nproviders:\n  inference:\n  - provider_id: openai\n    provider_type: remote::openai\n    config: {}\n"
+)
+
+// images is a registry on this machine that the operators of a bench may read.
+type images struct {
+	host     string
+	requests atomic.Int64
+	down     atomic.Bool
+	// password that it demands of the user robot; nil: none.
+	password atomic.Pointer[string]
+}
+
+func (b *bench) registry(t *testing.T) *images {
+	t.Helper()
+	r := &images{}
+	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		r.requests.Add(1)
+		password := r.password.Load()
+		switch _, given, _ := request.BasicAuth(); {
+		case r.down.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case password != nil && given != *password:
+			w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			inner.ServeHTTP(w, request)
+		}
+	}))
+	t.Cleanup(server.Close)
+	r.host = strings.TrimPrefix(server.URL, "http://")
+	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q]", r.host))
+	return r
+}
+
+// push puts an image with labels into the registry.
+func (r *images) push(t *testing.T, repository string, labels map[string]string) (image, digest string) {
+	t.Helper()
+	built, err := mutate.Config(empty.Image, v1.Config{Labels: labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := name.ParseReference(r.host+"/"+repository, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(ref, built); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := built.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.host + "/" + repository, hash.String()
+}
+
+func withConfig(release string) map[string]string {
+	labels := map[string]string{labelConfig: base64.StdEncoding.EncodeToString([]byte(ownConfig))}
+	if release != "" {
+		labels[labelRelease] = release
+	}
+	return labels
+}
+
+func (b *bench) labelled(t *testing.T) (*images, *operator) {
+	t.Helper()
+	b.configured = true
+	operator := b.start(t, "labels")
+	return b.registry(t), operator
+}
+
+// TestLabels: a stack of an image with labels runs what was read, at its digest,
+// and nothing that becomes of the registry or the tag changes it.
+func TestLabels(t *testing.T) {
+	b := newBench(t)
+	r, operator := b.labelled(t)
+	image, digest := r.push(t, "team/own:prod", withConfig("0.7.3"))
+	b.create(t, b.stack(t, "my", fmt.Sprintf(`{distribution: {image: %q}, resources: {models: [gpt-4o-mini]}}`, image)))
+	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	eventually(t, func() error {
+		var deployment appsv1.Deployment
+		if err := b.Get(t.Context(), b.key("my"), &deployment); err != nil {
+			return err
+		}
+		if got := deployment.Spec.Template.Spec.Containers[0].Image; got != image+"@"+digest {
+			return fmt.Errorf("image %q, want it pinned to %q", got, digest)
+		}
+		return nil
+	})
+	before := len(b.settled(t, "labels"))
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stack)
+	got := stack.Status.ResolvedDistribution
+	if got.Image != image || got.Digest != digest || got.ConfigSource != v1alpha2.ConfigSourceOCILabel ||
+		got.ServerRelease != "0.7" || got.ServerReleaseFrom != "image-label" {
+		t.Errorf("status %+v", got)
+	}
+
+	// The registry is gone, the operator starts anew: not one write.
+	r.down.Store(true)
+	asked := r.requests.Load()
+	operator.stop(t)
+	b.start(t, "labels")
+	if calls := b.settled(t, "labels")[before:]; hasWrites(calls) {
+		t.Errorf("a restart without the registry: %q", calls)
+	}
+	if r.requests.Load() != asked {
+		t.Error("an image that was read is asked for again")
+	}
+	// A change of the spec works with what was read.
+	eventually(t, func() error {
+		b.get(t, "my", stack)
+		stack.Spec.Resources.Models = append(stack.Spec.Resources.Models, stack.Spec.Resources.Models[0])
+		if err := stack.Spec.Resources.Models[1].UnmarshalJSON([]byte(`"gpt-4.1"`)); err != nil {
+			return err
+		}
+		return b.Update(t.Context(), stack)
+	})
+	eventually(t, func() error {
+		var deployment appsv1.Deployment
+		b.get(t, "my", &deployment)
+		b.get(t, "my", stack)
+		generated := stack.Status.ConfigGeneration
+		if deployment.Spec.Template.Spec.Containers[0].Image != image+"@"+digest || generated == nil || generated.ResourceCount != 2 {
+			return fmt.Errorf("image %q, configuration %+v", deployment.Spec.Template.Spec.Containers[0].Image, generated)
+		}
+		return nil
+	})
+}
+
+func hasWrites(calls []string) bool {
+	for _, call := range calls {
+		if strings.HasPrefix(call, "patch ") || strings.HasPrefix(call, "create ") || strings.HasPrefix(call, "delete ") || strings.HasPrefix(call, "update ") {
+			return true
+		}
+	}
+	return false
+}
+
+// TestUnreadableImages: what a stack waits for when its image cannot be read, and
+// that it goes on when it can.
+func TestUnreadableImages(t *testing.T) {
+	b := newBench(t)
+	r, _ := b.labelled(t)
+	image, _ := r.push(t, "team/own:0.7.3", withConfig(""))
+	bare, _ := r.push(t, "team/bare:0.7.3", nil)
+	wrong, _ := r.push(t, "team/wrong:0.7.3", map[string]string{labelConfig: "***"})
+	old, _ := r.push(t, "team/old:0.7.3", map[string]string{labelConfig: base64.StdEncoding.EncodeToString([]byte("version: 3\n"))})
+	r.down.Store(true)
+	b.create(t, b.stack(t, "waits", fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, image)))
+	got := b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+	eventually(t, func() error {
+		got = b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+		if got.Status != metav1.ConditionUnknown || !strings.Contains(got.Message, "503") || !strings.Contains(got.Message, "spec.baseConfig") {
+			return fmt.Errorf("condition %+v", got)
+		}
+		return nil
+	})
+	// Nothing of the configuration is needed of this one.
+	b.create(t, b.stack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
+	b.condition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
+	// A distribution that the operator knows starts on its own copy of the base.
+	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
+	b.create(t, b.stack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
+	b.condition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+
+	r.down.Store(false)
+	// A change of the configuration has it tried at once, not after half a minute.
+	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.host, r.host))
+	b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+
+	for _, tc := range []struct{ name, image, reason, message string }{
+		{"bare", bare, v1alpha2.ReasonMissingConfigLabels, "Distribution image " + bare + " missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
+			"to provide configuration manually. See docs/configuration.md for details."},
+		{"wrong", wrong, v1alpha2.ReasonBaseConfigUnavailable, `label "io.llamastack.config.base64": is not base64`},
+		{"old", old, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		{"none", r.host + "/team/none:1", v1alpha2.ReasonBaseConfigUnavailable, "NAME_UNKNOWN"},
+		{"elsewhere", "elsewhere.example.com/a/b:1", v1alpha2.ReasonBaseConfigUnavailable, "is none of registries.allow"},
+	} {
+		b.create(t, b.stack(t, tc.name, fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, tc.image)))
+		eventually(t, func() error {
+			got := b.condition(t, tc.name, v1alpha2.ConditionConfigGenerated, tc.reason)
+			if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, tc.message) {
+				return fmt.Errorf("%s: condition %+v, want %q", tc.name, got, tc.message)
+			}
+			return nil
+		})
+	}
+}
+
+// TestReadLabelsOff: no image is read, and who needs a base is told so.
+func TestReadLabelsOff(t *testing.T) {
+	b := newBench(t)
+	r, _ := b.labelled(t)
+	image, _ := r.push(t, "team/own:0.7.3", withConfig(""))
+	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], readLabels: false}", r.host))
+	asked := r.requests.Load()
+	b.create(t, b.stack(t, "my", fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, image)))
+	got := b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigRequired)
+	if !strings.Contains(got.Message, "spec.baseConfig") || r.requests.Load() != asked {
+		t.Errorf("%d requests, condition %+v", r.requests.Load()-asked, got)
+	}
+	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q]", r.host))
+	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+}
+
+// TestPullSecrets: a closed repository opens to who has the Secret, directly or by
+// the ServiceAccount, and to nobody else, whatever was read before.
+func TestPullSecrets(t *testing.T) {
+	b := newBench(t)
+	r, _ := b.labelled(t)
+	image, _ := r.push(t, "team/closed:0.7.3", withConfig(""))
+	password := "s3cret-pull"
+	r.password.Store(&password)
+	auth := base64.StdEncoding.EncodeToString([]byte("robot:" + password))
+	b.create(t,
+		&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "pull"}, Type: corev1.SecretTypeDockerConfigJson,
+			StringData: map[string]string{corev1.DockerConfigJsonKey: fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, r.host, auth)},
+		},
+		&corev1.ServiceAccount{
+			ObjectMeta:       metav1.ObjectMeta{Namespace: b.namespace, Name: "puller"},
+			ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}},
+		})
+	spec := `{distribution: {image: %q}, disabled: [safety], workload: {overrides: %s}}`
+	b.create(t,
+		b.stack(t, "secret", fmt.Sprintf(spec, image, "{imagePullSecrets: [{name: pull}]}")),
+		b.stack(t, "account", fmt.Sprintf(spec, image, "{serviceAccountName: puller}")))
+	b.condition(t, "secret", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	b.condition(t, "account", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	b.create(t, b.stack(t, "stranger", fmt.Sprintf(spec, image, "{imagePullSecrets: [{name: another}]}")))
+	eventually(t, func() error {
+		got := b.condition(t, "stranger", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+		if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "401") || strings.Contains(got.Message, password) {
+			return fmt.Errorf("condition %+v", got)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,234 @@
+package registry
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// Target is an image to read for a stack.
+type Target struct {
+	// Stack needs it.
+	Stack types.NamespacedName
+	// Image as it is written.
+	Image string
+	// Credentials name what the caller's Credentials function needs to know: the pull
+	// Secrets, in whatever form, so that another set is another target.
+	Credentials string
+}
+
+// PoolOptions of a Pool.
+type PoolOptions struct {
+	// Credentials gives those that the kubelet would use for a target.
+	Credentials func(ctx context.Context, target Target) (authn.Keychain, error)
+	// Notify is told of each stack whose image was read, or could not be. It may block
+	// until ctx ends.
+	Notify func(ctx context.Context, stack types.NamespacedName)
+	// FirstRetry is the pause after a first attempt that failed; it doubles with each
+	// up to ten minutes, and is spread by a quarter. Zero: 30 seconds.
+	FirstRetry time.Duration
+	// Log gets what only matters when somebody looks for it.
+	Log logr.Logger
+}
+
+const (
+	firstRetry = 30 * time.Second
+	lastRetry  = 10 * time.Minute
+	// Reads at once: in all, of one registry, for one namespace.
+	readers      = 16
+	perRegistry  = 2
+	perNamespace = 4
+	// busy is the pause of a target whose registry or namespace has its share.
+	busy = 50 * time.Millisecond
+)
+
+// Outcome is what became of reading an image.
+type Outcome struct {
+	// Image is what was read. Nil as long as Err says why not.
+	Image *Image
+	Err   error
+}
+
+// Pool reads images away from the reconcile path, a few at a time. It is a worker
+// of the manager.
+type Pool struct {
+	options PoolOptions
+	queue   workqueue.TypedDelayingInterface[types.NamespacedName]
+
+	mu      sync.Mutex
+	reader  *Reader
+	current Options
+	waiting map[types.NamespacedName]*task
+	inUse   map[string]int // by registry, and by namespace
+}
+
+type task struct {
+	target   Target
+	outcome  Outcome
+	attempts int
+}
+
+// NewPool makes a pool; it reads nothing before Start.
+func NewPool(options PoolOptions) *Pool {
+	if options.FirstRetry == 0 {
+		options.FirstRetry = firstRetry
+	}
+	return &Pool{
+		options: options, queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), reader: New(Options{}),
+		waiting: map[types.NamespacedName]*task{}, inUse: map[string]int{},
+	}
+}
+
+// Configure sets which registries may be read, and how. After a change whatever
+// could not be read is tried again at once.
+func (p *Pool) Configure(options Options) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if reflect.DeepEqual(options, p.current) {
+		return
+	}
+	p.reader.Close()
+	p.reader, p.current = New(options), options
+	for stack, task := range p.waiting {
+		if task.outcome.Err != nil {
+			task.attempts = 0
+			p.queue.Add(stack)
+		}
+	}
+}
+
+// Read is what is known of a target's image; false as long as no attempt has ended.
+// It does not wait: who asks first has it read.
+func (p *Pool) Read(target Target) (Outcome, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known, ok := p.waiting[target.Stack]
+	if ok && known.target == target {
+		return known.outcome, known.outcome != Outcome{}
+	}
+	p.waiting[target.Stack] = &task{target: target}
+	p.queue.Add(target.Stack)
+	return Outcome{}, false
+}
+
+// Forget drops a stack that is gone, or needs nothing read any more.
+func (p *Pool) Forget(stack types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.waiting, stack)
+}
+
+// Start reads until ctx ends.
+func (p *Pool) Start(ctx context.Context) error {
+	var group sync.WaitGroup
+	for range readers {
+		group.Go(func() {
+			for p.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	p.queue.ShutDown()
+	group.Wait()
+	return nil
+}
+
+// next reads one image; false when there will be no more.
+func (p *Pool) next(ctx context.Context) bool {
+	stack, shutdown := p.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer p.queue.Done(stack)
+	target, reader, release := p.begin(stack)
+	if reader == nil {
+		return true
+	}
+	outcome := p.read(ctx, reader, target)
+	release()
+	if ctx.Err() != nil {
+		return false
+	}
+	if p.conclude(target, outcome) {
+		p.options.Notify(ctx, stack)
+	}
+	return true
+}
+
+// begin takes a share of the pool for a stack's image. Without a reader there is
+// nothing to read, or not now.
+func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	task, ok := p.waiting[stack]
+	if !ok || task.outcome.Image != nil {
+		return Target{}, nil, nil
+	}
+	registry, namespace := "registry/"+registryOf(task.target.Image), "namespace/"+stack.Namespace
+	if p.inUse[registry] >= perRegistry || p.inUse[namespace] >= perNamespace {
+		p.queue.AddAfter(stack, busy)
+		return Target{}, nil, nil
+	}
+	p.inUse[registry]++
+	p.inUse[namespace]++
+	return task.target, p.reader, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, share := range []string{registry, namespace} {
+			if p.inUse[share]--; p.inUse[share] == 0 {
+				delete(p.inUse, share)
+			}
+		}
+	}
+}
+
+func registryOf(image string) string {
+	ref, err := name.ParseReference(image)
+	if err != nil {
+		return ""
+	}
+	return ref.Context().RegistryStr()
+}
+
+func (p *Pool) read(ctx context.Context, reader *Reader, target Target) Outcome {
+	credentials, err := p.options.Credentials(ctx, target)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	image, err := reader.Read(ctx, target.Image, credentials)
+	return Outcome{Image: image, Err: err}
+}
+
+// conclude notes the outcome of an attempt; true when there is news to tell. What
+// could not be read is tried again, also where only a person can mend it: nobody
+// tells us when that was done.
+func (p *Pool) conclude(target Target, outcome Outcome) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	task, ok := p.waiting[target.Stack]
+	if !ok || task.target != target {
+		return false // another image is in the queue
+	}
+	news := outcome.Err == nil || task.outcome.Err == nil || task.outcome.Err.Error() != outcome.Err.Error()
+	task.outcome = outcome
+	if outcome.Err != nil {
+		p.queue.AddAfter(target.Stack, p.pause(task.attempts))
+		p.options.Log.V(1).Info("Image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error", outcome.Err.Error())
+	}
+	task.attempts++
+	return news
+}
+
+// pause before another attempt.
+func (p *Pool) pause(attempts int) time.Duration {
+	pause := min(p.options.FirstRetry<<min(attempts, 10), lastRetry)
+	return pause + rand.N(pause/4+1) //nolint:gosec // it spreads attempts, and guards nothing
+}

@@ -1,0 +1,174 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+func runPool(t *testing.T, server *served, credentials func(Target) (authn.Keychain, error)) (*Pool, *atomic.Int32) {
+	t.Helper()
+	var told atomic.Int32
+	pool := NewPool(PoolOptions{
+		FirstRetry:  time.Millisecond,
+		Credentials: func(_ context.Context, target Target) (authn.Keychain, error) { return credentials(target) },
+		Notify:      func(context.Context, types.NamespacedName) { told.Add(1) },
+	})
+	pool.Configure(Options{Insecure: []string{server.host}, Timeout: 5 * time.Second})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- pool.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return pool, &told
+}
+
+func anonymous(Target) (authn.Keychain, error) { return &Keychain{}, nil }
+
+func eventually(t *testing.T, what string, check func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 20*time.Second, true,
+		func(context.Context) (bool, error) { return check(), nil })
+	if err != nil {
+		t.Fatalf("not in time: %s", what)
+	}
+}
+
+func target(name, image string) Target {
+	return Target{Stack: types.NamespacedName{Namespace: "ns", Name: name}, Image: image}
+}
+
+func TestPool(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/pool:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+	var down atomic.Bool
+	server.instead(func(w http.ResponseWriter, _ *http.Request) bool {
+		if down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return down.Load()
+	})
+	pool, told := runPool(t, server, anonymous)
+
+	down.Store(true)
+	asked := target("my", ref)
+	if outcome, ok := pool.Read(asked); ok {
+		t.Fatalf("got %+v before anything was read", outcome)
+	}
+	eventually(t, "the failure", func() bool {
+		outcome, ok := pool.Read(asked)
+		return ok && outcome.Err != nil && Passing(outcome.Err)
+	})
+	down.Store(false)
+	eventually(t, "the image", func() bool {
+		outcome, ok := pool.Read(asked)
+		return ok && outcome.Image != nil && string(outcome.Image.Config) == config
+	})
+	eventually(t, "the news", func() bool { return told.Load() >= 2 })
+
+	// What was read is not read again; another image is.
+	before := server.requests.Load()
+	pool.Read(asked)
+	other := target("my", strings.Replace(ref, ":1", ":2", 1))
+	pool.Read(other)
+	eventually(t, "another image", func() bool {
+		outcome, ok := pool.Read(other)
+		return ok && outcome.Err != nil && !Passing(outcome.Err)
+	})
+	if server.requests.Load() == before {
+		t.Error("another image was not asked for")
+	}
+}
+
+// TestPoolConfigure shows that a change of the options is a reason for another
+// attempt at once.
+func TestPoolConfigure(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/allow:1", image(t, nil))
+	pool, _ := runPool(t, server, anonymous)
+	pool.options.FirstRetry = time.Hour
+	pool.Configure(Options{Insecure: []string{server.host}, Allow: []string{"quay.io"}})
+	asked := target("my", ref)
+	eventually(t, "the refusal", func() bool {
+		outcome, _ := pool.Read(asked)
+		var refused *RefusedError
+		return errors.As(outcome.Err, &refused)
+	})
+	pool.Configure(Options{Insecure: []string{server.host}})
+	eventually(t, "the image", func() bool {
+		outcome, _ := pool.Read(asked)
+		return outcome.Image != nil
+	})
+}
+
+// TestPoolShares shows the bounds: of one registry two at once, whoever asks.
+func TestPoolShares(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/shares:1", image(t, nil))
+	var mu sync.Mutex
+	var now, most int
+	gate := make(chan struct{})
+	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		<-gate
+		mu.Lock()
+		now--
+		mu.Unlock()
+		return &Keychain{}, nil
+	})
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	for _, name := range names {
+		pool.Read(target(name, ref))
+	}
+	eventually(t, "two at once", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return now == perRegistry
+	})
+	close(gate)
+	for _, name := range names {
+		eventually(t, name, func() bool {
+			outcome, _ := pool.Read(target(name, ref))
+			return outcome.Image != nil
+		})
+	}
+	if most > perRegistry {
+		t.Errorf("%d reads of one registry at once, want %d at most", most, perRegistry)
+	}
+}
+
+// TestPoolForgets shows that nothing is read for a stack that is gone.
+func TestPoolForgets(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/forget:1", image(t, nil))
+	var attempts atomic.Int32
+	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) {
+		attempts.Add(1)
+		return nil, errors.New("no credentials")
+	})
+	asked := target("my", ref)
+	pool.Read(asked)
+	eventually(t, "an attempt", func() bool { return attempts.Load() > 0 })
+	pool.Forget(asked.Stack)
+	eventually(t, "rest", func() bool {
+		before := attempts.Load()
+		<-time.After(50 * time.Millisecond)
+		return attempts.Load() == before
+	})
+}
