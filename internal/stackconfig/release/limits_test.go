@@ -34,6 +34,7 @@ func TestLimits(t *testing.T) {
 		{"0.7", "", passed, "{forward_headers: {a: 'X Y'}}", "{forward_headers: {a: X-Y}}"},
 		{"0.7", "", passed, "{forward_headers: {a: Host}}", "{forward_headers: {a: X-Host}}"},
 		{"0.7", "0.8", "safety/remote::passthrough", "{forward_headers: {a: cookie}}", "{forward_headers: {a: X-Y}}"},
+		{"0.5", "", "inference/remote::vllm", "{network: {tls: {ciphers: [fast]}}}", "{network: {tls: {ciphers: [ECDHE-RSA-AES128-GCM-SHA256]}}}"},
 		{"0.4", "", "inference/remote::oci", "{oci_auth_type: resource}", "{oci_auth_type: config_file}"},
 		{"", "", "vector_io/remote::chromadb", "{url: null}", "{url: 'http://chroma:8000'}"},
 		{"0.5", "", "vector_io/remote::elasticsearch", "{elasticsearch_url: 'localhost:9200'}", "{elasticsearch_url: 'https://es:9200/x'}"},

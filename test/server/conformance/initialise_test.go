@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,14 +34,15 @@ func TestInitialise(t *testing.T) {
 		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))
 		configs, refused := acceptedOf(t, sample(cases))
 		failed, started := 0, 0
-		models := upstream(t, configs)
+		models := startUpstream(t)
 		for _, c := range configs {
 			if reason := needsMore(c.Config, c.Env); reason != "" {
 				left = append(left, c.Name+": "+reason)
 				continue
 			}
+			models.serve(c.Config)
 			verdict, err := checker.Check(t.Context(), realserver.Request{
-				Tier: realserver.Initialise, Config: answered(string(c.Config), models), Env: atHome(t, c.Env, models), Seconds: startSeconds,
+				Tier: realserver.Initialise, Config: answered(string(c.Config), models.url), Env: atHome(t, c.Env, models.url), Seconds: startSeconds,
 			})
 			switch {
 			case err != nil:
@@ -74,7 +76,7 @@ const (
 	// sampleSize is how many cases of a line CI tries.
 	sampleSize = 160
 	// startSeconds is how long one start may take.
-	startSeconds = 20
+	startSeconds = 60
 )
 
 // startable are the cases without what is not installed here, and why others are left out.
@@ -139,31 +141,38 @@ func sample(cases []corpus.Case) []corpus.Case {
 	return few
 }
 
-// upstream answers as a model server does that has every model of the configurations.
-func upstream(t *testing.T, configs []accepted) string {
+// upstream answers as a model server that has the models which a configuration registers.
+type upstream struct {
+	url    string
+	models atomic.Value // []map[string]any
+}
+
+func startUpstream(t *testing.T) *upstream {
 	t.Helper()
-	var models []map[string]any
-	known := map[string]bool{"": true}
-	for _, c := range configs {
-		for _, id := range corpus.Models(c.Config) {
-			if !known[id] {
-				known[id] = true
-				models = append(models, map[string]any{"id": id, "object": "model", "owned_by": "test", "created": 0})
-			}
-		}
-	}
+	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		var answer any = map[string]any{}
 		if strings.HasSuffix(r.URL.Path, "/models") {
-			answer = map[string]any{"object": "list", "data": models}
+			answer = map[string]any{"object": "list", "data": u.models.Load()}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
 	}))
 	t.Cleanup(server.Close)
-	return server.URL
+	u.url = server.URL
+	return u
+}
+
+// serve changes the models. One that goes by another name than the provider's must not meet a model of that name: the
+// server would refuse to have both.
+func (u *upstream) serve(config []byte) {
+	models := []map[string]any{}
+	for _, id := range corpus.Models(config) {
+		models = append(models, map[string]any{"id": id, "object": "model", "owned_by": "test", "created": 0})
+	}
+	u.models.Store(models)
 }
 
 // address is where the services of the corpus are, which nobody answers at.

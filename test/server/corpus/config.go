@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -38,7 +39,7 @@ func Backends(config []byte) []string {
 	return slices.Compact(types)
 }
 
-// Models are the names that a configuration registers models under, and those that their providers know them by.
+// Models are the names that providers know the models by that a configuration registers.
 func Models(config []byte) []string {
 	type model struct {
 		ID         string `yaml:"model_id"`
@@ -55,7 +56,7 @@ func Models(config []byte) []string {
 	}
 	var names []string
 	for _, m := range append(document.Registered.Models, document.Models...) {
-		names = append(names, m.ID, m.ProviderID)
+		names = append(names, cmp.Or(m.ProviderID, m.ID))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

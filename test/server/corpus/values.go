@@ -96,7 +96,7 @@ var texts = []string{
 
 // wellFormed are texts that the patterns of some keys ask for.
 var wellFormed = []string{
-	"cl100k_base", "otel_trace, sqlite", "X-Tenant", "user is owner", "user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
+	"cl100k_base", "otel_trace, sqlite", "ECDHE-RSA-AES128-GCM-SHA256", "X-Tenant", "user is owner", "user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",
 	"postgresql://stack@database.example:5432/stack",
 }
 
