@@ -204,6 +204,13 @@ def offline() -> None:
             module.DEFAULT_MAX_RETRIES = 0
 
 
+def alone(release: Release) -> None:
+    """Start no other process: what works off queued jobs (from 1.3 on) loads the whole server for nothing here."""
+    with contextlib.suppress(ImportError):
+        pool = importlib.import_module(f"{release.package}.core.jobs.worker").WorkerPool
+        pool.start = pool.shutdown = lambda *_, **__: None
+
+
 # Set while the server's code runs; what ends it must not end this program.
 working = threading.Event()
 
@@ -224,6 +231,7 @@ def main() -> None:
     signal.signal(signal.SIGALRM, on_alarm)
     release = Release()
     offline()
+    alone(release)
     gc.freeze()  # what is loaded stays; collecting must not look at it each time
     for line in sys.stdin:
         answers.write(json.dumps(run(release, json.loads(line))) + "\n")
