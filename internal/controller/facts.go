@@ -95,6 +95,9 @@ func references(uses []intent.SecretUse) int {
 // else the one that the running configuration was made from, else the catalogue's. None is left to plan, which
 // knows whether one is needed.
 func (r *Reconciler) base(ctx context.Context, s *state) error {
+	if s.unread != nil {
+		return s.unread
+	}
 	if !plan.NeedsBase(&s.object.Spec) {
 		return nil
 	}
@@ -130,9 +133,8 @@ func (r *Reconciler) base(ctx context.Context, s *state) error {
 // keepsBase says whether the running configuration was made from the same
 // distribution's embedded base, which a newer operator may have another of.
 func (r *Reconciler) keepsBase(s *state) bool {
-	asked, in := s.object.Spec.Distribution, s.object.Status.ResolvedDistribution
-	return s.running.BaseConfigMap != "" && in != nil && in.ConfigSource == v1alpha2.ConfigSourceEmbedded &&
-		in.Name == asked.Name && in.Version == asked.Version &&
+	asked := s.object.Spec.Distribution
+	return s.running.BaseConfigMap != "" && s.running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&
 		s.running.Distribution.Name == asked.Name && s.running.Distribution.Version == asked.Version &&
 		s.running.Image == s.distribution.Image
 }

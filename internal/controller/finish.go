@@ -135,13 +135,9 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	return nil
 }
 
-// releaseFromLabel is how the status says that a label of the image named the
-// release.
-const releaseFromLabel = "image-label"
-
 // releaseFrom is how the status says that a release was found.
 var releaseFrom = map[distribution.DetectedBy]string{
-	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: releaseFromLabel,
+	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: "image-label",
 	distribution.Unknown: "unknown",
 }
 

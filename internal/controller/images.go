@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"maps"
 
@@ -52,9 +53,7 @@ func (i images) override(s *state) (image string, from v1alpha2.ImageSource, ok 
 // the ConfigMap can be read.
 func runningImage(s *state) (image string, from v1alpha2.ImageSource, ok bool) {
 	asked, running, in := s.object.Spec.Distribution, s.running, s.object.Status.ResolvedDistribution
-	if in != nil && running.Image == pin(in.Image, in.Digest) {
-		running.Image = in.Image
-	}
+	running.Image = cmp.Or(running.Distribution.Image, running.Image)
 	if running.Image == "" || running.Distribution.Name != asked.Name || running.Distribution.Version != asked.Version {
 		return "", "", false
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -41,27 +42,42 @@ func (r *Reconciler) labels(ctx context.Context, s *state) error {
 		return nil
 	}
 	if !config.Registries.ReadLabels {
-		return withoutLabels(s)
+		s.unread = withoutLabels(s)
+		return nil
 	}
-	target, err := imageTarget(s)
+	var image *registry.Image
+	if image, s.unread = r.readImage(s); image == nil {
+		return nil
+	}
+	s.distribution, err = s.distribution.WithLabel(image.Release, image.ReleaseLabel == registry.LabelRelease)
 	if err != nil {
 		return err
+	}
+	if wantsLabelledBase(s) && image.Config != nil {
+		s.labelled, s.digest = image.Config, image.Digest
+	}
+	return nil
+}
+
+// readImage gives what was read of the stack's image. Without it, the error says
+// what the stack waits for; nil: it goes on without.
+func (r *Reconciler) readImage(s *state) (*registry.Image, error) {
+	target, err := imageTarget(s)
+	if err != nil {
+		return nil, err
 	}
 	outcome, ended := r.pool.Read(target)
 	switch {
 	case !ended:
-		return &status.Failure{
+		return nil, &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
 			Retry: status.OnReferenceChange, Message: fmt.Sprintf("Reading the labels of image %q", s.distribution.Image),
 		}
 	case outcome.Err != nil:
-		return unreadable(s, outcome.Err)
+		return nil, unreadable(s, outcome.Err)
+	default:
+		return outcome.Image, nil
 	}
-	s.distribution = s.distribution.WithLabel(outcome.Image.Release)
-	if wantsLabelledBase(s) && outcome.Image.Config != nil {
-		s.labelled, s.digest = outcome.Image.Config, outcome.Image.Digest
-	}
-	return nil
 }
 
 // wantsLabelledBase says that the configuration of the image is what the stack's
@@ -73,33 +89,38 @@ func wantsLabelledBase(s *state) bool {
 // recordedLabels takes what was found when the image was read for this stack; false
 // when it has to be read.
 func (r *Reconciler) recordedLabels(ctx context.Context, s *state) (bool, error) {
-	asked, in := s.object.Spec.Distribution, s.object.Status.ResolvedDistribution
-	if s.deployment == nil || in == nil || in.Name != asked.Name || in.Version != asked.Version ||
-		in.Image != s.distribution.Image || in.ServerReleaseFrom == "" {
+	asked, found := s.object.Spec.Distribution, s.running.Distribution
+	if found.Image != s.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
 		return false, nil
 	}
 	if wantsLabelledBase(s) {
-		switch {
-		case in.ConfigSource == v1alpha2.ConfigSourceEmbedded && s.distribution.Base != nil:
-		case in.ConfigSource == v1alpha2.ConfigSourceOCILabel && s.running.BaseConfigMap != "":
+		switch v1alpha2.ConfigSource(s.running.BaseSource) {
+		case v1alpha2.ConfigSourceEmbedded:
+			if s.distribution.Base == nil {
+				return false, nil
+			}
+		case v1alpha2.ConfigSourceOCILabel:
 			kept, err := r.configMaps.KeptBase(ctx, s.name(), s.object.UID, s.running.BaseConfigMap)
 			if kept == nil || err != nil {
 				return false, err
 			}
-			s.labelled, s.digest = kept, in.Digest
+			s.labelled, s.digest = kept, found.Digest
 		default:
 			return false, nil
 		}
 	}
-	if in.ServerReleaseFrom == releaseFromLabel {
-		s.distribution = s.distribution.WithLabel(in.ServerRelease)
+	if found.Label == "" {
+		return true, nil
 	}
-	return true, nil
+	var err error
+	s.distribution, err = s.distribution.WithLabel(found.Label, true)
+	return true, err
 }
 
 // withoutLabels goes on without reading an image, where that is switched off.
 func withoutLabels(s *state) error {
-	if !wantsLabelledBase(s) || s.distribution.Base != nil {
+	readBefore := s.running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
+	if !wantsLabelledBase(s) || s.distribution.Base != nil && !readBefore {
 		return nil
 	}
 	return &status.Failure{
@@ -109,25 +130,19 @@ func withoutLabels(s *state) error {
 	}
 }
 
-// unreadable goes on with what else is known of an image. Without any base the
-// stack waits; the image is tried again in the background.
+// unreadable goes on with what else is known of an image, but never changes what
+// runs by a configuration that was read. Without any base the stack waits; the
+// image is tried again in the background.
 func unreadable(s *state, err error) error {
-	if !wantsLabelledBase(s) || s.distribution.Base != nil {
+	readBefore := s.running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
+	if !wantsLabelledBase(s) || s.distribution.Base != nil && !readBefore {
 		return nil
 	}
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Passing(err),
 		Retry: status.OnReferenceChange, Err: err,
-		Message: fmt.Sprintf("The configuration of the image cannot be read: %v. It is tried again; spec.baseConfig does without it", err),
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. It is tried again; spec.baseConfig does without it", truncate(err.Error())),
 	}
-}
-
-// pin is the image by its digest; the tag stays, for people.
-func pin(image, digest string) string {
-	if digest == "" || strings.Contains(image, "@") {
-		return image
-	}
-	return image + "@" + digest
 }
 
 func registryOptions(registries operatorconfig.Registries) registry.Options {
@@ -141,9 +156,8 @@ type pullSources struct {
 }
 
 func imageTarget(s *state) (registry.Target, error) {
-	sources := pullSources{}
+	sources := pullSources{ServiceAccount: render.ServiceAccountName(s.object)}
 	if workload := s.object.Spec.Workload; workload != nil && workload.Overrides != nil {
-		sources.ServiceAccount = workload.Overrides.ServiceAccountName
 		for _, secret := range workload.Overrides.ImagePullSecrets {
 			sources.Secrets = append(sources.Secrets, secret.Name)
 		}
@@ -152,7 +166,11 @@ func imageTarget(s *state) (registry.Target, error) {
 	if err != nil {
 		return registry.Target{}, fmt.Errorf("encode pull Secrets: %w", err)
 	}
-	return registry.Target{Stack: s.name(), Image: s.distribution.Image, Credentials: string(credentials)}, nil
+	image, found := s.distribution.Image, s.running.Distribution
+	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
+		image += "@" + found.Digest // the base that was kept is lost: the same one is read again
+	}
+	return registry.Target{Stack: s.name(), Image: image, Credentials: string(credentials)}, nil
 }
 
 // pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by
@@ -162,33 +180,45 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	if err := json.Unmarshal([]byte(target.Credentials), &sources); err != nil {
 		return nil, fmt.Errorf("decode pull Secrets: %w", err)
 	}
-	if sources.ServiceAccount != "" {
-		var account corev1.ServiceAccount
-		err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount}, &account)
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("read ServiceAccount %q: %w", sources.ServiceAccount, err)
-		}
-		for _, secret := range account.ImagePullSecrets {
-			if !slices.Contains(sources.Secrets, secret.Name) {
-				sources.Secrets = append(sources.Secrets, secret.Name)
-			}
+	// The stack's own account is there only after its first roll-out: until then its
+	// pods have nothing but what the spec names.
+	var account corev1.ServiceAccount
+	err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: sources.ServiceAccount}, &account)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("read ServiceAccount %q: %w", sources.ServiceAccount, err)
+	}
+	for _, secret := range account.ImagePullSecrets {
+		if !slices.Contains(sources.Secrets, secret.Name) {
+			sources.Secrets = append(sources.Secrets, secret.Name)
 		}
 	}
 	keychain := &registry.Keychain{}
 	for _, name := range sources.Secrets {
-		var secret corev1.Secret
-		err := r.direct.Get(ctx, types.NamespacedName{Namespace: target.Stack.Namespace, Name: name}, &secret)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read pull Secret %q: %w", name, err)
-		}
-		if content, ok := secret.Data[corev1.DockerConfigJsonKey]; ok {
-			if err := keychain.Add(content); err != nil {
-				return nil, fmt.Errorf("pull Secret %q %w", name, err)
-			}
+		if err := r.addPullSecret(ctx, keychain, types.NamespacedName{Namespace: target.Stack.Namespace, Name: name}); err != nil {
+			return nil, err
 		}
 	}
 	return keychain, nil
+}
+
+// addPullSecret adds what a pull Secret holds, in either of its two forms.
+func (r *Reconciler) addPullSecret(ctx context.Context, keychain *registry.Keychain, name types.NamespacedName) error {
+	var secret corev1.Secret
+	if err := r.direct.Get(ctx, name, &secret); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("read pull Secret %q: %w", name.Name, err)
+	}
+	content := secret.Data[corev1.DockerConfigJsonKey]
+	if old, ok := secret.Data[corev1.DockerConfigKey]; ok {
+		content = slices.Concat([]byte(`{"auths":`), old, []byte(`}`))
+	}
+	if content == nil {
+		return nil
+	}
+	if err := keychain.Add(content); err != nil {
+		return fmt.Errorf("pull Secret %q %w", name.Name, err)
+	}
+	return nil
 }

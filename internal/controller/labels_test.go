@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -20,9 +21,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 )
 
 const (
@@ -159,6 +162,71 @@ func TestLabels(t *testing.T) {
 	})
 }
 
+// TestLabelsOfAnOverride: what was read for a distribution that the operator knows,
+// too, stays when registry, status and the base that was kept are lost.
+func TestLabelsOfAnOverride(t *testing.T) {
+	b := newBench(t)
+	r, operator := b.labelled(t)
+	image, digest := r.push(t, "team/starter:0.7.1", withConfig("0.7.3"))
+	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [gpt-4o-mini]}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.settled(t, "labels")
+	before, stack := &appsv1.Deployment{}, &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", before)
+	if got := before.Spec.Template.Spec.Containers[0].Image; got != image+"@"+digest {
+		t.Fatalf("image %q, want it pinned to %s", got, digest)
+	}
+	operator.stop(t)
+
+	r.down.Store(true)
+	b.get(t, "my", stack)
+	patch := client.MergeFrom(stack.DeepCopy())
+	stack.Status = v1alpha2.LlamaStackDistributionStatus{}
+	if err := b.Status().Patch(t.Context(), stack, patch); err != nil {
+		t.Fatal(err)
+	}
+	operator = b.start(t, "labels-2")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	for _, call := range writes(b.settled(t, "labels-2")) {
+		if call != "patch llamastackdistributions status my" {
+			t.Errorf("a start without registry and status wrote more than the status: %s", call)
+		}
+	}
+	b.get(t, "my", stack)
+	if got := stack.Status.ResolvedDistribution; got == nil || got.Digest != digest || got.ServerReleaseFrom != "image-label" ||
+		got.ConfigSource != v1alpha2.ConfigSourceOCILabel {
+		t.Errorf("status %+v", got)
+	}
+	operator.stop(t)
+
+	// Without the base the image is read again: the one that runs, wherever its tag went.
+	base := configMap(baseOf(t, before), "", "")
+	base.Namespace = b.namespace
+	if err := b.Delete(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	r.down.Store(false)
+	r.push(t, "team/starter:0.7.1", map[string]string{labelConfig: "bm90aGluZw==", labelRelease: "9.0"})
+	b.start(t, "labels-3")
+	eventually(t, func() error { return b.Get(t.Context(), b.key(base.Name), &corev1.ConfigMap{}) })
+	after := &appsv1.Deployment{}
+	b.get(t, "my", after)
+	if diff := cmp.Diff(before.Spec.Template, after.Spec.Template); diff != "" {
+		t.Errorf("the template changed (-before +after):\n%s", diff)
+	}
+}
+
+// baseOf is the ConfigMap that keeps the base of a Deployment.
+func baseOf(t *testing.T, deployment *appsv1.Deployment) string {
+	t.Helper()
+	known, ok := record.Parse(deployment.Annotations)
+	if !ok || known.BaseConfigMap == "" {
+		t.Fatalf("no base in the record %+v", known)
+	}
+	return known.BaseConfigMap
+}
+
 func hasWrites(calls []string) bool {
 	for _, call := range calls {
 		if strings.HasPrefix(call, "patch ") || strings.HasPrefix(call, "create ") || strings.HasPrefix(call, "delete ") || strings.HasPrefix(call, "update ") {
@@ -187,6 +255,9 @@ func TestUnreadableImages(t *testing.T) {
 		}
 		return nil
 	})
+	if ready := b.condition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != got.Message {
+		t.Errorf("ready %+v, want the message %q", ready, got.Message)
+	}
 	// Nothing of the configuration is needed of this one.
 	b.create(t, b.stack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
 	b.condition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
@@ -249,6 +320,10 @@ func TestPullSecrets(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "pull"}, Type: corev1.SecretTypeDockerConfigJson,
 			StringData: map[string]string{corev1.DockerConfigJsonKey: fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, r.host, auth)},
 		},
+		&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "old"}, Type: corev1.SecretTypeDockercfg,
+			StringData: map[string]string{corev1.DockerConfigKey: fmt.Sprintf(`{%q:{"auth":%q}}`, r.host, auth)},
+		},
 		&corev1.ServiceAccount{
 			ObjectMeta:       metav1.ObjectMeta{Namespace: b.namespace, Name: "puller"},
 			ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}},
@@ -256,8 +331,10 @@ func TestPullSecrets(t *testing.T) {
 	spec := `{distribution: {image: %q}, disabled: [safety], workload: {overrides: %s}}`
 	b.create(t,
 		b.stack(t, "secret", fmt.Sprintf(spec, image, "{imagePullSecrets: [{name: pull}]}")),
+		b.stack(t, "old", fmt.Sprintf(spec, image, "{imagePullSecrets: [{name: old}]}")),
 		b.stack(t, "account", fmt.Sprintf(spec, image, "{serviceAccountName: puller}")))
 	b.condition(t, "secret", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	b.condition(t, "old", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	b.condition(t, "account", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	b.create(t, b.stack(t, "stranger", fmt.Sprintf(spec, image, "{imagePullSecrets: [{name: another}]}")))
 	eventually(t, func() error {

@@ -51,11 +51,8 @@ func warnings(findings []stackconfig.Finding) []event {
 }
 
 func (r *Reconciler) build(s *state, longName bool) error {
-	// The pods run what was read, whatever becomes of the tag.
-	pinned := s.distribution
-	pinned.Image = pin(pinned.Image, s.digest)
 	input := plan.Input{
-		Object: s.object, Distribution: pinned, CatalogueImage: s.catalogueImage,
+		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
 		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift,
 	}

@@ -34,9 +34,10 @@ type state struct {
 	imageFrom      v1alpha2.ImageSource
 	releaseNote    string
 	// digest is what the image was resolved to when its configuration was read, and
-	// labelled is that configuration.
+	// labelled is that configuration. unread says why there is none yet.
 	digest     string
 	labelled   []byte
+	unread     error
 	running    record.Record
 	configMaps resolve.Contents
 	secrets    resolve.Values

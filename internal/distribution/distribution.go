@@ -44,6 +44,8 @@ type Resolved struct {
 	Exact bool
 	// DetectedBy says how the release was found.
 	DetectedBy DetectedBy
+	// Label is what a label of the image said of the release, when that decided; see WithLabel.
+	Label string
 	// Base is the config that the distribution runs without any change, as YAML, not to be changed; nil for a bare image, and for a name
 	// that only the overrides know: their base is in the image or has to be given.
 	Base []byte
@@ -143,20 +145,4 @@ func baseConfig(r *release.Release, name string) ([]byte, error) {
 		return nil, nil
 	}
 	return d.YAML()
-}
-
-// WithLabel is the distribution with the release that a label of its image names. What the spec or the catalogue says goes
-// first; a label says more than a tag, which anybody may set. A label that names no release changes nothing, and one that
-// names a release that is not offered makes it Unknown.
-func (r Resolved) WithLabel(version string) Resolved {
-	if r.DetectedBy == ByVersion || r.DetectedBy == ByCatalogue || !release.IsVersion(version) {
-		return r
-	}
-	match, err := release.LookupOffered(version)
-	if err != nil {
-		r.Release, r.Version, r.Exact, r.DetectedBy = release.Default(), strings.TrimPrefix(version, "v"), false, Unknown
-		return r
-	}
-	r.Release, r.Version, r.Exact, r.DetectedBy = match.Release, match.Asked, match.Exact, ByLabel
-	return r
 }

@@ -275,36 +275,3 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	}
 }
-
-func TestWithLabel(t *testing.T) {
-	resolve := func(name, image, version string) distribution.Resolved {
-		got, err := distribution.Resolve(name, image, version, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	line := release.Default().Line
-	for _, tt := range []struct {
-		name     string
-		resolved distribution.Resolved
-		label    string
-		version  string
-		by       distribution.DetectedBy
-	}{
-		{"a label", resolve("", "example.com/own:prod", ""), line + ".2", line + ".2", distribution.ByLabel},
-		{"a label before a tag", resolve("", "example.com/own:"+line+".1", ""), "v" + line + ".2", line + ".2", distribution.ByLabel},
-		{"the catalogue before a label", resolve("starter", "", ""), "1.5.0", "0.7.1", distribution.ByCatalogue},
-		{"the spec before a label", resolve("", "example.com/own:prod", line), "1.5.0", line, distribution.ByVersion},
-		{"no label", resolve("", "example.com/own:"+line+".1", ""), "", line + ".1", distribution.ByTag},
-		{"a label of something else", resolve("", "example.com/own:"+line+".1", ""), "nightly", line + ".1", distribution.ByTag},
-		{"a release that is not offered", resolve("", "example.com/own:"+line+".1", ""), "99.0.1", "99.0.1", distribution.Unknown},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := tt.resolved.WithLabel(tt.label)
-			if strings.TrimPrefix(got.Version, "v") != tt.version || got.DetectedBy != tt.by || got.Release == nil {
-				t.Errorf("version %q by %s, want %q by %s", got.Version, got.DetectedBy, tt.version, tt.by)
-			}
-		})
-	}
-}

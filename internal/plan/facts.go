@@ -16,11 +16,19 @@ import (
 func facts(in Input) render.Input {
 	return render.Input{
 		Stack:     in.Object,
-		Image:     in.Distribution.Image,
+		Image:     image(in),
 		Server:    server(in.Distribution),
 		Paths:     paths(in, configuration(in)),
 		OpenShift: in.OpenShift,
 	}
+}
+
+// image is what the pods run; beside a digest the tag stays, for people.
+func image(in Input) string {
+	if in.Digest == "" || strings.Contains(in.Distribution.Image, "@") {
+		return in.Distribution.Image
+	}
+	return in.Distribution.Image + "@" + in.Digest
 }
 
 // configuration is the text that the server's configuration comes from, as far as it was read.

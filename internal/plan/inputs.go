@@ -11,7 +11,7 @@ import (
 func (p *Plan) inputs(in Input) record.Inputs {
 	spec := &in.Object.Spec
 	inputs := record.Inputs{
-		Image:      in.Distribution.Image,
+		Image:      image(in),
 		Release:    in.Distribution.Release.Line,
 		Port:       render.Port(spec),
 		Workers:    render.Workers(spec),
@@ -40,21 +40,28 @@ func (p *Plan) inputs(in Input) record.Inputs {
 
 // record is the record of this rendering.
 func (p *Plan) record(in Input, inputs string) record.Record {
-	spec := &in.Object.Spec
+	spec, source := &in.Object.Spec, ""
+	if p.BaseConfigMapName != "" {
+		source = string(p.ConfigSource)
+	}
 	return record.Record{
 		UID:          in.Object.UID,
 		Generation:   in.Object.Generation,
 		Inputs:       inputs,
 		ReferenceKey: in.References.Key,
 		ConfigHash:   p.ConfigHash,
-		Image:        in.Distribution.Image,
+		Image:        image(in),
 		Distribution: record.Distribution{
 			Name:           spec.Distribution.Name,
 			Version:        spec.Distribution.Version,
 			CatalogueImage: in.CatalogueImage,
+			Image:          in.Distribution.Image,
+			Digest:         in.Digest,
 			Release:        in.Distribution.Release.Line,
+			Label:          in.Distribution.Label,
 		},
 		BaseConfigMap:   p.BaseConfigMapName,
+		BaseSource:      source,
 		OperatorVersion: in.OperatorVersion,
 	}
 }

@@ -33,6 +33,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 	}
 	sees := map[string]change{
 		"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
+		"digest of the image":   {input: func(in *plan.Input) { in.Digest = "sha256:abc" }},
 		"config":                {spec: add("disabled: [eval]\n")},
 		"name of a Secret":      {spec: func(s string) string { return strings.Replace(s, "vllm-creds", "other", 1) }},
 		"key of a Secret":       {spec: func(s string) string { return strings.Replace(s, "key: token", "key: other", 1) }},
@@ -71,6 +72,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"version of the operator":  {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
 		"image of the catalogue":   {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
 		"release that runs":        {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
+		"label of the release":     {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
 		"where the base came from": {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
 	}
 	start := build(t, input(t, from)).Rendered.Record

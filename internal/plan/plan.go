@@ -14,6 +14,9 @@ type Input struct {
 	Object *v1alpha2.LlamaStackDistribution
 	// Distribution is what spec.distribution stands for.
 	Distribution distribution.Resolved
+	// Digest of the image, where Base was read from it: the pods run what was read, whatever becomes of the tag. Empty:
+	// the image runs as it is written.
+	Digest string
 	// CatalogueImage is the operator's image for the name and version asked for, before overrides. Empty for a bare
 	// image.
 	CatalogueImage string

@@ -170,6 +170,26 @@ resources: {models: [llama3.2-8b]}
 	}
 }
 
+// The pods run the digest that was read; the record tells a later build what was found, and where.
+func TestBuildFromLabels(t *testing.T) {
+	in := input(t, `disabled: [eval]`)
+	in.Distribution.Image, in.Distribution.Label = "example.com/own:prod", "0.7.3"
+	in.Digest, in.Base.Source = "sha256:abc", v1alpha2.ConfigSourceOCILabel
+	built := build(t, in)
+	got := built.Rendered.Record
+	if got.Image != "example.com/own:prod@sha256:abc" || container(t, built).Image == nil || *container(t, built).Image != got.Image {
+		t.Errorf("the pods run %q", got.Image)
+	}
+	if got.Distribution.Image != "example.com/own:prod" || got.Distribution.Digest != "sha256:abc" || got.Distribution.Label != "0.7.3" ||
+		got.BaseSource != string(v1alpha2.ConfigSourceOCILabel) {
+		t.Errorf("record %+v", got)
+	}
+	in.Distribution.Image = "example.com/own@sha256:def"
+	if got := build(t, in).Rendered.Record.Image; got != in.Distribution.Image {
+		t.Errorf("the digest of the spec became %q", got)
+	}
+}
+
 func TestBuildOverride(t *testing.T) {
 	in := input(t, `overrideConfig: {configMapName: mine, key: server.yaml}`)
 	built := build(t, in)

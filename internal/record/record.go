@@ -38,6 +38,8 @@ type Record struct {
 	// BaseConfigMap holds the base that the configuration was generated from. It stays the base while Distribution does.
 	// Empty: none was needed.
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
+	// BaseSource says where that base was found. It stays like the base does.
+	BaseSource string `json:"baseSource,omitempty"`
 	// OperatorVersion that rendered.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
 	// Kept is present while the template is left as it is although it would be rendered differently.
@@ -51,8 +53,14 @@ type Distribution struct {
 	Version string `json:"version,omitempty"`
 	// CatalogueImage is the operator's image for them, before overrides.
 	CatalogueImage string `json:"catalogueImage,omitempty"`
+	// Image that was chosen, as it was written: the one that runs names a digest, too, where the image was read.
+	Image string `json:"image,omitempty"`
+	// Digest of the image when its labels were read for the base. Empty: the base is from elsewhere.
+	Digest string `json:"digest,omitempty"`
 	// Release is the server release.
 	Release string `json:"release,omitempty"`
+	// Label is what a label of the image said of the release. Empty: the release was found otherwise.
+	Label string `json:"label,omitempty"`
 }
 
 // Kept describes a template that was left as it is.
