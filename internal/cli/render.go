@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -27,6 +28,8 @@ type renderOptions struct {
 	files     []string
 	output    string
 	namespace string
+	release   string
+	explain   bool
 }
 
 func newRenderCommand(streams Streams) *cobra.Command {
@@ -45,14 +48,24 @@ never printed.`,
   kubectl llamastack render -f stack.yaml -o config
 
   # a stack whose base configuration is in a ConfigMap
-  kubectl llamastack render -f stack.yaml -f base-configmap.yaml`,
+  kubectl llamastack render -f stack.yaml -f base-configmap.yaml
+
+  # each key of the configuration, and which field of the spec or what else wrote it
+  kubectl llamastack render -f stack.yaml --explain
+
+  # what another release of the server would get
+  kubectl llamastack render -f stack.yaml -o config --release 0.8`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runRender(command.InOrStdin(), streams, options)
 		},
 	}
 	addFileFlags(command, &options.files, &options.namespace)
-	command.Flags().StringVarP(&options.output, "output", "o", "objects", "what to print: objects, config or env")
+	command.Flags().StringVarP(&options.output, "output", "o", "",
+		"what to print: objects, config or env, objects unless given; with --explain: table, json or yaml, table unless given")
+	command.Flags().StringVar(&options.release, "release", "", "render as if the stacks asked for this server release, for example 0.8")
+	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with where it comes from")
+	completeReleases(command, "release")
 	return command
 }
 
@@ -65,13 +78,18 @@ func addFileFlags(command *cobra.Command, files *[]string, namespace *string) {
 }
 
 func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
-	write, ok := outputs[options.output]
-	if !ok {
-		return fmt.Errorf("--output: %q is none of objects, config, env", options.output)
+	write, err := options.writer()
+	if err != nil {
+		return err
 	}
 	found, err := readManifests(options.files, options.namespace, stdin)
 	if err != nil {
 		return err
+	}
+	if options.release != "" {
+		if err := found.runOn(options.release); err != nil {
+			return err
+		}
 	}
 	outcomes, err := found.offlineAll(newPrinter(streams))
 	if err != nil {
@@ -83,6 +101,19 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 		}
 	}
 	return nil
+}
+
+// writer is what prints a stack.
+func (o renderOptions) writer() (func(io.Writer, stack, *plan.Plan) error, error) {
+	if o.explain {
+		form := cmp.Or(o.output, formTable)
+		return writeExplanation(form), checkForm(form)
+	}
+	write, ok := outputs[cmp.Or(o.output, "objects")]
+	if !ok {
+		return nil, fmt.Errorf("--output: %q is none of objects, config, env", o.output)
+	}
+	return write, nil
 }
 
 // offlineAll plans every stack before anything is printed: half an answer on

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // Streams are where a command reads and writes.
@@ -32,12 +34,12 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams))
+	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams))
 	return root
 }
 
 // Run executes the command line and gives the exit code: 0 for success, 1 when
-// a manifest is wrong, 2 when the command line is.
+// a manifest is wrong or would not boot, 2 when the command line is.
 func Run(streams Streams, version string, args []string) int {
 	root := NewCommand(streams, version)
 	root.SetArgs(args)
@@ -62,4 +64,12 @@ func versionOr(version string) string {
 		return info.Main.Version
 	}
 	return "development"
+}
+
+// completeReleases offers the known release lines for a flag.
+func completeReleases(command *cobra.Command, flag string) {
+	err := command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag stands a line above
+	}
 }

@@ -94,3 +94,6 @@ func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 	}
 	return render.InsertSecret(p.Objects, render.StorageSecret(p.input, values))
 }
+
+// Release is the server release line that the plan is for; empty when nobody knows it.
+func (p *Plan) Release() string { return p.input.Server.Release }

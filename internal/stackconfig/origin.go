@@ -39,9 +39,11 @@ func (o Origin) String() string {
 // Explained is one value of the configuration with its origin.
 type Explained struct {
 	// Path in the configuration: providers.inference[2].config.base_url.
-	Path string
+	Path string `json:"path"`
+	// Value as it stands there; {} or [] for what is empty.
+	Value string `json:"value"`
 	// Origin as text.
-	Origin string
+	Origin string `json:"origin"`
 }
 
 // Explain lists every scalar and empty collection of the generated
@@ -66,7 +68,7 @@ func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
 		origin = own
 	}
 	if len(node.Content) == 0 {
-		e.found = append(e.found, Explained{Path: path, Origin: origin.String()})
+		e.found = append(e.found, Explained{Path: path, Value: valueText(node), Origin: origin.String()})
 		return
 	}
 	if node.Kind == yaml.SequenceNode {
@@ -77,6 +79,17 @@ func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		e.walk(node.Content[i+1], joinPath(path, node.Content[i].Value), origin)
+	}
+}
+
+func valueText(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "{}"
+	case yaml.SequenceNode:
+		return "[]"
+	default:
+		return node.Value
 	}
 }
 

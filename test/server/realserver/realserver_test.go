@@ -18,8 +18,8 @@ providers:
     config: {api_key: "${env.KEY}"}
 storage:
   backends:
-    kv_default: {type: kv_sqlite, db_path: "~/kv.db"}
-    sql_default: {type: sql_sqlite, db_path: "~/sql.db"}
+    kv_default: {type: kv_sqlite, db_path: "${env.DIR:=~}/kv.db"}
+    sql_default: {type: sql_sqlite, db_path: "${env.DIR:=~}/sql.db"}
   stores:
     metadata: {namespace: registry, backend: kv_default}
     inference: {table_name: inference_store, backend: sql_default}

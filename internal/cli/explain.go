@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// longestValue is how much of a value a table shows.
+const longestValue = 60
+
+// writeExplanation writes every key of the configuration with where it comes from.
+func writeExplanation(form string) func(io.Writer, stack, *plan.Plan) error {
+	return func(w io.Writer, s stack, built *plan.Plan) error {
+		values := []stackconfig.Explained{}
+		if built.Report != nil {
+			values = built.Report.Explain()
+		}
+		if form != formTable {
+			return writeData(w, form, values)
+		}
+		if len(values) == 0 {
+			return writeConfig(w, s, built)
+		}
+		rows := [][]string{{"KEY", "VALUE", "FROM"}}
+		for _, value := range values {
+			rows = append(rows, []string{value.Path, shortened(value.Value), value.Origin})
+		}
+		if _, err := fmt.Fprintf(w, "# %s\n", s.object.Name); err != nil {
+			return err
+		}
+		return writeTable(w, rows)
+	}
+}
+
+func shortened(value string) string {
+	if runes := []rune(value); len(runes) > longestValue {
+		return string(runes[:longestValue-1]) + "…"
+	}
+	return value
+}

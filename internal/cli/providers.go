@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+type providersOptions struct {
+	release string
+	api     string
+	output  string
+}
+
+func newProvidersCommand(streams Streams) *cobra.Command {
+	options := providersOptions{}
+	command := &cobra.Command{
+		Use:   "providers [TYPE]",
+		Short: "List the provider types of a server release, or the keys of one",
+		Long: `List the provider types of a server release: what fields endpoint and apiKey
+become, and which other keys a type needs. With a type, bare or full, every key of
+its settings: its type, whether it is required or secret, its default.`,
+		Example: `  kubectl llamastack providers --api inference
+
+  # every key of one type, as an older release reads it
+  kubectl llamastack providers vllm --release 0.3`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runProviders(streams.Out, options, args) },
+	}
+	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "the server release, for example 0.7 or 0.7.3")
+	command.Flags().StringVar(&options.api, "api", "", "only types of this API, for example inference or vectorIo")
+	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	completeReleases(command, "release")
+	return command
+}
+
+// providerType is a type as it is shown.
+type providerType struct {
+	API        string `json:"api"`
+	Type       string `json:"type"`
+	Endpoint   string `json:"endpointKey,omitempty"`
+	Credential string `json:"credentialKey,omitempty"`
+	// Required are the keys that a user has to give, besides these two.
+	Required []string      `json:"required,omitempty"`
+	Needs    []string      `json:"needsAPIs,omitempty"`
+	Note     string        `json:"note,omitempty"`
+	Keys     []providerKey `json:"keys"`
+}
+
+type providerKey struct {
+	Key      string   `json:"key"`
+	Aliases  []string `json:"aliases,omitempty"`
+	Type     string   `json:"type"`
+	Required bool     `json:"required,omitempty"`
+	Secret   bool     `json:"secret,omitempty"`
+	Default  any      `json:"default,omitempty"`
+	// Supplied says that the operator writes a working value when it is not given.
+	Supplied bool `json:"supplied,omitempty"`
+}
+
+func runProviders(w io.Writer, options providersOptions, args []string) error {
+	if err := checkForm(options.output); err != nil {
+		return err
+	}
+	match, err := release.Lookup(options.release)
+	if err != nil {
+		return fmt.Errorf("--release: %w", err)
+	}
+	apis, err := chosenAPIs(match.Release, options.api)
+	if err != nil {
+		return err
+	}
+	found, err := chosenTypes(match.Release, apis, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case options.output != formTable:
+		return writeData(w, options.output, found)
+	case len(args) == 0:
+		return writeTypes(w, found)
+	default:
+		return writeKeys(w, found)
+	}
+}
+
+// chosenAPIs are the APIs with providers, or the one that was asked for.
+func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
+	apis := slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
+	if asked == "" {
+		return apis, nil
+	}
+	name := release.SnakeCase(asked)
+	if slices.Contains(apis, name) {
+		return []string{name}, nil
+	}
+	remedy := "it has " + strings.Join(camelCased(apis), ", ")
+	if nearest := schema.Nearest(name, apis); nearest != "" {
+		remedy = fmt.Sprintf("did you mean %q?", release.CamelCase(nearest))
+	}
+	if gone, ok := rel.Removal("api", name); ok {
+		remedy = "release " + gone.Last + " was the last that had it; " + gone.Instead
+	}
+	return nil, fmt.Errorf("--api: the server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
+}
+
+func camelCased(apis []string) []string {
+	names := make([]string, 0, len(apis))
+	for _, api := range apis {
+		names = append(names, release.CamelCase(api))
+	}
+	return names
+}
+
+// chosenTypes are all types of the APIs, or those that a name means.
+func chosenTypes(rel *release.Release, apis, args []string) ([]providerType, error) {
+	found := []providerType{}
+	for _, api := range apis {
+		for _, name := range rel.ProviderTypes(api) {
+			kind, ok := rel.Provider(api, name)
+			if ok && (len(args) == 0 || args[0] == kind.Type || args[0] == kind.Short()) {
+				found = append(found, shown(kind))
+			}
+		}
+	}
+	if len(found) == 0 && len(args) == 1 {
+		return nil, unknownType(rel, apis, args[0])
+	}
+	return found, nil
+}
+
+// unknownType says what the type may have meant, and which releases have it.
+func unknownType(rel *release.Release, apis []string, name string) error {
+	message := fmt.Sprintf("the server release %s has no provider type %q", rel.Line, name)
+	for _, api := range apis {
+		if lines := release.LinesWith(api, name); len(lines) > 0 {
+			return fmt.Errorf("%s; releases %s have it", message, strings.Join(lines, ", "))
+		}
+	}
+	for _, api := range apis {
+		if nearest := rel.NearestType(api, name); nearest != "" {
+			return fmt.Errorf("%s, did you mean %q?", message, nearest)
+		}
+	}
+	return fmt.Errorf("%s; see kubectl llamastack providers --release %s", message, rel.Line)
+}
+
+func shown(kind *provider.Type) providerType {
+	result := providerType{
+		API: release.CamelCase(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
+		Needs: camelCased(kind.Requires), Note: note(kind), Keys: []providerKey{},
+	}
+	supplied := map[string]any{}
+	for _, value := range kind.RequiredDefaults {
+		supplied[value.Key] = value.Value
+	}
+	for i := range kind.Config.Keys {
+		key := &kind.Config.Keys[i]
+		if key.Internal {
+			continue
+		}
+		_, isSupplied := supplied[key.Name]
+		row := providerKey{
+			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret, Supplied: isSupplied,
+		}
+		if !key.Required && !key.Secret {
+			row.Default = key.Default
+		}
+		if key.Required && !isSupplied && key.Name != kind.EndpointKey && key.Name != kind.CredentialKey {
+			result.Required = append(result.Required, key.Name)
+		}
+		result.Keys = append(result.Keys, row)
+	}
+	return result
+}
+
+func note(kind *provider.Type) string {
+	switch {
+	case kind.Broken != "":
+		return "does not start in this release; " + kind.Broken
+	case kind.Deprecated != "":
+		return "deprecated: " + kind.Deprecated
+	case kind.EndpointIgnored:
+		return "calls the public service, whatever its endpoint"
+	default:
+		return ""
+	}
+}
+
+func writeTypes(w io.Writer, types []providerType) error {
+	rows := [][]string{{"API", "TYPE", "ENDPOINT", "APIKEY", "ALSO REQUIRED", "NOTE"}}
+	for _, kind := range types {
+		rows = append(rows, []string{
+			kind.API, kind.Type, dash(kind.Endpoint), dash(kind.Credential), dash(strings.Join(kind.Required, ", ")), kind.Note,
+		})
+	}
+	return writeTable(w, rows)
+}
+
+func writeKeys(w io.Writer, types []providerType) error {
+	for i, kind := range types {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		head := [][]string{{"API:", kind.API}, {"Type:", kind.Type}}
+		for _, fact := range [][]string{
+			{"endpoint is:", kind.Endpoint}, {"apiKey is:", kind.Credential}, {"Needs the APIs:", strings.Join(kind.Needs, ", ")}, {"Note:", kind.Note},
+		} {
+			if fact[1] != "" {
+				head = append(head, fact)
+			}
+		}
+		rows := [][]string{{"KEY", "TYPE", "REQUIRED", "SECRET", "DEFAULT"}}
+		for _, key := range kind.Keys {
+			rows = append(rows, []string{key.Key, key.Type, key.required(), yes(key.Secret), key.defaultText()})
+		}
+		if err := writeTable(w, head); err != nil {
+			return err
+		}
+		if len(rows) == 1 {
+			rows = [][]string{{"It has no keys."}}
+		}
+		if err := writeTable(w, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k providerKey) required() string {
+	if k.Required && k.Supplied {
+		return "supplied"
+	}
+	return yes(k.Required)
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "-"
+}
+
+func (k providerKey) defaultText() string {
+	if k.Default == nil {
+		return "-"
+	}
+	data, err := json.Marshal(k.Default)
+	if err != nil {
+		return "-"
+	}
+	return shortened(string(data))
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// withRelease is the stack as if it asked for another release.
+func withRelease(object *v1alpha2.LlamaStackDistribution, release string) (*v1alpha2.LlamaStackDistribution, error) {
+	if object.Spec.Distribution.Name == "" {
+		return nil, fmt.Errorf("spec.distribution.image: %q: the release is that of the image; "+
+			"another one takes another image, or a distribution by its name", object.Spec.Distribution.Image)
+	}
+	changed := object.DeepCopy()
+	changed.Spec.Distribution.Version = release
+	return changed, nil
+}
+
+// runOn has every stack ask for a release.
+func (m *manifests) runOn(release string) error {
+	for i := range m.stacks {
+		if !m.stacks[i].decoded {
+			continue
+		}
+		changed, err := withRelease(m.stacks[i].object, release)
+		if err != nil {
+			return &rejection{problems: []string{m.stacks[i].title() + ": " + err.Error()}, summary: "nothing rendered"}
+		}
+		m.stacks[i].object = changed
+	}
+	return nil
+}

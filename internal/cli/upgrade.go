@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+type upgradeOptions struct {
+	files     []string
+	namespace string
+	to        string
+	from      string
+	output    string
+}
+
+func newUpgradeCheckCommand(streams Streams) *cobra.Command {
+	options := upgradeOptions{}
+	command := &cobra.Command{
+		Use:   "upgrade-check -f FILE --to RELEASE",
+		Short: "Show what another server release would change, refuse or ignore",
+		Long: `Generate the configuration of each LlamaStackDistribution for the release it
+asks for and for another one, and show what differs: the image, the environment,
+providers and keys of the configuration. What the other release refuses is named
+with the field and the remedy, and so is what it would ignore. The exit code is 1
+when a stack would not boot.`,
+		Example: `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
+
+  # for a pipeline
+  kubectl get llsd my-stack -o yaml | kubectl llamastack upgrade-check -f - --to 0.8 -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runUpgradeCheck(command.InOrStdin(), streams, options)
+		},
+	}
+	addFileFlags(command, &options.files, &options.namespace)
+	command.Flags().StringVar(&options.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
+	command.Flags().StringVar(&options.from, "from", "", "the release to compare with; the one that the stack asks for unless given")
+	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	if err := command.MarkFlagRequired("to"); err != nil {
+		panic(err) // the flag stands some lines above
+	}
+	completeReleases(command, "to")
+	completeReleases(command, "from")
+	return command
+}
+
+// upgrade is what another release makes of one stack.
+type upgrade struct {
+	Stack string `json:"stack"`
+	File  string `json:"file"`
+	From  string `json:"from,omitempty"`
+	To    string `json:"to"`
+	Boots bool   `json:"boots"`
+	// Refused are errors, Ignored are warnings that the release of today does not give.
+	Refused []string          `json:"refused,omitempty"`
+	Ignored []string          `json:"ignored,omitempty"`
+	Changes []plan.Difference `json:"changes,omitempty"`
+}
+
+func runUpgradeCheck(stdin io.Reader, streams Streams, options upgradeOptions) error {
+	if err := checkForm(options.output); err != nil {
+		return err
+	}
+	found, err := readManifests(options.files, options.namespace, stdin)
+	if err != nil {
+		return err
+	}
+	upgrades := make([]upgrade, 0, len(found.stacks))
+	wrong := 0
+	for _, s := range found.stacks {
+		u := found.upgrade(s, options)
+		upgrades = append(upgrades, u)
+		if !u.Boots {
+			wrong++
+		}
+	}
+	if options.output != formTable {
+		err = writeData(streams.Out, options.output, upgrades)
+	} else {
+		err = writeUpgrades(streams.Out, upgrades)
+	}
+	if err == nil && wrong > 0 {
+		err = &rejection{summary: fmt.Sprintf("%d of %d would not boot on release %s", wrong, len(upgrades), options.to)}
+	}
+	return err
+}
+
+// upgrade runs the pipeline for both releases.
+func (m *manifests) upgrade(s stack, options upgradeOptions) upgrade {
+	u := upgrade{Stack: s.object.Name, File: s.file, To: options.to}
+	if !s.decoded {
+		u.Refused = s.errs
+		return u
+	}
+	today := s
+	if options.from != "" {
+		changed, err := withRelease(s.object, options.from)
+		if err != nil {
+			u.Refused = []string{err.Error()}
+			return u
+		}
+		today.object = changed
+	}
+	changed, err := withRelease(s.object, options.to)
+	if err != nil {
+		u.Refused = []string{err.Error()}
+		return u
+	}
+	next := s
+	next.object = changed
+	before, after := m.offline(today), m.offline(next)
+	u.Refused, u.Boots = after.errs, len(after.errs) == 0
+	for _, warning := range after.warnings {
+		if !slices.Contains(before.warnings, warning) {
+			u.Ignored = append(u.Ignored, warning)
+		}
+	}
+	if before.plan != nil {
+		u.From = before.plan.Release()
+	}
+	if before.plan != nil && after.plan != nil {
+		u.Changes = plan.Compare(before.plan, after.plan)
+	}
+	return u
+}
+
+func writeUpgrades(w io.Writer, upgrades []upgrade) error {
+	for i, u := range upgrades {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := u.write(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u upgrade) write(w io.Writer) error {
+	verdict := "boots"
+	if !u.Boots {
+		verdict = "would not boot"
+	}
+	if _, err := fmt.Fprintf(w, "%s: %s to %s: %s\n", u.Stack, dash(u.From), u.To, verdict); err != nil {
+		return err
+	}
+	rows := [][]string{}
+	for _, message := range u.Refused {
+		rows = append(rows, []string{"refused", message})
+	}
+	for _, message := range u.Ignored {
+		rows = append(rows, []string{"warning", message})
+	}
+	if err := writeTable(w, rows); err != nil || len(u.Changes) == 0 {
+		return err
+	}
+	rows = [][]string{{"CHANGES", "FROM", "TO"}}
+	for _, change := range u.Changes {
+		rows = append(rows, []string{change.What, dash(shortened(change.From)), dash(shortened(change.To))})
+	}
+	return writeTable(w, rows)
+}

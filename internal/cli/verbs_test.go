@@ -1,0 +1,186 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+func contains(t *testing.T, got string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// fields are the words of a table's line that begins with some.
+func fields(t *testing.T, table string, begin ...string) []string {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		words := strings.Fields(line)
+		if len(words) >= len(begin) && strings.Join(words[:len(begin)], " ") == strings.Join(begin, " ") {
+			return words
+		}
+	}
+	t.Fatalf("no line begins with %q in\n%s", begin, table)
+	return nil
+}
+
+func TestProviders(t *testing.T) {
+	got := run(t, "", "providers", "--release", "0.7", "--api", "inference")
+	if got.code != 0 {
+		t.Fatal(got.err)
+	}
+	if line := fields(t, got.out, "inference", "remote::vllm"); strings.Join(line[2:4], " ") != "base_url api_token" {
+		t.Errorf("vllm is shown as %q", line)
+	}
+	if strings.Contains(got.out, "vectorIo") {
+		t.Errorf("other APIs are shown:\n%s", got.out)
+	}
+	one := run(t, "", "providers", "vllm", "--release", "0.3")
+	contains(t, one.out, "endpoint is:  url", "apiKey is:    api_token")
+	if line := fields(t, one.out, "api_token"); line[len(line)-2] != "yes" {
+		t.Errorf("the token is no secret: %q", line)
+	}
+	// Both types that the name means, and what the operator writes by itself.
+	two := run(t, "", "providers", "milvus", "--api", "vector_io")
+	contains(t, two.out, "inline::milvus", "remote::milvus", "supplied")
+
+	var listed []struct{ API, Type string }
+	if err := json.Unmarshal([]byte(run(t, "", "providers", "--release", "1.5", "-o", "json").out), &listed); err != nil {
+		t.Fatal(err)
+	}
+	match, err := release.Lookup("1.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, api := range match.Release.APIs() {
+		count += len(match.Release.ProviderTypes(api))
+	}
+	if len(listed) != count || count == 0 {
+		t.Errorf("%d types listed, the release has %d", len(listed), count)
+	}
+}
+
+func TestProvidersRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--api", "safety", "--release", "1.5"}, `the server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
+		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
+		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
+		{[]string{"tgi"}, `has no provider type "tgi"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
+		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},
+		{[]string{"-o", "xml"}, `--output: "xml" is none of table, json, yaml`},
+	} {
+		got := run(t, "", append([]string{"providers"}, tc.args...)...)
+		if got.code != 2 || got.out != "" {
+			t.Errorf("%v: exit code %d, output %q", tc.args, got.code, got.out)
+		}
+		contains(t, got.err, tc.want)
+	}
+}
+
+func TestRenderExplain(t *testing.T) {
+	got := run(t, stack(simple), "render", "-f", "-", "--explain")
+	if got.code != 0 {
+		t.Fatal(got.err)
+	}
+	line := fields(t, got.out, "registered_resources.models[0].model_id")
+	if line[1] != "m" || line[2] != "spec.resources.models[0]" {
+		t.Errorf("the model is shown as %q", line)
+	}
+	var values []struct{ Path, Value, Origin string }
+	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out), &values); err != nil {
+		t.Fatal(err)
+	}
+	config := run(t, stack(simple), "render", "-f", "-", "-o", "config").out
+	for _, value := range values {
+		if value.Path == "" || value.Origin == "" || !strings.Contains(config, strings.SplitN(value.Value, "\n", 2)[0]) {
+			t.Errorf("%+v is not of the configuration", value)
+		}
+	}
+	if len(values) < 100 {
+		t.Errorf("%d values explained", len(values))
+	}
+	if wrong := run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config"); wrong.code != 2 {
+		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
+	}
+	// Nothing is generated, and nothing is to be explained.
+	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out, "nothing is generated")
+}
+
+func TestRenderRelease(t *testing.T) {
+	line := release.DefaultLine()
+	got := run(t, stack(simple), "render", "-f", "-", "-o", "config", "--release", line)
+	if got.code != 0 {
+		t.Fatal(got.err)
+	}
+	contains(t, got.out, "# Server release: "+line)
+	unknown := run(t, stack(simple), "render", "-f", "-", "--release", "9.9")
+	if unknown.code != 1 || unknown.out != "" {
+		t.Errorf("exit code %d, output %q", unknown.code, unknown.out)
+	}
+	contains(t, unknown.err, `"9.9"`)
+	image := run(t, stack(`{distribution: {image: "example.com/a:1"}}`), "render", "-f", "-", "--release", line)
+	if image.code != 1 {
+		t.Errorf("an image by another release: exit code %d, want 1", image.code)
+	}
+	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the release is that of the image`)
+}
+
+func TestUpgradeCheck(t *testing.T) {
+	line := release.DefaultLine()
+	match, err := release.Lookup(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", match.Release.Version)
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+	contains(t, got.out, "demo: "+line+" to "+match.Release.Version+": boots")
+	if words := fields(t, got.out, "image"); words[2] != "docker.io/ogxai/distribution-starter:"+match.Release.Version {
+		t.Errorf("the image is shown as %q", words)
+	}
+	same := run(t, stack(simple), "upgrade-check", "-f", "-", "--from", match.Release.Version, "--to", match.Release.Version, "-o", "json")
+	var upgrades []struct {
+		Stack   string
+		Boots   bool
+		Changes []any
+	}
+	if err := json.Unmarshal([]byte(same.out), &upgrades); err != nil || len(upgrades) != 1 || !upgrades[0].Boots || len(upgrades[0].Changes) > 0 {
+		t.Errorf("a release beside itself: %v, %s", err, same.out)
+	}
+	unknown := run(t, stack(simple), "upgrade-check", "-f", "-", "--to", "9.9")
+	if unknown.code != 1 {
+		t.Errorf("exit code %d, want 1", unknown.code)
+	}
+	contains(t, unknown.out, "would not boot", "refused", `"9.9"`)
+	contains(t, unknown.err, "1 of 1 would not boot on release 9.9")
+}
+
+// TestDocumentation holds docs/cli.md to the verbs and flags there are.
+func TestDocumentation(t *testing.T) {
+	data, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, verb := range []string{"render", "validate", "providers", "upgrade-check"} {
+		contains(t, page, "## `"+verb+"`")
+		help := run(t, "", verb, "--help").out
+		for word := range strings.FieldsSeq(help) {
+			if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--help" {
+				contains(t, page, "`"+flag)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// Difference is one thing that differs between two plans of a stack.
+type Difference struct {
+	// What differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the configuration in which
+	// the entries of a list go by their ids: providers.inference[vllm].config.url.
+	What string `json:"what"`
+	// From and To are its values; empty where there is none.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// Compare lists what differs between two plans of one stack: image, environment, configuration. A provider that comes or
+// goes is one difference, whatever its keys. Values are those of the configuration, where secrets are variables.
+func Compare(before, after *Plan) []Difference {
+	found := differences("", map[string]string{"image": image(before)}, map[string]string{"image": image(after)})
+	found = append(found, differences("variable ", environment(before), environment(after))...)
+	from, to := flat(before.Config), flat(after.Config)
+	found = append(found, differences("provider ", from.providers, to.providers)...)
+	for name := range from.providers {
+		if _, stays := to.providers[name]; !stays {
+			from.drop(name)
+		}
+	}
+	for name := range to.providers {
+		if _, was := from.providers[name]; !was {
+			to.drop(name)
+		}
+	}
+	return append(found, differences("", from.values, to.values)...)
+}
+
+// differences are sorted by name.
+func differences(kind string, before, after map[string]string) []Difference {
+	var names []string
+	for name, value := range before {
+		if other, both := after[name]; !both || other != value {
+			names = append(names, name)
+		}
+	}
+	for name := range after {
+		if _, both := before[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	found := make([]Difference, 0, len(names))
+	for _, name := range names {
+		found = append(found, Difference{What: kind + name, From: before[name], To: after[name]})
+	}
+	return found
+}
+
+func image(p *Plan) string { return p.input.Image }
+
+// environment is that of the server's container, where a Secret's value is the Secret's name and key.
+func environment(p *Plan) map[string]string {
+	found := map[string]string{}
+	for _, name := range p.input.Server.PortVariables {
+		found[name] = strconv.Itoa(int(render.Port(&p.input.Stack.Spec)))
+	}
+	for _, name := range p.input.Server.ConfigVariables {
+		found[name] = "path of the configuration"
+	}
+	for _, variables := range [][]render.EnvVar{p.input.Paths, p.input.Secrets} {
+		for _, variable := range variables {
+			found[variable.Name] = variable.Value
+			if variable.SecretName != "" {
+				found[variable.Name] = fmt.Sprintf("Secret %s, key %s", variable.SecretName, variable.SecretKey)
+			}
+		}
+	}
+	return found
+}
+
+// flattened is a configuration by paths.
+type flattened struct {
+	values map[string]string
+	// providers are the types of the providers by API and id.
+	providers map[string]string
+}
+
+// drop takes the keys of a provider away.
+func (f *flattened) drop(provider string) {
+	api, id, _ := strings.Cut(provider, "/")
+	prefix := "providers." + api + "[" + id + "]"
+	for path := range f.values {
+		if strings.HasPrefix(path, prefix) {
+			delete(f.values, path)
+		}
+	}
+}
+
+func flat(config []byte) flattened {
+	f := flattened{values: map[string]string{}, providers: map[string]string{}}
+	var document yaml.Node
+	if err := yaml.Unmarshal(config, &document); err != nil || len(document.Content) == 0 {
+		return f // none was generated
+	}
+	f.walk(document.Content[0], "")
+	for path, value := range f.values {
+		entry, isType := strings.CutSuffix(path, "].provider_type")
+		if api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "["); isType && found {
+			f.providers[api+"/"+id] = value
+		}
+	}
+	return f
+}
+
+func (f *flattened) walk(node *yaml.Node, path string) {
+	switch {
+	case node.Kind == yaml.MappingNode && len(node.Content) > 0:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := node.Content[i].Value
+			if path != "" {
+				key = path + "." + key
+			}
+			f.walk(node.Content[i+1], key)
+		}
+	case node.Kind == yaml.SequenceNode && len(node.Content) > 0:
+		for i, item := range node.Content {
+			f.walk(item, path+"["+label(item, i)+"]")
+		}
+	case len(node.Content) == 0 && node.Kind != yaml.ScalarNode:
+		f.values[path] = map[yaml.Kind]string{yaml.MappingNode: "{}", yaml.SequenceNode: "[]"}[node.Kind]
+	default:
+		f.values[path] = node.Value
+	}
+}
+
+// identities are the keys that tell the entries of a list apart.
+var identities = []string{"provider_id", "model_id", "shield_id", "toolgroup_id", "connector_id", "vector_store_id"}
+
+// label names an entry of a list: by its id, a text by itself, else by its place. Of a model the id alone is enough: it is
+// the provider that may differ.
+func label(item *yaml.Node, i int) string {
+	if item.Kind == yaml.ScalarNode {
+		return item.Value
+	}
+	// The entry's own id stands before that of what it refers to.
+	for _, key := range slices.Backward(identities) {
+		for k := 0; k+1 < len(item.Content); k += 2 {
+			if item.Kind == yaml.MappingNode && item.Content[k].Value == key && item.Content[k+1].Value != "" {
+				return conditional(item.Content[k+1].Value)
+			}
+		}
+	}
+	return strconv.Itoa(i)
+}
+
+// conditional is the id in ${env.VLLM_URL:+vllm}.
+func conditional(id string) string {
+	if _, alternative, found := strings.Cut(id, ":+"); found && strings.HasSuffix(alternative, "}") {
+		return strings.TrimSuffix(alternative, "}")
+	}
+	return id
+}
