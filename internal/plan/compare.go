@@ -24,7 +24,7 @@ type Difference struct {
 // Compare lists what differs between two plans of one stack: image, environment, configuration. A provider that comes or
 // goes is one difference, whatever its keys. Values are those of the configuration, where secrets are variables.
 func Compare(before, after *Plan) []Difference {
-	found := differences("", map[string]string{"image": image(before)}, map[string]string{"image": image(after)})
+	found := differences("", map[string]string{"image": before.input.Image}, map[string]string{"image": after.input.Image})
 	found = append(found, differences("variable ", environment(before), environment(after))...)
 	from, to := flat(before.Config), flat(after.Config)
 	found = append(found, differences("provider ", from.providers, to.providers)...)
@@ -61,8 +61,6 @@ func differences(kind string, before, after map[string]string) []Difference {
 	}
 	return found
 }
-
-func image(p *Plan) string { return p.input.Image }
 
 // environment is that of the server's container, where a Secret's value is the Secret's name and key.
 func environment(p *Plan) map[string]string {

@@ -16,7 +16,7 @@ import (
 var (
 	makeTargets = regexp.MustCompile(`\bmake((?: [a-z][a-z-]*)+)`)
 	target      = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
-	verb        = regexp.MustCompile(`kubectl[ -]llamastack ([a-z]+)`)
+	verb        = regexp.MustCompile(`kubectl[ -]llamastack ([a-z]+(?:-[a-z]+)*)`)
 	offline     = regexp.MustCompile(`go run \./cmd/kubectl-llamastack (.+)`)
 )
 
