@@ -72,6 +72,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source
+	p.input.Directories = result.Directories
 	p.mount(in, result.Config, result.Hash)
 	p.BaseConfigMapName = names.BaseConfigMap(in.Object.Name, hash(in.Base.Data))
 	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}

@@ -321,6 +321,19 @@ func TestPathsLeadToTheVolume(t *testing.T) {
 	}
 }
 
+// TestDirectoriesAreMade shows that a directory which the server does not make itself is made by the pod.
+func TestDirectoriesAreMade(t *testing.T) {
+	for spec, want := range map[string]string{
+		"networking: {port: 9000}":                             "",
+		"storage: {kv: {type: redis, endpoint: 'redis:6379'}}": `mkdir -p "${SQLITE_STORE_DIR:-`,
+	} {
+		sent := text(t, build(t, input(t, spec)).Objects)
+		if made := strings.Contains(sent, "initContainers"); made != (want != "") || !strings.Contains(sent, want) {
+			t.Errorf("%s: an init container: %t, with %q: %t", spec, made, want, strings.Contains(sent, want))
+		}
+	}
+}
+
 func TestSecretEnvReachesEveryMode(t *testing.T) {
 	const secretEnv = "secretEnv: {MY_TOKEN: {secretKeyRef: {name: mine, key: token}}}\n"
 	for _, rest := range []string{

@@ -108,10 +108,11 @@ func TestUsableSecretValue(t *testing.T) {
 		"true": boolean, "False": boolean, "TRUE": boolean,
 		"token\n":   "ends with a line break; make the Secret from a file without one, or with --from-literal",
 		"tok\x00en": "holds a control character", "tok\x1ben": "holds a control character", "\xff\xfe": "is not text in UTF-8",
-		"~":        "begins with ~, which the server replaces with its home directory; use another value",
-		"~/token":  "begins with ~, which the server replaces with its home directory; use another value",
-		"sk-12345": "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "", "10.0.0.1": "", "~token": "", "1e5x": "",
-		"${env.OTHER}": "",
+		"~":         "begins with ~, which the server replaces with its home directory; use another value",
+		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
+		"a${env.B}": "holds a reference like ${env.NAME}, which newer servers replace once more; use another value",
+		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "", "10.0.0.1": "", "~token": "", "1e5x": "",
+		"${env.lower}": "", "${OTHER}": "", "$HOME": "",
 	} {
 		err := stackconfig.UsableSecretValue(value)
 		got := ""

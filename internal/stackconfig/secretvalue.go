@@ -3,6 +3,7 @@ package stackconfig
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,16 @@ func UsableSecretValue(value string) error {
 		return errors.New("looks like a number, and the server would take it for one and refuse it; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
+	case holdsReference(value):
+		// From 1.2 on the workers read what the command line has resolved, and resolve it again.
+		return errors.New("holds a reference like ${env.NAME}, which newer servers replace once more; use another value")
 	}
 	return nil
+}
+
+// holdsReference says whether the server would replace a part of a text.
+func holdsReference(text string) bool {
+	return slices.ContainsFunc(reference.FindAllStringSubmatch(text, -1), func(found []string) bool {
+		return readable.MatchString(found[1])
+	})
 }
