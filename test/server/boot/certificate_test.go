@@ -1,6 +1,6 @@
 //go:build server
 
-package server
+package boot
 
 import (
 	"crypto/ecdsa"

@@ -1,6 +1,6 @@
 //go:build server
 
-package server
+package boot
 
 import (
 	"bytes"
@@ -8,16 +8,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
 const (
@@ -56,9 +62,26 @@ func killAll() {
 	})
 }
 
+// stopAll ends what outlived the tests that used it.
+func stopAll() {
+	running.Range(func(p, _ any) bool {
+		p.(*process).stop()
+		return true
+	})
+}
+
 // startProcess starts a program, and ends it when the test is over.
 func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	t.Helper()
+	p, err := start(program, stopBy)
+	if err == nil {
+		t.Cleanup(p.stop)
+	}
+	return p, err
+}
+
+// start starts a program that the caller ends.
+func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	alive, guard, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
@@ -84,7 +107,6 @@ func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*proc
 		close(p.exited)
 	}()
 	running.Store(p, struct{}{})
-	t.Cleanup(p.stop)
 	return p, nil
 }
 
@@ -113,10 +135,13 @@ type llamaStack struct {
 	client *http.Client
 	boot   time.Duration // from the start to a green health
 	stop   func()        // ends it before the test does
+	// failed counts the chats that were answered with an internal error.
+	failed int
 }
 
 // boot is what one start of the server needs.
 type boot struct {
+	release *release.Release
 	config  string   // path of config.yaml
 	home    string   // HOME, an empty directory
 	env     []string // the environment of the pod, NAME=value
@@ -125,20 +150,35 @@ type boot struct {
 	secrets []string // values that no output may show
 }
 
+// bootError is a start that failed, with the server's log, free of secret values.
+type bootError struct {
+	err error
+	log string
+}
+
+func (e *bootError) Error() string {
+	return fmt.Sprintf("%v\nend of the server's log:\n%s", e.err, tail(e.log, logTail))
+}
+
 // startServer boots the server and waits until it is healthy; the test ends it.
-// An error carries the end of the server's log, free of secret values.
+// An error of the server's is a *bootError.
 func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	t.Helper()
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(installed.llama, "stack", "run", b.config)
+	runtime := b.release.Runtime
+	bin, err := realserver.Install(t.Context(), b.release.Version)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(filepath.Join(bin, runtime.Command[0]), append(slices.Clone(runtime.Command[1:]), b.config)...)
 	cmd.Dir = b.home
 	// The tokenizer and the port are the two things in which this machine
 	// differs from the image and the pod; the last of two equal names counts.
 	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.home}, b.env...)
-	cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+installed.tokenizer, "LLAMA_STACK_PORT="+strconv.Itoa(port))
+	cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer, runtime.PortVariable+"="+strconv.Itoa(port))
 
 	begin := time.Now()
 	p, err := startProcess(t, cmd, syscall.SIGTERM)
@@ -151,7 +191,7 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 		stop:   p.stop,
 	}
 	if err := server.waitHealthy(t.Context(), p); err != nil {
-		return nil, fmt.Errorf("%w\nend of the server's log:\n%s", err, redact(p.log.tail(logTail), b.secrets))
+		return nil, &bootError{err: err, log: redact(p.log.tail(math.MaxInt32), b.secrets)}
 	}
 	server.boot = time.Since(begin)
 	t.Cleanup(func() {
@@ -223,6 +263,10 @@ func (b *syncBuffer) Write(p []byte) (int, error) {
 func (b *syncBuffer) tail(lines int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := strings.Split(strings.TrimRight(b.buffer.String(), "\n"), "\n")
+	return tail(b.buffer.String(), lines)
+}
+
+func tail(text string, lines int) string {
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

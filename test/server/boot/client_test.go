@@ -1,14 +1,17 @@
 //go:build server
 
-package server
+package boot
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,8 +32,11 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 	return list.Data, err
 }
 
-// list returns the ids of what a path lists; key is the entries' id.
-func (s *llamaStack) list(ctx context.Context, path, key string) ([]string, error) {
+// idKeys are the keys that hold the id of what a path lists; releases differ.
+var idKeys = []string{"id", "identifier", "connector_id", "name"}
+
+// list returns the ids of what a path lists.
+func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {
 		Data []map[string]any `json:"data"`
 	}
@@ -39,17 +45,48 @@ func (s *llamaStack) list(ctx context.Context, path, key string) ([]string, erro
 	}
 	ids := make([]string, 0, len(list.Data))
 	for _, entry := range list.Data {
-		id, ok := entry[key].(string)
-		if !ok {
-			return nil, fmt.Errorf("list %s: an entry has no %q", path, key)
+		i := slices.IndexFunc(idKeys, func(key string) bool { _, ok := entry[key].(string); return ok })
+		if i < 0 {
+			return nil, fmt.Errorf("list %s: an entry has none of %q", path, idKeys)
 		}
-		ids = append(ids, id)
+		ids = append(ids, entry[idKeys[i]].(string))
 	}
 	return ids, nil
 }
 
+// route is the path of a request as this server has it: the one that ends like
+// that, the shortest of several (older paths stay for a while). Empty when the
+// server has none.
+func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
+	var list struct {
+		Data []struct {
+			Route  string `json:"route"`
+			Method string `json:"method"`
+		} `json:"data"`
+	}
+	if err := s.get(ctx, "/v1/inspect/routes", &list); err != nil {
+		return "", err
+	}
+	found := ""
+	for _, r := range list.Data {
+		if r.Method == method && strings.HasSuffix(r.Route, end) && (found == "" || len(r.Route) < len(found)) {
+			found = r.Route
+		}
+	}
+	return found, nil
+}
+
+// maxFailed is how many requests may fail after a start. With some releases and
+// stores the first one of each process finds connections of an event loop that is
+// gone, and one request may take several connections.
+const maxFailed = 4
+
 // chat sends one user message to a model and returns what the model says.
 func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
+	path, err := s.route(ctx, http.MethodPost, "/chat/completions")
+	if err != nil {
+		return "", err
+	}
 	body := map[string]any{
 		"model":    model,
 		"messages": []any{map[string]any{"role": "user", "content": "hello"}},
@@ -61,13 +98,42 @@ func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 			} `json:"message"`
 		} `json:"choices"`
 	}
-	if err := s.do(ctx, http.MethodPost, "/v1/chat/completions", body, &completion); err != nil {
+	for {
+		err = s.do(ctx, http.MethodPost, path, body, &completion)
+		failed, ok := errors.AsType[*statusError](err)
+		if !ok || failed.status != http.StatusInternalServerError || s.failed == maxFailed {
+			break
+		}
+		s.failed++
+	}
+	if err != nil {
 		return "", err
 	}
 	if len(completion.Choices) != 1 {
 		return "", fmt.Errorf("chat with %q: want one choice, got %d", model, len(completion.Choices))
 	}
 	return completion.Choices[0].Message.Content, nil
+}
+
+// kept is how many chats the server has kept.
+func (s *llamaStack) kept(ctx context.Context) (int, error) {
+	path, err := s.route(ctx, http.MethodGet, "/chat/completions")
+	if err != nil {
+		return 0, err
+	}
+	ids, err := s.list(ctx, path)
+	return len(ids), err
+}
+
+// statusError is an answer that is not 200.
+type statusError struct {
+	request string
+	status  int
+	body    string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s: status %d: %s", e.request, e.status, e.body)
 }
 
 func (s *llamaStack) get(ctx context.Context, path string, into any) error {
@@ -88,6 +154,8 @@ func (s *llamaStack) do(ctx context.Context, method, path string, body, into any
 		return fmt.Errorf("make request: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	// A server that fails closes the connection, and a request on it would fail too.
+	request.Close = true
 	response, err := s.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
@@ -98,7 +166,7 @@ func (s *llamaStack) do(ctx context.Context, method, path string, body, into any
 		return fmt.Errorf("read answer of %s %s: %w", method, path, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s %s: status %d: %s", method, path, response.StatusCode, received)
+		return &statusError{request: method + " " + path, status: response.StatusCode, body: string(received)}
 	}
 	if into == nil {
 		return nil

@@ -1,6 +1,6 @@
 //go:build server
 
-package server
+package boot
 
 import (
 	"encoding/json"
@@ -18,6 +18,7 @@ type upstream struct {
 	url string
 
 	mu       sync.Mutex
+	listed   []string
 	requests []upstreamRequest
 }
 
@@ -29,7 +30,7 @@ type upstreamRequest struct {
 
 func startUpstream(t *testing.T) *upstream {
 	t.Helper()
-	u := &upstream{}
+	u := &upstream{listed: []string{autoListed}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", u.models)
 	mux.HandleFunc("POST /v1/chat/completions", u.chat)
@@ -41,9 +42,21 @@ func startUpstream(t *testing.T) *upstream {
 
 func (u *upstream) models(w http.ResponseWriter, r *http.Request) {
 	u.record(r, "")
-	writeJSON(w, map[string]any{"object": "list", "data": []any{
-		map[string]any{"id": autoListed, "object": "model", "created": 1, "owned_by": "fake"},
-	}})
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var models []any
+	for _, id := range u.listed {
+		models = append(models, map[string]any{"id": id, "object": "model", "created": 1, "owned_by": "fake"})
+	}
+	writeJSON(w, map[string]any{"object": "list", "data": models})
+}
+
+// serve adds a model to what the model server lists: some providers refuse to
+// register another.
+func (u *upstream) serve(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.listed = append(u.listed, id)
 }
 
 func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +78,7 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// autoListed is the one model that the model server lists by itself.
+// autoListed is a model that the model server lists and no object names.
 const autoListed = "auto-listed"
 
 // answer is what every model says.

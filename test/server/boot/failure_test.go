@@ -1,0 +1,140 @@
+//go:build server
+
+package boot
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+var update = flag.Bool("update", false, "write testdata/failures anew")
+
+// failure is a store that the server cannot use.
+type failure struct {
+	name string
+	file string
+	// spoil makes the store unusable.
+	spoil func(on *place)
+}
+
+const wrongPassword = "wr0ng-password"
+
+var failures = []failure{
+	{"postgres, wrong password", "v1alpha2-postgres.yaml", func(on *place) { on.db.password = wrongPassword }},
+	{"postgres, missing database", "v1alpha2-postgres.yaml", func(on *place) { on.db.name = "nowhere" }},
+	{"postgres, nobody listens", "v1alpha2-postgres.yaml", func(on *place) { on.db.port = on.closed }},
+	{"redis, wrong password", "testdata/redis-sqlite.yaml", func(on *place) { on.redis.password = wrongPassword }},
+	{"redis, nobody listens", "testdata/redis-sqlite.yaml", func(on *place) { on.redis.address = fmt.Sprintf("127.0.0.1:%d", on.closed) }},
+}
+
+// TestUnusableStores shows what the server says when it cannot use its stores:
+// the exceptions in its log, by which a failed pod can be explained. A boot that
+// succeeds all the same finds out at the first request, and is listed so.
+func TestUnusableStores(t *testing.T) {
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		said := make([]string, len(failures))
+		t.Run("boot", func(t *testing.T) {
+			for i, tc := range failures {
+				t.Run(tc.name, func(t *testing.T) {
+					t.Parallel()
+					said[i] = tc.boot(t, rel)
+				})
+			}
+		})
+		var table strings.Builder
+		for i, tc := range failures {
+			fmt.Fprintf(&table, "%s\n%s\n", tc.name, said[i])
+		}
+		golden(t, filepath.Join("testdata", "failures", rel.Line+".txt"), table.String())
+	})
+}
+
+// boot returns what the server says, each exception on a line of its own.
+func (f *failure) boot(t *testing.T, rel *release.Release) string {
+	t.Helper()
+	s := readSample(t, f.file)
+	on := s.startPlace(t)
+	var err error
+	if on.closed, err = freePort(); err != nil {
+		t.Fatal(err)
+	}
+	f.spoil(&on)
+	s.fit(t, rel, on)
+	p := generate(t, rel, s, t.TempDir())
+	_, err = startServer(t, boot{
+		release: rel, config: p.config, env: append(p.env, "COLUMNS=1000"), home: p.home(t),
+		client: http.DefaultClient, scheme: "http", secrets: s.secrets.values(),
+	})
+	if err == nil {
+		return "  boots"
+	}
+	failed, ok := errors.AsType[*bootError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	found := exceptions(failed.log)
+	if len(found) == 0 {
+		t.Errorf("no exception in what the server said:\n%v", err)
+	}
+	return "  " + strings.Join(found, "\n  ")
+}
+
+// exception is how Python ends the report of one: its class, and what it says.
+var exception = regexp.MustCompile(`(?m)^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))(?:: (.*))?$`)
+
+// What differs from run to run in what the server says.
+var (
+	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
+	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)
+	// address is cut off with what follows: the log breaks its lines there.
+	address = regexp.MustCompile(` \('127.*$| connecting to 127.*$`)
+)
+
+// exceptions are those in a log, each once, in the order they were told.
+func exceptions(log string) []string {
+	var found []string
+	for _, match := range exception.FindAllStringSubmatch(log, -1) {
+		line := match[1]
+		if match[2] != "" {
+			line += ": " + address.ReplaceAllString(padding.ReplaceAllString(match[2], ""), " …")
+		}
+		line = number.ReplaceAllString(strings.ReplaceAll(line, "(secret)", "…"), "…")
+		// The log shows some twice: in a box, without module and cut short, and in full.
+		if last := len(found) - 1; last >= 0 && strings.Contains(line, found[last]) {
+			found[last] = line
+		} else {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// golden compares a text with a file, or writes it with -update.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, got)
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; -update writes it", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}

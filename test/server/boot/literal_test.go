@@ -1,0 +1,77 @@
+//go:build server
+
+package boot
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// TestLiteralMapping shows that the test can fail. The requirement FR-031 maps
+// an endpoint to the key url, which the server read up to release 0.3: from then
+// on it ignores it and ends for want of a URL. With the release's own key, and
+// nothing else changed, the same configuration boots.
+func TestLiteralMapping(t *testing.T) {
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		vllm, ok := rel.Provider("inference", "remote::vllm")
+		if !ok {
+			t.Fatal("the release has no remote::vllm")
+		}
+		for _, key := range []string{"url", "base_url"} {
+			t.Run(key, func(t *testing.T) {
+				t.Parallel()
+				err := bootLiteral(t, rel, key)
+				switch wantError := "You must provide a URL"; {
+				case key == vllm.EndpointKey && err != nil:
+					t.Fatal(err)
+				case key != vllm.EndpointKey && err == nil:
+					t.Fatalf("the server booted, want it to end with %q", wantError)
+				case key != vllm.EndpointKey && !strings.Contains(err.Error(), wantError):
+					t.Fatalf("the server did not end with %q: %v", wantError, err)
+				}
+			})
+		}
+	})
+}
+
+func bootLiteral(t *testing.T, rel *release.Release, key string) error {
+	t.Helper()
+	const token = "literal-mapping-token"
+	home := t.TempDir()
+	config := filepath.Join(home, "config.yaml")
+	writeFile(t, config, strings.NewReplacer(
+		"ENDPOINT_KEY", key, "ENDPOINT", startUpstream(t).url+"/v1", "HOME", home).Replace(literalConfig))
+	_, err := startServer(t, boot{
+		release: rel, config: config, home: home, env: []string{"TOKEN=" + token},
+		client: http.DefaultClient, scheme: "http", secrets: []string{token},
+	})
+	return err
+}
+
+// literalConfig boots on every release: each ignores what only others know.
+const literalConfig = `version: 2
+image_name: literal-mapping
+distro_name: literal-mapping
+apis: [inference]
+providers:
+  inference:
+  - provider_id: vllm
+    provider_type: remote::vllm
+    config:
+      ENDPOINT_KEY: ENDPOINT
+      api_token: ${env.TOKEN}
+metadata_store: {type: sqlite, db_path: HOME/registry.db}
+storage:
+  backends:
+    kv_default: {type: kv_sqlite, db_path: HOME/kv.db}
+    sql_default: {type: sql_sqlite, db_path: HOME/sql.db}
+  stores:
+    metadata: {namespace: registry, backend: kv_default}
+    inference: {table_name: inference_store, backend: sql_default}
+    conversations: {table_name: openai_conversations, backend: sql_default}
+server: {insecure: true}
+`

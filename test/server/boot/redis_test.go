@@ -1,0 +1,64 @@
+//go:build server
+
+package boot
+
+import (
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// redisPassword holds what a URL must encode; the server pastes it into one.
+const redisPassword = "r3d!s/with:odd@signs#and?%41+ [x]"
+
+// redisServer is a running Redis.
+type redisServer struct {
+	address  string
+	password string
+}
+
+// startRedis starts a Redis of the test's own, empty and with a password.
+func startRedis(t *testing.T) *redisServer {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &redisServer{address: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), password: redisPassword}
+	cmd := exec.Command(filepath.Join(support.Redis, "redis-server"), "--bind", "127.0.0.1", "--port", strconv.Itoa(port),
+		"--requirepass", r.password, "--save", "", "--appendonly", "no")
+	cmd.Dir = t.TempDir()
+	p, err := startProcess(t, cmd, syscall.SIGTERM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.waitListening(t, r.address)
+	return r
+}
+
+// waitListening waits until a program takes connections.
+func (p *process) waitListening(t *testing.T, address string) {
+	t.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		connection, err := net.Dial("tcp", address)
+		if err == nil {
+			connection.Close()
+			return
+		}
+		select {
+		case <-p.exited:
+			t.Fatalf("%q ended: %s\n%s", p.cmd.Path, p.cmd.ProcessState, p.log.tail(logTail))
+		case <-deadline.C:
+			t.Fatalf("%q takes no connections: %v", p.cmd.Path, err)
+		case <-tick.C:
+		}
+	}
+}

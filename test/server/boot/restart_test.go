@@ -1,0 +1,42 @@
+//go:build server
+
+package boot
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// TestChangedModelsBootOnKeptState boots a stack, changes its models and boots
+// it again on the same state. The server keeps what it registered and refuses to
+// start when that comes back with other properties, or when a model it had found
+// by itself is now registered; so the operator keeps the registry apart by what
+// is registered.
+func TestChangedModelsBootOnKeptState(t *testing.T) {
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				t.Parallel()
+				s, root := readSample(t, file), t.TempDir()
+				s.fit(t, rel, s.startPlace(t))
+				kept, found := model{provider: "vllm", name: "llama3.2-8b"}, model{provider: "vllm", name: autoListed}
+				ids := []string{kept.public(rel), found.public(rel)}
+
+				first := bootSample(t, rel, s, root)
+				checkList(t, first, "/v1/models", ids)
+				first.stop()
+
+				contextLength := int64(64000)
+				s.stack.Spec.Resources.Models = []v1alpha2.ModelEntry{
+					v1alpha2.NewModel(v1alpha2.Model{Name: kept.name, ContextLength: &contextLength}),
+					v1alpha2.NewModel(v1alpha2.Model{Name: found.name, ContextLength: &contextLength}),
+				}
+				second := bootSample(t, rel, s, root)
+				checkList(t, second, "/v1/models", ids)
+			})
+		}
+	})
+}

@@ -1,0 +1,324 @@
+//go:build server
+
+package boot
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+)
+
+// stackCase is what a running server must show for one object.
+type stackCase struct {
+	file string
+	// providers of the user; the base's others are served beside them. Those of
+	// an API that the release does not have are not asked for.
+	providers []provider
+	models    []model
+	shields   []string
+	// mcp are the MCP servers by the name users gave them.
+	mcp []string
+}
+
+// model is a model of the object: a request for it reaches the model server as
+// upstream, with the Secret's token.
+type model struct {
+	provider, name, upstream string
+	secret, key              string
+}
+
+var stackCases = []stackCase{
+	{
+		file:      "v1alpha2-simple.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+	},
+	{
+		file: "v1alpha2-multi-provider.yaml",
+		providers: []provider{
+			{API: "inference", ID: "vllm-small", Type: "remote::vllm"},
+			{API: "inference", ID: "vllm-large", Type: "remote::vllm"},
+			{API: "inference", ID: "openai", Type: "remote::openai"},
+			{API: "safety", ID: "llama-guard", Type: "inline::llama-guard"},
+			{API: "tool_runtime", ID: "tavily-search", Type: "remote::tavily-search"},
+		},
+		models: []model{
+			{"vllm-small", "llama3.2-3b", "llama3.2-3b", "model-servers", "small-token"},
+			{"vllm-large", "llama3.3-70b", "llama3.3-70b", "model-servers", "large-token"},
+			{"openai", "gpt-4o-mini", "gpt-4o-mini", "model-servers", "openai-key"},
+		},
+		shields: []string{"llama-guard"},
+		mcp:     []string{"tickets"},
+	},
+	{
+		file:      "v1alpha2-postgres.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+	},
+	{
+		file: "v1alpha2-full.yaml",
+		providers: []provider{
+			{API: "inference", ID: "vllm-primary", Type: "remote::vllm"},
+			{API: "safety", ID: "llama-guard", Type: "inline::llama-guard"},
+			{API: "vector_io", ID: "pgvector", Type: "remote::pgvector"},
+		},
+		models: []model{
+			{"vllm-primary", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"},
+			{"vllm-primary", "llama3.2-70b", "llama3.2-70b", "vllm-creds", "token"},
+		},
+		shields: []string{"llama-guard"},
+	},
+	{
+		file:      "testdata/volume.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+	},
+	{
+		file:      "testdata/redis-postgres.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama", "meta-llama/Llama-3.2", "vllm-creds", "token"}},
+	},
+	{
+		file:      "testdata/redis-sqlite.yaml",
+		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
+		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+	},
+}
+
+// TestStacksBoot boots every object on every line and asks the server for what it
+// promises.
+func TestStacksBoot(t *testing.T) {
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		for _, tc := range stackCases {
+			t.Run(filepath.Base(tc.file), func(t *testing.T) {
+				t.Parallel()
+				tc.check(t, rel)
+			})
+		}
+	})
+}
+
+func (tc *stackCase) check(t *testing.T, rel *release.Release) {
+	s := readSample(t, tc.file)
+	on := s.startPlace(t)
+	for _, model := range tc.models {
+		on.models.serve(model.upstream)
+	}
+	s.fit(t, rel, on)
+
+	server := bootSample(t, rel, s, t.TempDir())
+	t.Logf("healthy after %.1f s", server.boot.Seconds())
+	checkVersion(t, server, rel)
+	checkProviders(t, server, rel, tc.providers)
+	for _, model := range tc.models {
+		checkModel(t, server, rel, on.models, model, s.secrets[model.secret][model.key])
+	}
+	if _, ok := rel.Resource("shields"); ok {
+		checkList(t, server, "/v1/shields", tc.shields)
+	}
+	checkMCP(t, server, rel, tc.mcp)
+	checkState(t, server, on.db)
+	if server.failed > 0 {
+		t.Logf("the first requests failed: %d", server.failed)
+	}
+}
+
+// bootSample generates the pod and boots what runs in it, with its files below root.
+func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llamaStack {
+	t.Helper()
+	server, err := tryBoot(t, rel, s, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaStack, error) {
+	t.Helper()
+	b := boot{release: rel, client: http.DefaultClient, scheme: "http", secrets: s.secrets.values()}
+	wantTLS := servesTLS(s.stack)
+	if wantTLS {
+		var pair keyPair
+		pair, b.client = newKeyPair(t)
+		b.scheme = "https"
+		b.secrets = append(b.secrets, string(pair.key))
+		s.secrets[s.stack.Spec.Networking.TLS.SecretName] = map[string]string{
+			"tls.crt": string(pair.certificate), "tls.key": string(pair.key),
+		}
+	}
+	p := generate(t, rel, s, root)
+	if got := p.servesTLS(t); got != wantTLS {
+		t.Fatalf("the configuration has TLS: %t, want %t", got, wantTLS)
+	}
+	b.config, b.env, b.home = p.config, p.env, p.home(t)
+	return startServer(t, b)
+}
+
+// servesTLS says whether the object wants HTTPS of the server and this release
+// of the operator can do it.
+func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
+	networking := stack.Spec.Networking
+	return networking != nil && networking.TLS != nil && networking.TLS.Enabled &&
+		!slices.Contains(validate.Unsupported(stack), "spec.networking.tls.enabled")
+}
+
+func checkVersion(t *testing.T, server *llamaStack, rel *release.Release) {
+	t.Helper()
+	var said struct {
+		Version string `json:"version"`
+	}
+	if err := server.get(t.Context(), "/v1/version", &said); err != nil {
+		t.Error(err)
+	} else if said.Version != rel.Version {
+		t.Errorf("/v1/version says %q, want %q", said.Version, rel.Version)
+	}
+}
+
+func checkProviders(t *testing.T, server *llamaStack, rel *release.Release, want []provider) {
+	t.Helper()
+	served, err := server.providers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, provider := range want {
+		if _, ok := rel.API(provider.API); ok && !slices.Contains(served, provider) {
+			t.Errorf("/v1/providers has no %+v; it has %+v", provider, served)
+		}
+	}
+	for _, provider := range served {
+		if kind, ok := rel.Provider(provider.API, provider.Type); ok && corpus.Heavy(kind) != "" {
+			t.Errorf("/v1/providers has %+v, which spec.disabled takes away", provider)
+		}
+	}
+}
+
+// checkList shows that the server lists the wanted ids; it may list more.
+func checkList(t *testing.T, server *llamaStack, path string, want []string) {
+	t.Helper()
+	listed, err := server.list(t.Context(), path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, id := range want {
+		if !slices.Contains(listed, id) {
+			t.Errorf("%s has no %q; it has %q", path, id, listed)
+		}
+	}
+}
+
+// public is the id under which clients know a model, by the release's data.
+func (m *model) public(rel *release.Release) string {
+	models, _ := rel.Resource("models")
+	form := models.PublicID
+	if m.upstream != "" && m.name != m.upstream {
+		form = models.PublicAlias
+	}
+	return strings.NewReplacer("{provider_id}", m.provider, "{model_id}", m.name, "{provider_model_id}", cmp.Or(m.upstream, m.name)).Replace(form)
+}
+
+// checkModel shows that a model is there under its public id, and that a request
+// for it reaches the model server that the object names, with the credential of
+// its Secret.
+func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *upstream, m model, token string) {
+	t.Helper()
+	public := m.public(rel)
+	checkList(t, server, "/v1/models", []string{public})
+	said, err := server.chat(t.Context(), public)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if said != answer {
+		t.Errorf("%q says %q, want %q", public, said, answer)
+	}
+	headers := models.chats(m.upstream)
+	// Asked again after an internal error, the server may ask again too.
+	asked := len(headers) > 0 && len(headers) <= 1+server.failed
+	if right := slices.Repeat([]string{"Bearer " + token}, len(headers)); !asked || !slices.Equal(headers, right) {
+		// Never the headers: one may hold a secret.
+		t.Errorf("the model server was asked for %q %d times; the last with the Secret's token: %t",
+			m.upstream, len(headers), len(headers) > 0 && headers[len(headers)-1] == "Bearer "+token)
+	}
+}
+
+// checkMCP shows that the server knows the MCP servers, and asks them for their tools.
+func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
+	t.Helper()
+	for _, name := range names {
+		if rel.Tools.MCP == "tool_groups" {
+			checkList(t, server, "/v1/toolgroups", []string{name})
+			checkList(t, server, "/v1/tools?toolgroup_id="+name, []string{mcpTool})
+			continue
+		}
+		connectors, err := server.route(t.Context(), http.MethodGet, "/connectors")
+		if err != nil {
+			t.Error(err)
+		}
+		if connectors == "" {
+			t.Logf("release %s has no path that lists connectors", rel.Version)
+			return
+		}
+		checkList(t, server, connectors, []string{name})
+		checkList(t, server, connectors+"/"+name+"/tools", []string{mcpTool})
+	}
+}
+
+// checkState shows that the server keeps its chats, and in PostgreSQL if that is
+// where the object wants them. It connects and writes in the background, so that
+// a boot alone shows nothing.
+func checkState(t *testing.T, server *llamaStack, db *database) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		kept, err := server.kept(ctx)
+		rows := kept
+		if err == nil && db != nil {
+			rows, err = db.count(ctx, "inference_store")
+		}
+		if err == nil && kept > 0 && rows > 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Errorf("the server kept none of the chats (last counts: %d of its own, %d in PostgreSQL, %v)", kept, rows, err)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// TestStackCases holds the table and the directories of objects equal.
+func TestStackCases(t *testing.T) {
+	var want, got []string
+	for _, pattern := range []string{filepath.Join(samples, "v1alpha2-*.yaml"), "testdata/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			want = append(want, filepath.Base(file))
+		}
+	}
+	for _, tc := range stackCases {
+		got = append(got, filepath.Base(tc.file))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("the table boots %q, the directories have %q", got, want)
+	}
+}

@@ -1,0 +1,269 @@
+//go:build server
+
+package boot
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// samples is where the samples that users read lie.
+const samples = "../../../config/samples"
+
+// sample is one file of config/samples: an object and the Secrets beside it.
+type sample struct {
+	stack   *v1alpha2.LlamaStackDistribution
+	secrets secrets
+}
+
+// secrets are values by the Secret's name and the key in it.
+type secrets map[string]map[string]string
+
+// values lists every value, to be kept out of the test's output.
+func (s secrets) values() []string {
+	var values []string
+	for _, data := range s {
+		for _, value := range data {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+func readSample(t *testing.T, file string) sample {
+	t.Helper()
+	path := file
+	if !strings.HasPrefix(file, "testdata/") {
+		path = filepath.Join(samples, file)
+	}
+	content, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	s := sample{secrets: secrets{}}
+	documents := yaml.NewYAMLReader(bufio.NewReader(content))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = s.add(document)
+		}
+		if err != nil {
+			t.Fatalf("read %q: %v", file, err)
+		}
+	}
+	if s.stack == nil {
+		t.Fatalf("%q holds no %s", file, v1alpha2.Kind)
+	}
+	// As the API server would on "kubectl apply".
+	s.stack.Namespace = "default"
+	return s
+}
+
+// add decodes one document strictly: a typing error in a sample is an error.
+func (s *sample) add(document []byte) error {
+	var header struct {
+		Kind string `json:"kind"`
+	}
+	if err := sigsyaml.Unmarshal(document, &header); err != nil {
+		return fmt.Errorf("decode kind: %w", err)
+	}
+	switch header.Kind {
+	case "Secret":
+		var secret corev1.Secret
+		if err := sigsyaml.UnmarshalStrict(document, &secret); err != nil {
+			return fmt.Errorf("decode Secret: %w", err)
+		}
+		s.secrets[secret.Name] = secret.StringData
+	case v1alpha2.Kind:
+		s.stack = &v1alpha2.LlamaStackDistribution{}
+		if err := sigsyaml.UnmarshalStrict(document, s.stack); err != nil {
+			return fmt.Errorf("decode %s: %w", v1alpha2.Kind, err)
+		}
+	default:
+		return fmt.Errorf("unexpected kind %q", header.Kind)
+	}
+	return nil
+}
+
+// place is what a stack finds on this machine.
+type place struct {
+	models *upstream
+	db     *database
+	redis  *redisServer
+	mcp    string // URL of an MCP server
+	closed int    // a port that nobody listens on, where a test wants one
+}
+
+// startPlace starts the servers that the object uses.
+func (s *sample) startPlace(t *testing.T) place {
+	t.Helper()
+	on := place{models: startUpstream(t), mcp: startMCP(t)}
+	if _, ok := s.secrets["pg-creds"]; ok {
+		on.db = newDatabase(t)
+	}
+	if _, ok := s.secrets["redis-creds"]; ok {
+		on.redis = startRedis(t)
+	}
+	return on
+}
+
+// fit changes what has to differ for a release, and on a machine without model
+// servers, a database of that name, or model weights; everything else stays as
+// users read it.
+func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
+	t.Helper()
+	name := s.stack.Spec.Distribution.Name
+	s.stack.Spec.Distribution.Version = rel.Version
+	s.stack.Spec.Disabled = append(s.stack.Spec.Disabled, heavy(t, rel, resolve(t, rel, name).Base)...)
+	s.edit(t, func(spec map[string]any) {
+		withoutAPIs(rel, spec)
+		fitProviders(t, spec, on)
+		for _, entry := range list(spec, "resources", "tools") {
+			if tool, ok := entry.(map[string]any); ok && tool["mcpEndpoint"] != nil {
+				tool["mcpEndpoint"] = on.mcp
+			}
+		}
+		if kv := mapping(spec, "storage", "kv"); kv["endpoint"] != nil {
+			kv["endpoint"] = on.redis.address
+		}
+	})
+	s.fitSecrets(on)
+	if s.usesVectors() && slices.Contains(extensionByHand, rel.Line) {
+		if _, err := on.db.query(t.Context(), "CREATE EXTENSION vector"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// extensionByHand are the lines whose pgvector provider wants the extension to be
+// there; later ones make it.
+var extensionByHand = []string{"0.2", "0.3", "0.4"}
+
+func (s *sample) usesVectors() bool {
+	return s.stack.Spec.Providers != nil && s.stack.Spec.Providers.VectorIo != nil
+}
+
+// edit changes the spec in its written form, so that a single provider stays
+// single and a bare name bare.
+func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
+	t.Helper()
+	data, err := json.Marshal(s.stack.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec map[string]any
+	if err := json.Unmarshal(data, &spec); err != nil {
+		t.Fatal(err)
+	}
+	change(spec)
+	if data, err = json.Marshal(spec); err != nil {
+		t.Fatal(err)
+	}
+	s.stack.Spec = v1alpha2.LlamaStackDistributionSpec{}
+	if err := json.Unmarshal(data, &s.stack.Spec); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withoutAPIs takes away what belongs to an API that the release does not have:
+// the operator refuses it, with a message that tests of the engine hold.
+func withoutAPIs(rel *release.Release, spec map[string]any) {
+	providers := mapping(spec, "providers")
+	for field := range providers {
+		if _, ok := rel.API(release.SnakeCase(field)); !ok {
+			delete(providers, field)
+		}
+	}
+	if _, ok := rel.Resource("shields"); !ok {
+		delete(mapping(spec, "resources"), "shields")
+	}
+}
+
+// fitProviders moves endpoints to this machine's servers.
+func fitProviders(t *testing.T, spec map[string]any, on place) {
+	t.Helper()
+	for _, value := range mapping(spec, "providers") {
+		entries, isList := value.([]any)
+		if !isList {
+			entries = []any{value}
+		}
+		for _, entry := range entries {
+			provider := entry.(map[string]any)
+			if endpoint, ok := provider["endpoint"].(string); ok {
+				moved, err := moveEndpoint(endpoint, on.models.url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				provider["endpoint"] = moved
+			}
+			if settings, ok := provider["settings"].(map[string]any); ok && provider["provider"] == "pgvector" {
+				settings["port"], settings["db"] = on.db.port, on.db.name
+			}
+		}
+	}
+}
+
+// fitSecrets gives the credentials of this machine's servers.
+func (s *sample) fitSecrets(on place) {
+	if creds, ok := s.secrets["pg-creds"]; ok {
+		for key, value := range map[string]string{
+			"url": on.db.connectionString(), "host": on.db.host, "user": postgresUser, "password": on.db.password,
+		} {
+			if _, used := creds[key]; used {
+				creds[key] = value
+			}
+		}
+	}
+	if creds, ok := s.secrets["redis-creds"]; ok {
+		creds["password"] = on.redis.password
+	}
+}
+
+// mapping and list are what lies at a path of the spec, empty when nothing does.
+func mapping(spec map[string]any, path ...string) map[string]any {
+	for _, key := range path {
+		spec, _ = spec[key].(map[string]any)
+	}
+	return spec
+}
+
+func list(spec map[string]any, path ...string) []any {
+	last := len(path) - 1
+	entries, _ := mapping(spec, path[:last]...)[path[last]].([]any)
+	return entries
+}
+
+// moveEndpoint puts another server's address into an endpoint; the path, or
+// that there is none, stays.
+func moveEndpoint(endpoint, server string) (string, error) {
+	from, err := url.Parse(endpoint)
+	if err != nil {
+		return "", fmt.Errorf("parse endpoint: %w", err)
+	}
+	to, err := url.Parse(server)
+	if err != nil {
+		return "", fmt.Errorf("parse server: %w", err)
+	}
+	from.Scheme, from.Host = to.Scheme, to.Host
+	return from.String(), nil
+}
