@@ -87,6 +87,7 @@ func (b *builder) storage() Storage {
 		row := &b.doc.Storage.Stores[i]
 		store := Store{
 			Name: row.Name, Path: cmp.Or(row.Key, "storage.stores."+row.Name), Family: row.Family, Required: row.Required,
+			RequiredWith: row.RequiredWith, RequiredBy: row.RequiredBy,
 		}
 		if !s.Inline {
 			store.Class = b.class(row.Class, "store "+row.Name)

@@ -47,12 +47,14 @@ type backendRow struct {
 }
 
 type storeRow struct {
-	Name     string          `json:"name"`
-	Key      string          `json:"key"`
-	Class    string          `json:"class"`
-	Family   string          `json:"family"`
-	Default  json.RawMessage `json:"default"`
-	Required bool            `json:"required"`
+	Name         string          `json:"name"`
+	Key          string          `json:"key"`
+	Class        string          `json:"class"`
+	Family       string          `json:"family"`
+	Default      json.RawMessage `json:"default"`
+	Required     bool            `json:"required"`
+	RequiredWith []string        `json:"required_with"`
+	RequiredBy   string          `json:"required_by"`
 }
 
 type resourceRow struct {

@@ -471,6 +471,16 @@ func TestStores(t *testing.T) {
 }
 
 // TestInlineStores holds that up to 0.2 every store of a provider is a whole backend with a file of its own.
+// With access rules the vector stores want a store of their own.
+func TestStoresRequiredWithSettings(t *testing.T) {
+	for _, line := range between(t, "1.0", "") {
+		store, ok := lineOf(t, line).Storage.Store("vector_stores")
+		if want := line != "1.0"; !ok || (store.RequiredBy == "vector_io" && len(store.RequiredWith) == 2) != want {
+			t.Errorf("%s: %+v", line, store)
+		}
+	}
+}
+
 func TestInlineStores(t *testing.T) {
 	r := lineOf(t, "0.2")
 	for _, tt := range []struct{ api, kind, key, want string }{

@@ -72,6 +72,11 @@ type Store struct {
 	Default provider.Fields
 	// Required says that the server does not start without the store when `storage` is given.
 	Required bool
+	// RequiredWith are settings with which the server does not start without the store, as soon as RequiredBy has a
+	// provider: `server.auth.access_policy`, `server.tenancy.mode=multi`.
+	RequiredWith []string
+	// RequiredBy is the API whose providers need the store then: `vector_io`.
+	RequiredBy string
 }
 
 // For returns the default for a distribution of the given name, nil when there is none.

@@ -1,0 +1,56 @@
+package stackconfig
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// neededStores supplies a store that only some settings want, and that the server
+// does not start without then: access rules want one for the owners of vector
+// stores. No field of the spec and no setting could write it.
+func (d *draft) neededStores() {
+	for i := range d.rel.Storage.Stores {
+		store := &d.rel.Storage.Stores[i]
+		served := slices.ContainsFunc(d.index.of(store.RequiredBy), func(e *entry) bool { return e.enabled })
+		if !served || !yamlnode.IsNull(yamlnode.At(d.root, strings.Split(store.Path, ".")...)) {
+			continue
+		}
+		if setting := d.firstSet(store); setting != "" {
+			origin := Origin{Note: "needed by " + setting}
+			s := storageWriter{draft: d}
+			s.begin()
+			s.write(under(s.stores, store.Name), d.reference(store, origin), origin)
+			s.complete()
+		}
+	}
+}
+
+// reference is a store in the default backend of its family, in a table or a
+// namespace of its name.
+func (d *draft) reference(store *release.Store, origin Origin) *yaml.Node {
+	node := yamlnode.Map()
+	key := "table_name"
+	if store.Family == release.KV {
+		key = "namespace"
+	}
+	d.write(under(node, key), yamlnode.String(store.Name), origin)
+	d.write(under(node, "backend"), yamlnode.String(defaultName(store.Family)), origin)
+	return node
+}
+
+// firstSet is the first of the settings that want a store, empty when none is made.
+func (d *draft) firstSet(store *release.Store) string {
+	for _, setting := range store.RequiredWith {
+		path, value, exact := strings.Cut(setting, "=")
+		node := yamlnode.At(d.root, strings.Split(path, ".")...)
+		if !yamlnode.IsNull(node) && (exact && node.Value == value || !exact && len(node.Content) > 0) {
+			return path
+		}
+	}
+	return ""
+}
