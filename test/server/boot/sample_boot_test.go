@@ -282,14 +282,18 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 	}
 }
 
+// stateTimeout is many times what a busy server takes to write in the background:
+// up to a minute was seen with releases 0.6 to 0.8.
+const stateTimeout = 4 * time.Minute
+
 // checkState shows that the server keeps its chats, and in PostgreSQL if that is
 // where the object wants them. It connects and writes in the background, so that
 // a boot alone shows nothing.
 func checkState(t *testing.T, server *llamaStack, db *database) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
 	defer cancel()
-	tick := time.NewTicker(200 * time.Millisecond)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		kept, err := server.kept(ctx)
