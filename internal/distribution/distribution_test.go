@@ -134,19 +134,20 @@ func TestResolve(t *testing.T) {
 
 func TestResolveErrors(t *testing.T) {
 	const (
-		offered = "0.7.0 to 0.7.3"
-		lines   = "0.7"
+		offered = "0.3.2 to 0.3.5, 0.4.3 to 0.4.7, 0.5.1 to 0.5.4, 0.6.0 to 0.6.1, 0.7.0 to 0.7.3, 0.8.0, 1.0.3 to 1.0.4, " +
+			"1.1.0 to 1.1.3, 1.2.5, 1.3.1, 1.4.1, 1.5.0"
+		lines = "0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5"
 	)
 	tests := map[string]struct {
 		name, image, version, want string
 		overrides                  distribution.Overrides
 	}{
 		"unknown name": {
-			name: "startr", want: `unknown distribution "startr"; known distributions: starter; or give an image`,
+			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, starter; or give an image`,
 		},
 		"unknown name beside overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
-			want: `unknown distribution "startr"; known distributions: rh-dev, starter; or give an image`,
+			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, rh-dev, starter; or give an image`,
 		},
 		"unknown version": {
 			name: "starter", version: "0.9",
@@ -157,10 +158,10 @@ func TestResolveErrors(t *testing.T) {
 			want: `distribution "starter" has no version "0.2.24"; known versions: ` + offered,
 		},
 		"a name that was not tried": {
-			name: "postgres-demo", version: "0.7", want: `unknown distribution "postgres-demo"; known distributions: starter; or give an image`,
+			name: "postgres-demo", version: "0.7", want: `unknown distribution "postgres-demo"; known distributions: meta-reference-gpu, starter; or give an image`,
 		},
 		"a name that no offered release has": {
-			name: "remote-vllm", want: `unknown distribution "remote-vllm"; known distributions: starter; or give an image`,
+			name: "remote-vllm", want: `unknown distribution "remote-vllm"; known distributions: meta-reference-gpu, starter; or give an image`,
 		},
 		"an image of a version that is not offered": {
 			image: "a:1", version: "0.2", want: `distribution version: unknown server release "0.2"; known release lines: ` + lines,
@@ -196,7 +197,8 @@ func TestResolveErrors(t *testing.T) {
 // line, and a base config.
 func TestCatalogue(t *testing.T) {
 	want := map[string]string{
-		"starter": "0.7",
+		"meta-reference-gpu": "0.3 0.4",
+		"starter":            "0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 1.4 1.5",
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), distribution.Known(nil)); diff != "" {
 		t.Errorf("known names (-want +got):\n%s", diff)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
 // Difference is one thing that differs between two plans of a stack.
@@ -65,21 +65,29 @@ func differences(kind string, before, after map[string]string) []Difference {
 // environment is that of the server's container, where a Secret's value is the Secret's name and key.
 func environment(p *Plan) map[string]string {
 	found := map[string]string{}
-	for _, name := range p.input.Server.PortVariables {
-		found[name] = strconv.Itoa(int(render.Port(&p.input.Stack.Spec)))
-	}
-	for _, name := range p.input.Server.ConfigVariables {
-		found[name] = "path of the configuration"
-	}
-	for _, variables := range [][]render.EnvVar{p.input.Paths, p.input.Secrets} {
-		for _, variable := range variables {
-			found[variable.Name] = variable.Value
-			if variable.SecretName != "" {
-				found[variable.Name] = fmt.Sprintf("Secret %s, key %s", variable.SecretName, variable.SecretKey)
+	for _, object := range p.Objects {
+		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
+		if !ok {
+			continue
+		}
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			for _, variable := range container.Env {
+				found[*variable.Name] = valueOf(variable)
 			}
 		}
 	}
 	return found
+}
+
+func valueOf(variable corev1ac.EnvVarApplyConfiguration) string {
+	switch from := variable.ValueFrom; {
+	case variable.Value != nil:
+		return *variable.Value
+	case from != nil && from.SecretKeyRef != nil:
+		return fmt.Sprintf("Secret %s, key %s", *from.SecretKeyRef.Name, *from.SecretKeyRef.Key)
+	default:
+		return ""
+	}
 }
 
 // flattened is a configuration by paths.

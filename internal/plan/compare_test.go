@@ -11,10 +11,15 @@ import (
 
 func TestCompare(t *testing.T) {
 	made := func(image, port, config string) *Plan {
-		return &Plan{Config: []byte(config), input: render.Input{
+		in := render.Input{
 			Stack: &v1alpha2.LlamaStackDistribution{}, Image: image, Server: render.Server{PortVariables: []string{port}},
 			Secrets: []render.EnvVar{{Name: "TOKEN", SecretName: "creds", SecretKey: "token"}},
-		}}
+		}
+		objects, err := render.Objects(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Plan{Config: []byte(config), Objects: objects, input: in}
 	}
 	before := made("server:1", "OLD_PORT", `
 apis: [agents, inference]
