@@ -35,6 +35,9 @@ type PoolOptions struct {
 	// FirstRetry is the pause after a first attempt that failed; it doubles with each
 	// up to ten minutes, and is spread by a quarter. Zero: 30 seconds.
 	FirstRetry time.Duration
+	// LookAgain is the pause before an image that has no configuration is read again:
+	// somebody may have labelled it. Zero: an hour.
+	LookAgain time.Duration
 	// Log gets what only matters when somebody looks for it.
 	Log logr.Logger
 }
@@ -46,6 +49,7 @@ const (
 	readers      = 16
 	perRegistry  = 2
 	perNamespace = 4
+	lookAgain    = time.Hour
 	// busy is the pause of a target whose registry or namespace has its share.
 	busy = 50 * time.Millisecond
 )
@@ -80,6 +84,9 @@ type task struct {
 func NewPool(options PoolOptions) *Pool {
 	if options.FirstRetry == 0 {
 		options.FirstRetry = firstRetry
+	}
+	if options.LookAgain == 0 {
+		options.LookAgain = lookAgain
 	}
 	return &Pool{
 		options: options, queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), reader: New(Options{}),
@@ -169,7 +176,7 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	task, ok := p.waiting[stack]
-	if !ok || task.outcome.Image != nil {
+	if !ok || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
 		return Target{}, nil, nil
 	}
 	registry, namespace := "registry/"+registryOf(task.target.Image), "namespace/"+stack.Namespace
@@ -217,14 +224,27 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	if !ok || task.target != target {
 		return false // another image is in the queue
 	}
-	news := outcome.Err == nil || task.outcome.Err == nil || task.outcome.Err.Error() != outcome.Err.Error()
+	if outcome.Err != nil && task.outcome.Image != nil {
+		outcome = task.outcome // what was read stays true
+	}
+	news := !reflect.DeepEqual(task.outcome.Image, outcome.Image) || message(task.outcome.Err) != message(outcome.Err)
 	task.outcome = outcome
+	if outcome.Image != nil && outcome.Image.Config == nil {
+		p.queue.AddAfter(target.Stack, p.options.LookAgain)
+	}
 	if outcome.Err != nil {
 		p.queue.AddAfter(target.Stack, p.pause(task.attempts))
 		p.options.Log.V(1).Info("Image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error", outcome.Err.Error())
 	}
 	task.attempts++
 	return news
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // pause before another attempt.

@@ -20,6 +20,7 @@ func runPool(t *testing.T, server *served, credentials func(Target) (authn.Keych
 	var told atomic.Int32
 	pool := NewPool(PoolOptions{
 		FirstRetry:  time.Millisecond,
+		LookAgain:   time.Millisecond,
 		Credentials: func(_ context.Context, target Target) (authn.Keychain, error) { return credentials(target) },
 		Notify:      func(context.Context, types.NamespacedName) { told.Add(1) },
 	})
@@ -99,7 +100,6 @@ func TestPoolConfigure(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/allow:1", image(t, nil))
 	pool, _ := runPool(t, server, anonymous)
-	pool.options.FirstRetry = time.Hour
 	pool.Configure(Options{Insecure: []string{server.host}, Allow: []string{"quay.io"}})
 	asked := target("my", ref)
 	eventually(t, "the refusal", func() bool {
@@ -148,6 +148,8 @@ func TestPoolShares(t *testing.T) {
 			return outcome.Image != nil
 		})
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if most > perRegistry {
 		t.Errorf("%d reads of one registry at once, want %d at most", most, perRegistry)
 	}
@@ -171,4 +173,24 @@ func TestPoolForgets(t *testing.T) {
 		<-time.After(50 * time.Millisecond)
 		return attempts.Load() == before
 	})
+}
+
+// TestPoolLooksAgain shows that an image which is labelled later is found, and that
+// one without labels is news once.
+func TestPoolLooksAgain(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/later:1", image(t, map[string]string{"some": "label"}))
+	pool, told := runPool(t, server, anonymous)
+	asked := target("my", ref)
+	pool.Read(asked)
+	eventually(t, "some more reads", func() bool { return server.requests.Load() > 12 })
+	if told.Load() != 1 {
+		t.Errorf("told %d times of an image that stays the same", told.Load())
+	}
+	server.push(t, "test/later:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+	eventually(t, "the label", func() bool {
+		outcome, _ := pool.Read(asked)
+		return outcome.Image != nil && string(outcome.Image.Config) == config
+	})
+	eventually(t, "the news", func() bool { return told.Load() == 2 })
 }
