@@ -1,0 +1,98 @@
+//go:build server
+
+package boot
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// clientToken is what a client of the test's server has.
+const clientToken = "the-client-token"
+
+// authentication asks clients for a token, which a service of the user's checks,
+// and serves HTTPS.
+const authentication = `
+apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata: {name: secured}
+spec:
+  distribution: {name: starter}
+  networking:
+    tls: {enabled: true, secretName: secured-tls}
+  secretEnv:
+    AUTH_SERVICE: {secretKeyRef: {name: auth, key: url}}
+  settings:
+    server:
+      auth:
+        provider_config:
+          type: custom
+          endpoint: ${env.AUTH_SERVICE}/check
+`
+
+// TestAuthentication shows that settings reach the server, with the value of a
+// Secret in them, and that the probes need no token.
+func TestAuthentication(t *testing.T) {
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		t.Parallel()
+		s := sample{secrets: secrets{}}
+		if err := s.add([]byte(authentication)); err != nil {
+			t.Fatal(err)
+		}
+		s.stack.Namespace = "default"
+		s.fit(t, rel, s.startPlace(t))
+		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
+
+		server := bootSample(t, rel, s, t.TempDir()) // healthy, and nobody showed a token
+		for path, want := range map[string]int{"/v1/health": http.StatusOK, "/v1/version": http.StatusOK, "/v1/providers": http.StatusUnauthorized} {
+			if got := server.status(t, path, ""); got != want {
+				t.Errorf("%s without a token: status %d, want %d", path, got, want)
+			}
+		}
+		for token, want := range map[string]int{"another": http.StatusUnauthorized, clientToken: http.StatusOK} {
+			if got := server.status(t, "/v1/providers", token); got != want {
+				t.Errorf("/v1/providers with the token %q: status %d, want %d", token, got, want)
+			}
+		}
+	})
+}
+
+// startAuthService knows one token.
+func startAuthService(t *testing.T) string {
+	t.Helper()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Token string `json:"api_key"`
+		}
+		if json.NewDecoder(r.Body).Decode(&asked) != nil || asked.Token != clientToken || r.URL.Path != "/check" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // the server notices when it is gone
+	}))
+	t.Cleanup(service.Close)
+	return service.URL
+}
+
+// status is how the server answers somebody with a token, or without one.
+func (s *llamaStack) status(t *testing.T, path, token string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
