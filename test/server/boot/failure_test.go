@@ -97,8 +97,9 @@ var exception = regexp.MustCompile(`(?m)^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:E
 var (
 	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
 	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)
-	// address is cut off with what follows: the log breaks its lines there.
-	address = regexp.MustCompile(` \('127.*$| connecting to 127.*$`)
+	// address is cut off with what follows: the log breaks its lines there, or
+	// not, and the address is the database's, which is a secret, or not.
+	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
 // exceptions are those in a log, each once, in the order they were told.
