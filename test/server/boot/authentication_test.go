@@ -38,7 +38,6 @@ spec:
 // Secret in them, and that the probes need no token.
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
-		t.Parallel()
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {
 			t.Fatal(err)
