@@ -93,14 +93,14 @@ func TestOwnershipConflict(t *testing.T) {
 func TestUnsupportedFields(t *testing.T) {
 	b := newBench(t)
 	b.start(t, "unsupported")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {preflight: Always}}`))
 	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields)
-	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.workload.autoscaling") {
+	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.workload.preflight") {
 		t.Errorf("condition %+v", condition)
 	}
 	eventually(t, func() error {
 		for _, event := range b.events(t) {
-			if event.Reason == v1alpha2.EventUnsupportedField && event.Type == corev1.EventTypeWarning && strings.Contains(event.Note, "spec.workload.autoscaling") {
+			if event.Reason == v1alpha2.EventUnsupportedField && event.Type == corev1.EventTypeWarning && strings.Contains(event.Note, "spec.workload.preflight") {
 				return nil
 			}
 		}

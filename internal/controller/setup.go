@@ -7,6 +7,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -71,6 +73,7 @@ func Watched() []client.Object {
 	watched := []client.Object{
 		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{},
 		&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
+		&policyv1.PodDisruptionBudget{},
 	}
 	for _, kind := range metadataOnly() {
 		object := &metav1.PartialObjectMetadata{}
@@ -107,12 +110,15 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		}
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
+	// Of some children the status is nobody's concern here, and it changes with every pod.
+	specChanged := builder.WithPredicates(predicate.Or[client.Object](ourChange(), ownersChanged()))
 	err := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
 		Owns(&appsv1.Deployment{}, changed).
 		Owns(&corev1.Service{}, changed).
 		Owns(&corev1.ServiceAccount{}, changed).
 		Owns(&corev1.PersistentVolumeClaim{}, changed).
+		Owns(&policyv1.PodDisruptionBudget{}, specChanged).
 		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, changed).
 		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
@@ -159,6 +165,13 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
+}
+
+// ownersChanged sees that a child was taken away from its stack.
+func ownersChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
+		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
+	}}
 }
 
 // byInstance finds the stack of a pod or ReplicaSet by the label that its

@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -33,6 +34,7 @@ func cacheOptions(namespaces []string) cache.Options {
 			&corev1.Service{}:               children,
 			&corev1.ServiceAccount{}:        children,
 			&corev1.PersistentVolumeClaim{}: children,
+			&policyv1.PodDisruptionBudget{}: children,
 			&appsv1.ReplicaSet{}:            workload,
 			&corev1.Pod{}:                   workload,
 			&corev1.ConfigMap{}:             metadata,

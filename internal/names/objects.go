@@ -19,6 +19,9 @@ func ServiceAccount(stack string) string { return stack + "-sa" }
 // PersistentVolumeClaim is the name of the claim for the server's data.
 func PersistentVolumeClaim(stack string) string { return stack + "-pvc" }
 
+// PodDisruptionBudget is the name of the budget of the pods.
+func PodDisruptionBudget(stack string) string { return stack + "-pdb" }
+
 // ConfigMap is the name of the generated configuration with the given content
 // hash (FR-024).
 func ConfigMap(stack, hash string) string {

@@ -3,9 +3,11 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +30,7 @@ var (
 	claimKind          = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 	deploymentKind     = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	serviceKind        = corev1.SchemeGroupVersion.WithKind("Service")
+	budgetKind         = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
 )
 
 // factories lists every child in the order in which they are applied: what a pod needs to start, then the Deployment,
@@ -40,6 +43,7 @@ var factories = []factory{
 	child(claimKind, persistentVolumeClaim),
 	child(deploymentKind, deployment),
 	child(serviceKind, service),
+	child(budgetKind, podDisruptionBudget),
 }
 
 // Objects renders every child the stack should have, in the order to apply them.
@@ -63,14 +67,14 @@ func Objects(in Input) ([]Object, error) {
 // Kinds lists every kind of object that a stack may have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
-		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind,
+		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, budgetKind,
 	}
 }
 
 // PrunedKinds lists the kinds whose objects are deleted once a stack no longer wants them. A claim is not among them:
 // data goes with the stack only.
 func PrunedKinds() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{configMapKind, secretKind, serviceAccountKind, deploymentKind, serviceKind}
+	return slices.DeleteFunc(Kinds(), func(kind schema.GroupVersionKind) bool { return kind == claimKind })
 }
 
 // factory makes one child; nil says that it should not exist.

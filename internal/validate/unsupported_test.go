@@ -24,9 +24,6 @@ var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
 	"spec.workload.autoscaling": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Autoscaling: &v1alpha2.AutoscalingSpec{}}
 	},
-	"spec.workload.podDisruptionBudget": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Workload = &v1alpha2.WorkloadSpec{PodDisruptionBudget: &v1alpha2.PodDisruptionBudgetSpec{}}
-	},
 	"spec.workload.topologySpreadConstraints": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}}}
 	},
