@@ -78,9 +78,9 @@ func runProviders(w io.Writer, options providersOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := chosenTypes(match.Release, apis, args)
-	if err != nil {
-		return err
+	found := chosenTypes(match.Release, apis, args)
+	if len(found) == 0 && len(args) == 1 {
+		return unknownType(match.Release, options.api, args[0])
 	}
 	switch {
 	case options.output != formTable:
@@ -106,6 +106,9 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	if nearest := schema.Nearest(name, apis); nearest != "" {
 		remedy = fmt.Sprintf("did you mean %q?", release.CamelCase(nearest))
 	}
+	if line, ok := release.LineWithAPI(rel.Line, name); ok && release.Compare(line, rel.Line) > 0 {
+		remedy = "release " + line + " is the first that has it"
+	}
 	if gone, ok := rel.Removal("api", name); ok {
 		remedy = "release " + gone.Last + " was the last that had it; " + gone.Instead
 	}
@@ -121,7 +124,7 @@ func camelCased(apis []string) []string {
 }
 
 // chosenTypes are all types of the APIs, or those that a name means.
-func chosenTypes(rel *release.Release, apis, args []string) ([]providerType, error) {
+func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	found := []providerType{}
 	for _, api := range apis {
 		for _, name := range rel.ProviderTypes(api) {
@@ -131,15 +134,17 @@ func chosenTypes(rel *release.Release, apis, args []string) ([]providerType, err
 			}
 		}
 	}
-	if len(found) == 0 && len(args) == 1 {
-		return nil, unknownType(rel, apis, args[0])
-	}
-	return found, nil
+	return found
 }
 
-// unknownType says what the type may have meant, and which releases have it.
-func unknownType(rel *release.Release, apis []string, name string) error {
+// unknownType says what the type may have meant, and which releases have it. Without an API, all that any release has are
+// looked through.
+func unknownType(rel *release.Release, api, name string) error {
 	message := fmt.Sprintf("the server release %s has no provider type %q", rel.Line, name)
+	apis := release.KnownAPIs()
+	if api != "" {
+		apis = []string{release.SnakeCase(api)}
+	}
 	for _, api := range apis {
 		if lines := release.LinesWith(api, name); len(lines) > 0 {
 			return fmt.Errorf("%s; releases %s have it", message, strings.Join(lines, ", "))
@@ -148,6 +153,11 @@ func unknownType(rel *release.Release, apis []string, name string) error {
 	for _, api := range apis {
 		if nearest := rel.NearestType(api, name); nearest != "" {
 			return fmt.Errorf("%s, did you mean %q?", message, nearest)
+		}
+	}
+	for _, api := range apis {
+		if nearest := release.NearestTypeOfAny(api, name); nearest != "" {
+			return fmt.Errorf("%s; releases %s have %q", message, strings.Join(release.LinesWith(api, nearest), ", "), nearest)
 		}
 	}
 	return fmt.Errorf("%s; see kubectl llamastack providers --release %s", message, rel.Line)

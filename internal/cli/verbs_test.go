@@ -77,6 +77,10 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
 		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
 		{[]string{"tgi"}, `has no provider type "tgi"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
+		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
+		{[]string{"neo4"}, `has no provider type "neo4"; releases 1.3, 1.4, 1.5 have "remote::neo4j"`},
+		{[]string{"vllm", "--api", "safety"}, `has no provider type "vllm"; see kubectl llamastack providers --release 0.7`},
+		{[]string{"--api", "messages"}, `has no API "messages" with providers; release 0.8 is the first that has it`},
 		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},
 		{[]string{"-o", "xml"}, `--output: "xml" is none of table, json, yaml`},
 	} {

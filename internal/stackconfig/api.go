@@ -24,6 +24,23 @@ func apiField(api string) string {
 	return release.CamelCase(api)
 }
 
+// otherRelease says which release has an API that this one cannot configure: the last one that had it and what to use
+// instead, or the first one that has it; empty when none does.
+func (d *draft) otherRelease(api string) string {
+	if gone := d.gone("api", api); gone != "" {
+		return gone
+	}
+	line, ok := release.LineWithAPI(d.rel.Line, api)
+	switch {
+	case !ok:
+		return ""
+	case release.Compare(line, d.rel.Line) > 0:
+		return "; release " + line + " is the first that has it"
+	default:
+		return "; release " + line + " was the last that had it"
+	}
+}
+
 // gone says since when an API, a provider type or a resource is not there any
 // more, and what to use instead; empty when no release had it.
 func (d *draft) gone(kind, name string) string {

@@ -40,7 +40,7 @@ func (c *checker) apis() {
 		path := fmt.Sprintf("apis[%d]", i)
 		switch {
 		case !known:
-			c.failAt(path, fmt.Sprintf("the server release %s has no API %q%s", c.rel.Line, item.Value, c.gone("api", item.Value)))
+			c.failAt(path, fmt.Sprintf("the server release %s has no API %q%s", c.rel.Line, item.Value, c.otherRelease(item.Value)))
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
 			c.failAt(path, fmt.Sprintf("%q has no provider, and the server does not start without one", item.Value))
 		}
@@ -48,7 +48,7 @@ func (c *checker) apis() {
 	for i := 0; i+1 < len(providers.Content); i += 2 {
 		name := providers.Content[i].Value
 		if api, known := c.rel.API(name); !known || !api.Providable {
-			c.failAt("providers."+name, fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, name, c.gone("api", name)))
+			c.failAt("providers."+name, fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, name, c.otherRelease(name)))
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (d *draft) checkDisabled(item *intent.Disabled) {
 	case api == apiTelemetry && d.rel.Runtime.TelemetrySwitch != "":
 		d.switchOff(item)
 	case !ok && release.KnownAPI(api):
-		d.warnf(item.Path, "the server release %s has no API %q, so there is nothing to disable%s", d.rel.Line, item.API, d.gone("api", api))
+		d.warnf(item.Path, "the server release %s has no API %q, so there is nothing to disable%s", d.rel.Line, item.API, d.otherRelease(api))
 	case !ok:
 		d.fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known are %s", item.API, strings.Join(d.providable(), ", "))))
 	case !known.Providable && known.Router != "":

@@ -72,6 +72,32 @@ func TestLinesDiffer(t *testing.T) {
 			"0.3", "providers: {inference: {provider: together, endpoint: 'http://t:1/v1'}}",
 			"remote::together calls the public service in the server release 0.3, whatever its endpoint",
 		},
+		"a type that only later releases have": {
+			"0.7", "providers: {vectorIo: {provider: neo4j, endpoint: 'neo4j://n'}}",
+			`spec.providers.vectorIo.provider: "neo4j" is not a type of vectorIo provider in release 0.7; releases that have it: 1.3, 1.4, 1.5`,
+		},
+		"a slip in a type that only later releases have": {
+			"0.7", "providers: {vectorIo: {provider: neo4}}",
+			`"neo4" is not a type of vectorIo provider in release 0.7; "remote::neo4j" is one in releases 1.3, 1.4, 1.5`,
+		},
+		"a type of another API": {
+			"0.7", "providers: {safety: {provider: vllm}}",
+			`"vllm" is not a type of safety provider in release 0.7; remote::vllm is a type of inference provider`,
+		},
+		"a type that is gone": {
+			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last that had it, use vector_io/inline::sqlite-vec",
+		},
+		"an API that comes later":         {"0.7", "providers: {messages: {provider: builtin}}", `no API "messages" to configure; release 0.8 is the first that has it`},
+		"an API that is gone":             {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it, evaluate`},
+		"an API that was never there yet": {"0.3", "disabled: [skills]", `no API "skills", so there is nothing to disable; release 1.1 is the first that has it`},
+		"keys of an account instead of an API key": {
+			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
+			"spec.providers.inference.apiKey: remote::bedrock takes no API key in release 0.3; name its secrets in secretRefs: " +
+				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases where it takes one: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
+		},
+		"an API key of 0.4": {
+			"0.4", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}", "api_key: ${env.LLSD_BEDROCK_API_KEY}",
+		},
 		"a model of any provider": {"1.5", "networking: {port: 9000}", "provider_id: all"},
 		"HTTPS needs no allowance": {
 			"1.2", "networking: {tls: {enabled: true, secretName: t}}",

@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -117,11 +118,30 @@ func (c *configWriter) credential() {
 		return
 	}
 	if c.kind.CredentialKey == "" {
-		c.failf(p.Path.Child("apiKey"), "%s takes no API key in release %s; its keys are %s", c.kind.Type, c.rel.Line, c.keyNames())
+		c.failf(p.Path.Child("apiKey"), "%s takes no API key in release %s; %s", c.kind.Type, c.rel.Line, c.insteadOfAPIKey())
 		return
 	}
 	text := c.secret(names.EnvVar(p.ID, names.FieldAPIKey), p.APIKey)
 	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
+}
+
+// insteadOfAPIKey says how a type without an API key is given its credentials, and which releases read one: Bedrock has
+// the keys of an AWS account up to 0.3.
+func (c *configWriter) insteadOfAPIKey() string {
+	var secrets []string
+	for i := range c.kind.Config.Keys {
+		if key := &c.kind.Config.Keys[i]; key.Secret && !key.Internal {
+			secrets = append(secrets, key.Name)
+		}
+	}
+	text := "its keys are " + c.keyNames()
+	if len(secrets) > 0 {
+		text = "name its secrets in secretRefs: " + strings.Join(secrets, ", ")
+	}
+	if lines := release.LinesWithCredential(c.entry.api, c.kind.Type); len(lines) > 0 {
+		text += "; releases where it takes one: " + strings.Join(lines, ", ")
+	}
+	return text
 }
 
 func (c *configWriter) secrets() {
@@ -183,7 +203,12 @@ func (c *configWriter) fill(key string, base *yaml.Node, otherwise func() (*yaml
 }
 
 func (c *configWriter) keyNames() string {
-	keys := c.kind.Config.Names()
+	var keys []string
+	for i := range c.kind.Config.Keys {
+		if key := &c.kind.Config.Keys[i]; !key.Internal {
+			keys = append(keys, key.Name)
+		}
+	}
 	if len(keys) == 0 {
 		return "none"
 	}

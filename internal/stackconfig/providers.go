@@ -9,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -36,7 +37,7 @@ func (d *draft) hasAPI(p *intent.Provider) bool {
 	if known && api.Providable {
 		return true
 	}
-	d.failf(p.Path, "the server release %s has no API %q to configure%s", d.rel.Line, apiField(p.API), d.gone("api", p.API))
+	d.failf(p.Path, "the server release %s has no API %q to configure%s", d.rel.Line, apiField(p.API), d.otherRelease(p.API))
 	return false
 }
 
@@ -55,23 +56,34 @@ func (d *draft) providerType(p *intent.Provider) (*provider.Type, bool) {
 		}
 		return kind, true
 	}
-	detail := fmt.Sprintf("%q is not a type of %s provider in release %s", p.Type, apiField(p.API), d.rel.Line)
-	gone := ""
+	d.fail(field.Invalid(p.Path.Child("provider"), p.Type,
+		fmt.Sprintf("%q is not a type of %s provider in release %s%s", p.Type, apiField(p.API), d.rel.Line, d.meantType(p))))
+	return nil, false
+}
+
+// meantType says what to do about a type that the release does not have: what took its place, which releases have it, or
+// what it may have been meant to be.
+func (d *draft) meantType(p *intent.Provider) string {
 	for _, prefix := range []string{"", provider.Remote, provider.Inline} {
-		if gone == "" {
-			gone = d.gone("provider", p.API+"/"+prefix+p.Type)
+		if gone := d.gone("provider", p.API+"/"+prefix+p.Type); gone != "" {
+			return gone
 		}
 	}
-	switch nearest := d.rel.NearestType(p.API, p.Type); {
-	case gone != "":
-		detail += gone
-	case nearest != "":
-		detail += fmt.Sprintf("; did you mean %q?", nearest)
-	default:
-		detail += "; known are " + strings.Join(d.rel.ProviderTypes(p.API), ", ")
+	if lines := release.LinesWith(p.API, p.Type); len(lines) > 0 {
+		return "; releases that have it: " + strings.Join(lines, ", ")
 	}
-	d.fail(field.Invalid(p.Path.Child("provider"), p.Type, detail))
-	return nil, false
+	for _, api := range d.rel.APIs() {
+		if kind, ok := d.rel.ResolveType(api, p.Type); ok {
+			return fmt.Sprintf("; %s is a type of %s provider", kind.Type, apiField(api))
+		}
+	}
+	if nearest := d.rel.NearestType(p.API, p.Type); nearest != "" {
+		return fmt.Sprintf("; did you mean %q?", nearest)
+	}
+	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
+		return fmt.Sprintf("; %q is one in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
+	}
+	return "; known are " + strings.Join(d.rel.ProviderTypes(p.API), ", ")
 }
 
 // overlay writes one provider.

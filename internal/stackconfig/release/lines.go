@@ -15,6 +15,42 @@ func LinesWith(api, providerType string) []string {
 	})
 }
 
+// LinesWithCredential returns the lines in which a provider type takes a credential, ascending.
+func LinesWithCredential(api, providerType string) []string {
+	return slices.DeleteFunc(Lines(), func(line string) bool {
+		kind, ok := mustLoad(line).ResolveType(api, providerType)
+		return !ok || kind.CredentialKey == ""
+	})
+}
+
+// NearestTypeOfAny returns the type of an API in any line that a mistyped one most likely means, as NearestType does for one
+// line; an empty string without one.
+func NearestTypeOfAny(api, name string) string {
+	var types []string
+	for _, line := range Lines() {
+		for _, kind := range mustLoad(line).ProviderTypes(api) {
+			types = appendNew(types, kind)
+		}
+	}
+	return nearestType(types, name)
+}
+
+// LineWithAPI returns the line next to the given one in which an API can have providers: the first one after it, else the
+// last one before it; false when no line has such an API.
+func LineWithAPI(line, api string) (string, bool) {
+	last := ""
+	for _, other := range Lines() {
+		if known, ok := mustLoad(other).API(api); !ok || !known.Providable || other == line {
+			continue
+		}
+		last = other
+		if compareLines(other, line) > 0 {
+			break
+		}
+	}
+	return last, last != ""
+}
+
 // LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Like
 // LinesWith it is for errors and reports.
 func LinesWithKey(path string) []string {

@@ -29,6 +29,56 @@ func TestLinesWith(t *testing.T) {
 	}
 }
 
+func TestLineWithAPI(t *testing.T) {
+	for _, tt := range []struct{ line, api, want string }{
+		{"0.7", "messages", "0.8"},
+		{"0.2", "messages", "0.8"},
+		{"1.5", "safety", "0.8"},
+		{"0.8", "agents", "0.6"},
+		{"0.7", "telemetry", "0.2"},
+		{"0.7", "inference", "0.8"},
+		{"1.5", "inference", "1.4"},
+		{"0.7", "models", ""},
+		{"0.7", "nothing", ""},
+	} {
+		got, ok := release.LineWithAPI(tt.line, tt.api)
+		if got != tt.want || ok != (tt.want != "") {
+			t.Errorf("LineWithAPI(%q, %q) = %q, %t, want %q", tt.line, tt.api, got, ok, tt.want)
+		}
+	}
+}
+
+func TestLinesWithCredential(t *testing.T) {
+	all := release.Lines()
+	for _, tt := range []struct {
+		api, kind string
+		want      []string
+	}{
+		{"inference", "vllm", all},
+		{"inference", "bedrock", all[2:]},
+		{"inference", "sentence-transformers", nil},
+		{"inference", "nothing", nil},
+	} {
+		if got := release.LinesWithCredential(tt.api, tt.kind); !slices.Equal(got, tt.want) {
+			t.Errorf("LinesWithCredential(%q, %q) = %v, want %v", tt.api, tt.kind, got, tt.want)
+		}
+	}
+}
+
+func TestNearestTypeOfAny(t *testing.T) {
+	for _, tt := range []struct{ api, given, want string }{
+		{"vector_io", "neo4", "remote::neo4j"},
+		{"vector_io", "remote::neo4", "remote::neo4j"},
+		{"inference", "vlm", "remote::vllm"},
+		{"inference", "nothing-like-it", ""},
+		{"nothing", "vllm", ""},
+	} {
+		if got := release.NearestTypeOfAny(tt.api, tt.given); got != tt.want {
+			t.Errorf("NearestTypeOfAny(%q, %q) = %q, want %q", tt.api, tt.given, got, tt.want)
+		}
+	}
+}
+
 func TestSpellingsOf(t *testing.T) {
 	for _, tt := range []struct {
 		api, kind string

@@ -117,7 +117,10 @@ func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 // NearestType returns the type of an API that a mistyped one most likely means, or an empty string. A type without
 // prefix is compared with the types' names without prefix.
 func (r *Release) NearestType(api, name string) string {
-	types := r.ProviderTypes(api)
+	return nearestType(r.ProviderTypes(api), name)
+}
+
+func nearestType(types []string, name string) string {
 	if strings.Contains(name, "::") {
 		return schema.Nearest(name, types)
 	}
