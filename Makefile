@@ -83,8 +83,9 @@ test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with g
 	@export $(ASSETS); hack/test test-race -race $(RACE)
 
 .PHONY: test-server
-test-server: $(BIN)/gotestsum ## Boot generated configs on the real server (needs Python 3.12 or newer)
-	@SHOW=healthy hack/test test-server -tags=server -count=1 -timeout=30m ./test/server/...
+test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
+	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./hack/conformance $(if $(RELEASES),-record)" \
+		hack/test test-server -tags=server -count=1 -timeout=90m ./test/server/...
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)

@@ -7,6 +7,6 @@
 //
 // The test has the build tag server, because it installs Python packages into
 // the user's cache directory: make test-server runs it. The variable RELEASES
-// names the lines to boot: "0.3 1.5", or all; without it the oldest one with the
-// configuration's present form, the default and the newest are booted.
+// names the lines to boot: "0.3 1.5", or all; realserver.Releases says which are
+// booted without it.
 package boot

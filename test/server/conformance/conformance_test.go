@@ -3,9 +3,7 @@
 package conformance
 
 import (
-	"os"
-	"slices"
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -26,36 +24,26 @@ func support(t *testing.T) realserver.Support {
 	return s
 }
 
-// lines are the lines that RELEASES names, else the given ones.
-func lines(otherwise ...string) []string {
-	switch named := os.Getenv("RELEASES"); named {
-	case "":
-		return otherwise
-	case "all":
-		return release.Lines()
-	default:
-		return strings.FieldsFunc(named, func(r rune) bool { return r == ',' || r == ' ' })
-	}
-}
-
-// eachLine runs a test for lines, some at the same time, with a checker of their release.
-func eachLine(t *testing.T, lines []string, test func(t *testing.T, rel *release.Release, checker *realserver.Checker)) {
+// eachLine runs a test for the lines of releases, some at the same time, with a checker of their release.
+func eachLine(
+	t *testing.T, releases func() ([]*release.Release, error), test func(t *testing.T, rel *release.Release, checker *realserver.Checker),
+) {
 	t.Helper()
 	beside := support(t)
-	for _, line := range lines {
-		match, err := release.Lookup(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(line, func(t *testing.T) {
+	asked, err := releases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rel := range asked {
+		t.Run(rel.Line, func(t *testing.T) {
 			t.Parallel()
-			bin, err := realserver.Install(t.Context(), match.Release.Version)
+			bin, err := realserver.Install(t.Context(), rel.Version)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checker := realserver.NewChecker(bin, beside)
 			t.Cleanup(checker.Close)
-			test(t, match.Release, checker)
+			test(t, rel, checker)
 		})
 	}
 }
@@ -83,7 +71,8 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-func sorted(lines []string) []string {
-	slices.SortFunc(lines, release.Compare)
-	return lines
+// count tells how many cases of a line passed, for the table of all.
+func count(t *testing.T, passed, all int) {
+	t.Helper()
+	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))
 }

@@ -20,16 +20,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// defaultInitialise are the lines that start when RELEASES names none: the oldest with a section for storage, the
-// default and the newest.
-func defaultInitialise() []string {
-	all := release.Lines()
-	return sorted([]string{"0.3", release.DefaultLine(), all[len(all)-1]})
-}
-
 // TestInitialise shows that the server of a release starts with what our checks accept for it.
 func TestInitialise(t *testing.T) {
-	eachLine(t, lines(defaultInitialise()...), func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
+	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
 		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))
 		configs, refused := acceptedOf(t, sample(cases))
@@ -62,6 +55,7 @@ func TestInitialise(t *testing.T) {
 		t.Logf("left out of %s:\n%s", rel.Line, strings.Join(left, "\n"))
 		t.Logf("initialise %s: %d configurations started, %d not, %d cases refused by our own checks, %d left out, %.0f s",
 			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
+		count(t, started, started+failed)
 		if started < leastStarts {
 			t.Errorf("only %d configurations started, fewer than %d", started, leastStarts)
 		}
@@ -135,7 +129,7 @@ func outside(verdict realserver.Verdict) string {
 // sample are all cases when RELEASES asks for lines and SAMPLE is not set, else so many of them that CI has the time,
 // spread evenly.
 func sample(cases []corpus.Case) []corpus.Case {
-	if (os.Getenv("RELEASES") != "" && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
+	if (realserver.Named() && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
 		return cases
 	}
 	few := make([]corpus.Case, 0, sampleSize)

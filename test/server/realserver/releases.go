@@ -15,18 +15,44 @@ const releasesVariable = "RELEASES"
 // firstLine is the oldest line whose configurations have the form of today's.
 const firstLine = "0.3"
 
-// Releases are the releases to test: those that the environment variable RELEASES names ("0.3 1.5.0", "all"), or else
-// firstLine, the default and the newest.
+// Named says that RELEASES names the releases to test: somebody wants to know all about them.
+func Named() bool { return len(named()) > 0 }
+
+// Releases are the releases to start: those that the environment variable RELEASES names ("0.3 1.5.0"; "all" for every
+// line that is offered), or else firstLine, the default, the newest, and every line whose data Changed.
 func Releases() ([]*release.Release, error) {
-	lines := release.Lines()
-	asked := strings.FieldsFunc(os.Getenv(releasesVariable), func(r rune) bool { return r == ' ' || r == ',' })
-	switch {
-	case len(asked) == 0:
-		asked = []string{firstLine, release.DefaultLine(), lines[len(lines)-1]}
-	case slices.Equal(asked, []string{"all"}):
-		asked = lines
+	asked := named()
+	if len(asked) == 0 {
+		changed, err := Changed()
+		if err != nil {
+			return nil, err
+		}
+		offered := release.Offered()
+		asked = append([]string{firstLine, release.DefaultLine(), offered[len(offered)-1]}, changed...)
 	}
-	releases := make([]*release.Release, 0, len(asked))
+	return lookup(asked, release.Offered())
+}
+
+// ReleasesToRead are the releases to read configurations with, which takes no start: those that RELEASES names, or else
+// every line there is data of.
+func ReleasesToRead() ([]*release.Release, error) {
+	asked := named()
+	if len(asked) == 0 {
+		asked = []string{"all"}
+	}
+	return lookup(asked, release.Lines())
+}
+
+func named() []string {
+	return strings.FieldsFunc(os.Getenv(releasesVariable), func(r rune) bool { return r == ' ' || r == ',' })
+}
+
+// lookup returns each release that is asked for once, ascending; "all" asks for all.
+func lookup(asked, all []string) ([]*release.Release, error) {
+	if slices.Equal(asked, []string{"all"}) {
+		asked = all
+	}
+	var releases []*release.Release
 	for _, name := range asked {
 		match, err := release.Lookup(name)
 		if err != nil {
@@ -36,5 +62,6 @@ func Releases() ([]*release.Release, error) {
 			releases = append(releases, match.Release)
 		}
 	}
+	slices.SortFunc(releases, func(a, b *release.Release) int { return release.Compare(a.Line, b.Line) })
 	return releases, nil
 }

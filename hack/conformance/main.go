@@ -1,0 +1,42 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+func main() {
+	record := flag.Bool("record", false, "note the lines that passed every tier")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: conformance [-record] EVENTS")
+		os.Exit(2)
+	}
+	if err := run(os.Stdout, flag.Arg(0), *record); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out io.Writer, events string, record bool) error {
+	file, err := os.Open(events)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	results, err := readEvents(file)
+	if err != nil {
+		return fmt.Errorf("read %q: %w", events, err)
+	}
+	if err := results.print(out); err != nil {
+		return err
+	}
+	if !record {
+		return nil
+	}
+	return realserver.Record(results.passed())
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const events = `# what the compiler says
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/0.3","Key":"cases","Value":"848 of 848"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestParse/1.5","Key":"cases","Value":"889 of 890"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestNegative/0.3","Key":"cases","Value":"12 of 12"}
+{"Action":"attr","Package":"m/test/server/conformance","Test":"TestInitialise/0.3","Key":"cases","Value":"86 of 86"}
+{"Action":"output","Package":"m/test/server/conformance","Test":"TestParse/0.3","Output":"words\n"}
+{"Action":"pass","Package":"m/test/server/conformance","Test":"TestParse/0.3"}
+{"Action":"pass","Package":"m/test/server/boot","Test":"TestStacksBoot/0.3.5/simple.yaml"}
+{"Action":"pass","Package":"m/test/server/boot","Test":"TestStacksBoot/0.3.5/full.yaml"}
+{"Action":"pass","Package":"m/test/server/boot","Test":"TestStacksBoot/0.3.5"}
+{"Action":"pass","Package":"m/test/server/boot","Test":"TestAuthentication/0.3.5"}
+{"Action":"fail","Package":"m/test/server/boot","Test":"TestStacksBoot/1.5.0/simple.yaml"}
+{"Action":"pass","Package":"m/test/server/boot","Test":"TestStackCases"}
+{"Action":"pass","Package":"m/test/server/boot"}
+`
+
+func TestTable(t *testing.T) {
+	found, err := readEvents(strings.NewReader(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if err := found.print(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := `release   parse     negative   initialise   boot
+0.3       848/848   12/12      86/86        3/3
+1.5       889/890   -          -            0/1
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"0.3"}, found.passed()); diff != "" {
+		t.Errorf("passed every tier (-want +got):\n%s", diff)
+	}
+}
+
+func TestEventsOfAnotherForm(t *testing.T) {
+	for name, line := range map[string]string{
+		"no JSON":      `{"Action":`,
+		"no count":     `{"Action":"attr","Test":"TestParse/0.3","Key":"cases","Value":"many"}`,
+		"unknown tier": `{"Action":"attr","Test":"TestOther/0.3","Key":"cases","Value":"1 of 1"}`,
+		"no release":   `{"Action":"attr","Test":"TestParse/other","Key":"cases","Value":"1 of 1"}`,
+	} {
+		if _, err := readEvents(strings.NewReader(line)); err == nil {
+			t.Errorf("%s: %s is read without an error", name, line)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// bootPackage ends the import path of the tests that boot the server: each test below a release's is a case.
+const bootPackage = "/test/server/boot"
+
+// boot is the tier of those tests.
+const boot = "boot"
+
+// counted are the tests that try the cases of another tier all by themselves, and count them in their attribute
+// "cases": "877 of 877".
+var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative", "TestInitialise": "initialise"}
+
+// tiers are the columns, from the cheapest to the dearest.
+var tiers = []string{"parse", "negative", "initialise", boot}
+
+// count is how many cases passed of all.
+type count struct{ passed, all int }
+
+// results are the counts by line and tier.
+type results map[string]map[string]count
+
+// event is what matters here of a line of `go test -json`.
+type event struct {
+	Action, Package, Test, Key, Value string
+}
+
+func readEvents(r io.Reader) (results, error) {
+	found := results{}
+	booted := map[string]bool{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for number := 1; lines.Scan(); number++ {
+		if !bytes.HasPrefix(lines.Bytes(), []byte("{")) {
+			continue // what the compiler says
+		}
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		switch {
+		case e.Action == "attr" && e.Key == "cases":
+			if err := found.addCounted(e); err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		case strings.HasSuffix(e.Package, bootPackage) && (e.Action == "pass" || e.Action == "fail"):
+			booted[e.Test] = e.Action == "pass"
+		}
+	}
+	found.addBooted(booted)
+	return found, lines.Err()
+}
+
+func (r results) addCounted(e event) error {
+	test, _, _ := strings.Cut(e.Test, "/")
+	tier, line := counted[test], lineOf(e.Test)
+	if tier == "" || line == "" {
+		return fmt.Errorf("test %q counts cases and is of no tier and release that is known here", e.Test)
+	}
+	var c count
+	if _, err := fmt.Sscanf(e.Value, "%d of %d", &c.passed, &c.all); err != nil {
+		return fmt.Errorf("%q is no count of cases: %w", e.Value, err)
+	}
+	r.add(line, tier, c)
+	return nil
+}
+
+// addBooted counts the tests that have none below them.
+func (r results) addBooted(passed map[string]bool) {
+	names := slices.Sorted(maps.Keys(passed))
+	for _, name := range names {
+		line := lineOf(name)
+		if line == "" || slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, name+"/") }) {
+			continue
+		}
+		c := count{all: 1}
+		if passed[name] {
+			c.passed = 1
+		}
+		r.add(line, boot, c)
+	}
+}
+
+func (r results) add(line, tier string, c count) {
+	if r[line] == nil {
+		r[line] = map[string]count{}
+	}
+	sum := r[line][tier]
+	r[line][tier] = count{sum.passed + c.passed, sum.all + c.all}
+}
+
+// lineOf is the line of the release that a test is below: `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. Empty for none.
+func lineOf(test string) string {
+	parts := strings.Split(test, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	match, err := release.Lookup(parts[1])
+	if err != nil {
+		return ""
+	}
+	return match.Release.Line
+}
+
+// passed are the lines that passed all tiers, ascending.
+func (r results) passed() []string {
+	var lines []string
+	for line, counts := range r {
+		if !slices.ContainsFunc(tiers, func(tier string) bool {
+			c := counts[tier]
+			return c.all == 0 || c.passed < c.all
+		}) {
+			lines = append(lines, line)
+		}
+	}
+	slices.SortFunc(lines, release.Compare)
+	return lines
+}
+
+func (r results) print(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(table, "release\t%s\n", strings.Join(tiers, "\t"))
+	for _, line := range slices.SortedFunc(maps.Keys(r), release.Compare) {
+		fmt.Fprint(table, line)
+		for _, tier := range tiers {
+			cell := "-"
+			if c := r[line][tier]; c.all > 0 {
+				cell = fmt.Sprintf("%d/%d", c.passed, c.all)
+			}
+			fmt.Fprintf(table, "\t%s", cell)
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,92 @@
+package realserver
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// Changed are the offered lines whose data is not the data with which they last passed all tiers, ascending.
+func Changed() ([]string, error) {
+	recorded, err := readRecord()
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	for _, line := range release.Offered() {
+		digest, err := dataDigest(line)
+		if err != nil {
+			return nil, err
+		}
+		if recorded[line] != digest {
+			changed = append(changed, line)
+		}
+	}
+	return changed, nil
+}
+
+// Record notes that lines passed all tiers with the data they have now.
+func Record(lines []string) error {
+	recorded, err := readRecord()
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if recorded[line], err = dataDigest(line); err != nil {
+			return err
+		}
+	}
+	var text bytes.Buffer
+	for _, line := range slices.SortedFunc(maps.Keys(recorded), release.Compare) {
+		fmt.Fprintf(&text, "%s  %s\n", recorded[line], line)
+	}
+	if err := os.WriteFile(recordFile(), text.Bytes(), 0o644); err != nil { //nolint:gosec // a file of the work tree, for everybody
+		return fmt.Errorf("note lines that passed: %w", err)
+	}
+	return nil
+}
+
+// readRecord returns the digests by line.
+func readRecord() (map[string]string, error) {
+	text, err := os.ReadFile(recordFile())
+	if err != nil {
+		return nil, fmt.Errorf("read lines that passed: %w", err)
+	}
+	recorded := map[string]string{}
+	for row := range strings.Lines(string(text)) {
+		fields := strings.Fields(row)
+		if len(fields) != 2 {
+			return nil, fmt.Errorf("read lines that passed: %q is not a digest and a line", row)
+		}
+		recorded[fields[1]] = fields[0]
+	}
+	return recorded, nil
+}
+
+// dataDigest is over the files that the line's data is made of.
+func dataDigest(line string) (string, error) {
+	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")
+	files, err := filepath.Glob(filepath.Join(data, line+".*"))
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	for _, file := range append(files, filepath.Join(data, "shared.overlay.yaml")) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("read release data: %w", err)
+		}
+		hash.Write(content)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+func recordFile() string { return filepath.Join(here(), "passed.txt") }
