@@ -84,7 +84,7 @@ test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with g
 
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
-	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./hack/conformance $(if $(RELEASES),-record)" \
+	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -timeout=90m ./test/server/...
 
 .PHONY: test-release-data

@@ -13,11 +13,11 @@ func main() {
 	record := flag.Bool("record", false, "note the lines that passed every tier")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: conformance [-record] EVENTS")
+		fmt.Fprintln(os.Stderr, "usage: report [-record] EVENTS")
 		os.Exit(2)
 	}
 	if err := run(os.Stdout, flag.Arg(0), *record); err != nil {
-		fmt.Fprintln(os.Stderr, "conformance:", err)
+		fmt.Fprintln(os.Stderr, "report:", err)
 		os.Exit(1)
 	}
 }
