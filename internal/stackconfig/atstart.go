@@ -86,11 +86,9 @@ func converted(text string) *yaml.Node {
 
 // unset says which variable a finding at a place comes from; empty when none.
 func (c *checker) unset(path string) string {
-	node := c.root
-	for _, step := range splitPath(path) {
-		if node = child(node, step); node == nil {
-			return ""
-		}
+	node := nodeAt(c.root, path)
+	if node == nil {
+		return ""
 	}
 	if _, replaced := c.startText(node); !replaced {
 		return ""

@@ -60,6 +60,7 @@ func (c *checker) sections() {
 		// A backend is checked by its type, which says more than "one of these".
 		if !strings.HasPrefix(problems[i].Path, backendsPath) {
 			c.problem(&problems[i], problems[i].Path)
+			c.lost(&problems[i])
 		}
 	}
 }
@@ -81,6 +82,11 @@ func (c *checker) providers() {
 		}
 		seen[key] = true
 		if e.kind == nil || !e.enabled {
+			continue
+		}
+		if e.kind.Broken != "" {
+			c.failAt(path, fmt.Sprintf("%s does not start in the server release %s; %s, and take this one away with %s/%s in spec.disabled",
+				e.kind.Type, c.rel.Line, e.kind.Broken, apiField(e.api), e.id))
 			continue
 		}
 		problems := e.kind.Config.Check(c.atStart(yamlnode.Get(e.node, "config")))
@@ -149,13 +155,29 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	}
 }
 
+// lost are the parts of a base that this release ignores and another one reads: they had an effect where they come from.
+// What no release knows is the base's own affair.
+func (c *checker) lost(p *schema.Problem) {
+	if p.Kind != schema.UnknownKey || originAt(c.root, c.report.origins, p.Path).Path != nil || yamlnode.Len(nodeAt(c.root, p.Path)) == 0 {
+		return
+	}
+	known := c.elsewhere(p, p.Path)
+	if known != p.Message() {
+		c.warn(Finding{ConfigPath: p.Path, Message: known})
+	}
+}
+
 // elsewhere is the message of a problem. Of a section that other releases have it
 // says which, and what took its place where it is gone.
 func (c *checker) elsewhere(p *schema.Problem, path string) string {
 	if p.Kind != schema.UnknownKey {
 		return p.Message()
 	}
-	if gone := c.gone("section", path); gone != "" {
+	gone := c.gone("section", path)
+	if kind, ok := strings.CutPrefix(path, release.RegisteredResources+"."); ok {
+		gone = c.gone("resource", kind)
+	}
+	if gone != "" {
 		return fmt.Sprintf("the server release %s has no %s and ignores it%s", c.rel.Line, path, gone)
 	}
 	if lines := release.LinesWithKey(path); len(lines) > 0 {
@@ -281,6 +303,9 @@ func (c *checker) backendsIn(node *yaml.Node, path string, backends *yaml.Node) 
 // whose condition is not met is skipped.
 func (c *checker) registeredResources() {
 	for _, known := range c.rel.Resources() {
+		if known.Dropped {
+			c.dropped(known)
+		}
 		if known.API == "" || known.Dropped {
 			continue
 		}
@@ -292,6 +317,14 @@ func (c *checker) registeredResources() {
 			}
 			c.failAt(resourcePath(known, i), fmt.Sprintf("%q is not a provider of the API %s", id, apiField(known.API)))
 		}
+	}
+}
+
+// dropped: the server reads the list and empties it. It is the base's, for the user's are refused.
+func (c *checker) dropped(known release.Resource) {
+	if yamlnode.Len(c.existing(known)) > 0 {
+		c.warn(Finding{ConfigPath: joinPath(known.Section, known.Kind), Message: fmt.Sprintf(
+			"the server release %s reads the base's %s and drops them; %s", c.rel.Line, known.Kind, known.Instead)})
 	}
 }
 

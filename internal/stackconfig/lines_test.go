@@ -60,6 +60,19 @@ func TestLinesDiffer(t *testing.T) {
 			"0.6", "resources: {tools: [{name: 'mcp::tickets', mcpEndpoint: 'http://t/mcp'}]}",
 			"  - toolgroup_id: mcp::tickets\n    provider_id: model-context-protocol\n",
 		},
+		"an MCP server goes to the provider that is named": {
+			"0.6", "providers: {toolRuntime: {id: mine, provider: model-context-protocol}}\n" +
+				"  resources: {tools: [{name: tickets, provider: mine, mcpEndpoint: 'http://t/mcp'}]}",
+			"  - toolgroup_id: tickets\n    provider_id: mine\n    mcp_endpoint:\n      uri: http://t/mcp\n",
+		},
+		"an MCP server with a provider of another type": {
+			"0.6", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
+			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server needs remote::model-context-protocol`,
+		},
+		"a connector with a provider of another type": {
+			"0.7", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
+			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server needs remote::model-context-protocol`,
+		},
 		"websearch stays with the base's provider": {
 			"0.6", "resources: {tools: [websearch]}", "  - toolgroup_id: builtin::websearch\n    provider_id: tavily-search\n",
 		},

@@ -129,6 +129,16 @@ func splitPath(path string) []string {
 	return slices.DeleteFunc(steps, func(step string) bool { return step == "" })
 }
 
+// nodeAt is the value at a path of the configuration, nil when there is none.
+func nodeAt(root *yaml.Node, path string) *yaml.Node {
+	for _, step := range splitPath(path) {
+		if root = child(root, step); root == nil {
+			return nil
+		}
+	}
+	return root
+}
+
 func child(node *yaml.Node, step string) *yaml.Node {
 	if node.Kind == yaml.SequenceNode {
 		i, err := strconv.Atoi(strings.Trim(step, "[]"))
@@ -146,8 +156,12 @@ func child(node *yaml.Node, step string) *yaml.Node {
 }
 
 func joinPath(path, key string) string {
-	if path == "" {
+	switch {
+	case path == "":
 		return key
+	case key == "":
+		return path
+	default:
+		return path + "." + key
 	}
-	return path + "." + key
 }

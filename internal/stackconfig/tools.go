@@ -101,7 +101,8 @@ func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *en
 	return nil
 }
 
-// mcpServer declares an MCP server.
+// mcpServer declares an MCP server. A provider beside its endpoint is the one that calls it, so it must be one for MCP;
+// a release that has no tool groups in its configuration picks one by itself.
 func (r *registry) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.rel.Tools.MCPProvider != "" {
@@ -120,6 +121,9 @@ func (r *registry) mcpServer(t *intent.Tool) {
 		return
 	}
 	r.mcpURL(res.entry, t)
+	if t.Provider != "" {
+		r.ignored(t.Path.Child("provider"), "the server release %s chooses the provider of an MCP server itself", r.rel.Line)
+	}
 	if len(t.Args) > 0 {
 		r.ignored(t.Path.Child("args"), "the server release %s takes no arguments for an MCP server", r.rel.Line)
 	}
