@@ -1,29 +1,26 @@
 package controller_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
-
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
 // respec gives the stack another spec.
 func (b *bench) respec(t *testing.T, name, spec string) {
 	t.Helper()
-	stack := &v1alpha2.LlamaStackDistribution{}
-	b.get(t, name, stack)
-	stack.Spec = v1alpha2.LlamaStackDistributionSpec{}
-	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
+	patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": "/spec", "value": b.stack(t, name, spec).Spec}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Update(t.Context(), stack); err != nil {
+	if err := b.Patch(t.Context(), b.stack(t, name, "{}"), client.RawPatch(types.JSONPatchType, patch)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -27,6 +27,7 @@ func (p *Plan) inputs(in Input) record.Inputs {
 		inputs.Claim = workload.Storage != nil
 		inputs.Resources = workload.Resources
 		inputs.Overrides = workload.Overrides
+		inputs.Spread = workload.TopologySpreadConstraints
 	}
 	for _, variable := range p.Env {
 		value := "=" + variable.Value

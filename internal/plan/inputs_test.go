@@ -45,6 +45,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"resources":             {spec: workload("resources: {requests: {cpu: 2}}")},
 		"storage":               {spec: workload("storage: {}")},
 		"mountPath":             {spec: workload("storage: {mountPath: /data}")},
+		"spread":                {spec: workload("topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]")},
 		"serviceAccountName":    {spec: override("serviceAccountName: mine")},
 		"imagePullSecrets":      {spec: override("imagePullSecrets: [{name: mine}]")},
 		"imagePullPolicy":       {spec: override("imagePullPolicy: Always")},

@@ -43,6 +43,8 @@ type Inputs struct {
 	Compat string `json:"compat,omitempty"`
 	// TLSSecret is the Secret with the server's certificate.
 	TLSSecret string `json:"tlsSecret,omitempty"`
+	// Spread as the spec has it.
+	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
 }
 
 // References is the state of the Secrets and ConfigMaps that the pods read.

@@ -26,12 +26,18 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if err != nil {
 		return nil, err
 	}
+	spread, err := spreadConstraints(in)
+	if err != nil {
+		return nil, err
+	}
 	pod := corev1ac.PodSpec().
 		WithServiceAccountName(ServiceAccountName(in.Stack)).
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false). // a Service named llama-stack would set LLAMA_STACK_PORT to a URL
 		WithSecurityContext(podSecurity(in.OpenShift)).
 		WithImagePullSecrets(pullSecrets...).
+		WithAffinity(affinity(in)).
+		WithTopologySpreadConstraints(spread...).
 		WithContainers(container).
 		WithVolumes(volumes...)
 	if len(in.Directories) > 0 {

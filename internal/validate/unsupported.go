@@ -25,9 +25,6 @@ var unsupported = []unsupportedField{
 	{"spec.workload.autoscaling", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Autoscaling != nil
 	}},
-	{"spec.workload.topologySpreadConstraints", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Workload != nil && len(s.Workload.TopologySpreadConstraints) > 0
-	}},
 	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
 	}},

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -23,9 +22,6 @@ var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
 	},
 	"spec.workload.autoscaling": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Autoscaling: &v1alpha2.AutoscalingSpec{}}
-	},
-	"spec.workload.topologySpreadConstraints": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Workload = &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}}}
 	},
 	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
@@ -65,7 +61,6 @@ func TestUnsupportedSaysNothing(t *testing.T) {
 		"expose false": {Networking: &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(false)}},
 		"tls off":      {Networking: &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{}}},
 		"never":        {Workload: &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightNever}},
-		"empty lists":  {Workload: &v1alpha2.WorkloadSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{}}},
 	} {
 		if got := Unsupported(&v1alpha2.LlamaStackDistribution{Spec: spec}); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)

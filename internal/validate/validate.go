@@ -48,6 +48,7 @@ var rules = []rule{
 	{"workload.storage.accessModes", storageAccessModes},
 	{"workload.podDisruptionBudget.one", disruptionBudgetOne},
 	{"workload.podDisruptionBudget.value", disruptionBudgetValue},
+	{"workload.topologySpreadConstraints.twice", spreadTwice},
 	{"workload.preflight", preflight},
 	{"workload.overrides.serviceAccountName", serviceAccountName},
 	{"workload.overrides.imagePullPolicy", imagePullPolicy},

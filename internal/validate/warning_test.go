@@ -36,6 +36,11 @@ func TestWarnings(t *testing.T) {
 				"take the two files in /etc/llama-stack-tls, or the image's own entrypoint"},
 		},
 		"a command without HTTPS": {spec: "{networking: {tls: {}}, workload: {overrides: {command: [uvicorn]}}}"},
+		"a spread of nothing": {
+			spec: "{workload: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}}",
+			want: []string{"spec.workload.topologySpreadConstraints[0]: counts no pods without a labelSelector, so it spreads nothing: " +
+				"add labelSelector: {matchLabels: {app.kubernetes.io/instance: my-stack}}"},
+		},
 		"the operator's prefix": {
 			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
 			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +

@@ -1,0 +1,47 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// avoidance is the most that a preference can weigh: nothing else is preferred.
+const avoidance = 100
+
+// spreadOver are the domains that the pods of a stack are spread over where possible, the widest first.
+var spreadOver = []string{corev1.LabelTopologyRegion, corev1.LabelTopologyZone, corev1.LabelHostname}
+
+// spreadConstraints are the user's, else a preference for other regions, zones and nodes. It is there for one replica
+// too, which it means nothing to: a template that knew the number of replicas would roll the pods when a stack scales.
+func spreadConstraints(in Input) ([]*corev1ac.TopologySpreadConstraintApplyConfiguration, error) {
+	if given := workload(&in.Stack.Spec).TopologySpreadConstraints; len(given) > 0 {
+		return applyConfiguration[[]*corev1ac.TopologySpreadConstraintApplyConfiguration](
+			"spec.workload.topologySpreadConstraints", given)
+	}
+	constraints := make([]*corev1ac.TopologySpreadConstraintApplyConfiguration, 0, len(spreadOver))
+	for _, key := range spreadOver {
+		constraints = append(constraints, corev1ac.TopologySpreadConstraint().
+			WithMaxSkew(1).
+			WithTopologyKey(key).
+			WithWhenUnsatisfiable(corev1.ScheduleAnyway).
+			WithLabelSelector(podSelector(in)))
+	}
+	return constraints, nil
+}
+
+// affinity keeps two pods of a stack off one node where possible.
+func affinity(in Input) *corev1ac.AffinityApplyConfiguration {
+	return corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
+		WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().
+			WithWeight(avoidance).
+			WithPodAffinityTerm(corev1ac.PodAffinityTerm().
+				WithTopologyKey(corev1.LabelHostname).
+				WithLabelSelector(podSelector(in)))))
+}
+
+func podSelector(in Input) *metav1ac.LabelSelectorApplyConfiguration {
+	return metav1ac.LabelSelector().WithMatchLabels(names.Selector(in.Stack.Name))
+}
