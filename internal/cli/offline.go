@@ -18,7 +18,9 @@ import (
 type outcome struct {
 	plan     *plan.Plan
 	warnings []string
-	errs     []string
+	// notes are what is good to know and nothing is wrong with.
+	notes []string
+	errs  []string
 }
 
 // offline runs the pipeline of the controller on files. What only a cluster
@@ -46,6 +48,11 @@ func (m *manifests) offline(s stack) outcome {
 	}
 	found.plan = built
 	found.warn(built.Warnings)
+	for _, model := range built.Models {
+		if model.Renamed() {
+			found.notes = append(found.notes, model.String())
+		}
+	}
 	return found
 }
 

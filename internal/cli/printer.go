@@ -60,6 +60,8 @@ func (p printer) problem(message string) { p.line("%s %s", p.paint(red, "error:"
 
 func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warning:"), message) }
 
+func (p printer) note(message string) { p.line("note: %s", message) }
+
 func (p printer) ok(message string) { p.line("%s %s", p.paint(green, "ok:"), message) }
 
 func (p printer) failure(err error) { p.problem(err.Error()) }

@@ -126,6 +126,9 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 		for _, warning := range found.warnings {
 			p.warning(s.title() + ": " + warning)
 		}
+		for _, note := range found.notes {
+			p.note(s.title() + ": " + note)
+		}
 		for _, problem := range found.errs {
 			problems = append(problems, s.title()+": "+problem)
 		}

@@ -62,6 +62,9 @@ func report(p printer, s stack, found outcome, strict bool) bool {
 	for _, warning := range found.warnings {
 		p.warning(s.title() + ": " + warning)
 	}
+	for _, note := range found.notes {
+		p.note(s.title() + ": " + note)
+	}
 	valid := len(found.errs) == 0 && (!strict || len(found.warnings) == 0)
 	if valid {
 		p.ok(s.title())

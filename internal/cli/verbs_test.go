@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +139,22 @@ func TestRenderRelease(t *testing.T) {
 		t.Errorf("an image by another release: exit code %d, want 1", image.code)
 	}
 	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the release is that of the image`)
+}
+
+// What clients have to send as model is told where it is not what the spec says, and that another release changes it.
+func TestPublicModels(t *testing.T) {
+	const spec = `{distribution: {name: starter, version: "0.7"}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}},
+  resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
+	for _, verb := range []string{"render", "validate"} {
+		contains(t, run(t, stack(spec), verb, "-f", "-").err,
+			`note: -: demo: spec.resources.models[0]: clients call this model "vllm/llama"`,
+			`note: -: demo: spec.resources.models[1]: clients call this model "vllm/meta/llama-70b"`,
+			`spec.resources.models[1].name: the server release 0.7 drops this name because of providerModelId`)
+	}
+	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
+	if words := fields(t, got.out, "spec.resources.models[1]"); !slices.Equal(words, []string{"spec.resources.models[1]", "for", "clients", "vllm/meta/llama-70b", "vllm/fast"}) {
+		t.Errorf("the change is shown as %q", words)
+	}
 }
 
 func TestUpgradeCheck(t *testing.T) {

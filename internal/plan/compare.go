@@ -21,11 +21,12 @@ type Difference struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Compare lists what differs between two plans of one stack: image, environment, configuration. A provider that comes or
+// Compare lists what differs between two plans of one stack: image, environment, what clients call the models, configuration. A provider that comes or
 // goes is one difference, whatever its keys. Values are those of the configuration, where secrets are variables.
 func Compare(before, after *Plan) []Difference {
 	found := differences("", map[string]string{"image": before.input.Image}, map[string]string{"image": after.input.Image})
 	found = append(found, differences("variable ", environment(before), environment(after))...)
+	found = append(found, differences("", models(before), models(after))...)
 	from, to := flat(before.Config), flat(after.Config)
 	found = append(found, differences("provider ", from.providers, to.providers)...)
 	for name := range from.providers {
@@ -75,6 +76,15 @@ func environment(p *Plan) map[string]string {
 				found[*variable.Name] = valueOf(variable)
 			}
 		}
+	}
+	return found
+}
+
+// models are the ids that clients send, by the field of the model.
+func models(p *Plan) map[string]string {
+	found := make(map[string]string, len(p.Models))
+	for _, model := range p.Models {
+		found[model.Path+" for clients"] = model.ID
 	}
 	return found
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
 func TestCompare(t *testing.T) {
@@ -19,7 +20,8 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Plan{Config: []byte(config), Objects: objects, input: in}
+		models := []stackconfig.PublicModel{{Path: "spec.resources.models[0]", ID: image + "/m"}}
+		return &Plan{Config: []byte(config), Objects: objects, Models: models, input: in}
 	}
 	before := made("server:1", "OLD_PORT", `
 apis: [agents, inference]
@@ -47,6 +49,7 @@ registered_resources:
 		{What: "image", From: "server:1", To: "server:2"},
 		{What: "variable NEW_PORT", To: "8321"},
 		{What: "variable OLD_PORT", From: "8321"},
+		{What: "spec.resources.models[0] for clients", From: "server:1/m", To: "server:2/m"},
 		{What: "provider agents/reference", From: "inline::reference"},
 		{What: "provider responses/builtin", To: "inline::builtin"},
 		{What: "apis[agents]", From: "agents"},

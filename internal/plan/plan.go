@@ -75,6 +75,8 @@ type Plan struct {
 	Env []stackconfig.EnvVar
 	// Derived are the entries of the Secret with derived values.
 	Derived []stackconfig.DerivedValue
+	// Models are the user's models as clients call them.
+	Models []stackconfig.PublicModel
 	// Warnings are for the user.
 	Warnings []stackconfig.Finding
 	// ProviderCount and ResourceCount are the numbers in the generated configuration, ConfigVersion its schema version.

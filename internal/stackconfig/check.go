@@ -309,13 +309,14 @@ func (c *checker) registeredResources() {
 		if known.API == "" || known.Dropped {
 			continue
 		}
+		c.publicIDs(known)
 		for i, item := range yamlnode.Items(c.existing(known)) {
 			text := yamlnode.Text(item, "provider_id")
 			id, condition := resolveID(text)
 			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
 				continue
 			}
-			c.failAt(resourcePath(known, i), fmt.Sprintf("%q is not a provider of the API %s", id, apiField(known.API)))
+			c.failAt(itemPath(known, i)+".provider_id", fmt.Sprintf("%q is not a provider of the API %s", id, apiField(known.API)))
 		}
 	}
 }
@@ -326,10 +327,6 @@ func (c *checker) dropped(known release.Resource) {
 		c.warn(Finding{ConfigPath: joinPath(known.Section, known.Kind), Message: fmt.Sprintf(
 			"the server release %s reads the base's %s and drops them; %s", c.rel.Line, known.Kind, known.Instead)})
 	}
-}
-
-func resourcePath(known release.Resource, i int) string {
-	return fmt.Sprintf("%s[%d].provider_id", joinPath(known.Section, known.Kind), i)
 }
 
 // references: a setting that names a provider must name one that exists; one that

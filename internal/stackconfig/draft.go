@@ -37,6 +37,7 @@ type draft struct {
 	// the entry that did.
 	taken map[string]*field.Path
 
+	models  []PublicModel
 	env     []EnvVar
 	derived []DerivedValue
 	// dirs have to exist before the server starts.

@@ -27,6 +27,7 @@ func (d *draft) finish() *Result {
 		Env:           d.env,
 		Derived:       d.derived,
 		Directories:   d.dirs,
+		Models:        d.models,
 		ProviderCount: d.providerCount(),
 		ResourceCount: d.resourceCount(),
 		ServesTLS:     servesTLS(d.root),

@@ -114,6 +114,7 @@ func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Repor
 		Providers   int               `json:"providers,omitempty"`
 		Resources   int               `json:"resources,omitempty"`
 		Version     string            `json:"version,omitempty"`
+		Models      []string          `json:"models,omitempty"`
 		Directories []string          `json:"directories,omitempty"`
 		Origins     map[string]string `json:"origins,omitempty"`
 	}{}
@@ -137,6 +138,9 @@ func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Repor
 			files["env.yaml"] = marshal(t, map[string]any{"env": result.Env, "derived": result.Derived})
 		}
 		told.Directories = result.Directories
+		for _, model := range result.Models {
+			told.Models = append(told.Models, model.String())
+		}
 	}
 	files["report.yaml"] = marshal(t, told)
 	return files

@@ -39,6 +39,20 @@ func (r *registry) model(m *intent.Model) {
 		r.write(under(res.entry, "metadata"), metadata, from(m.Path))
 	}
 	r.register(res)
+	r.public(m, res)
+}
+
+// public notes what clients call a model. A name that the release drops is told.
+func (r *registry) public(m *intent.Model, res *resource) {
+	if r.unknown {
+		return
+	}
+	provider, _ := resolveID(yamlnode.Text(res.entry, "provider_id"))
+	id := res.Public(m.Name, provider, m.ProviderModelID)
+	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
+	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
+		r.warnf(m.Path.Child("name"), "the server release %s drops this name because of providerModelId; clients call the model %q", r.rel.Line, id)
+	}
 }
 
 // providerPath is the field an error about the provider belongs to.

@@ -1,6 +1,8 @@
 package stackconfig
 
 import (
+	"fmt"
+
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -39,6 +41,9 @@ type Result struct {
 	// ProviderCount counts the providers in the configuration, ResourceCount what
 	// it registers. Both leave out what exists only when a variable is set.
 	ProviderCount, ResourceCount int
+	// Models are the user's models as clients call them, in written order; nil when
+	// the release of the server is not known.
+	Models []PublicModel
 	// ServesTLS says that the server speaks HTTPS, whoever asked for it.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
@@ -54,6 +59,23 @@ type EnvVar struct {
 	SecretName, SecretKey string
 	// FieldPath is the field of the spec that asked for it.
 	FieldPath string
+}
+
+// PublicModel is a model of the user's. The release decides under which id the
+// server serves it.
+type PublicModel struct {
+	// Path is its field in the spec, Name what stands there.
+	Path, Name string
+	// ID is what clients send as model: vllm/llama3.2-8b.
+	ID string
+}
+
+// Renamed says that clients call a model by another name than the spec does.
+func (m PublicModel) Renamed() bool { return m.ID != m.Name }
+
+// String tells a user who wrote the name.
+func (m PublicModel) String() string {
+	return fmt.Sprintf("%s: clients call this model %q", m.Path, m.ID)
 }
 
 // Report is what is told about a run, beside its result.

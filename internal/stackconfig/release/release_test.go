@@ -575,6 +575,31 @@ func TestPublicIDs(t *testing.T) {
 	}
 }
 
+// TestPublic holds the same for entries.
+func TestPublic(t *testing.T) {
+	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
+		{"0.2", "models", "fast", "vllm", "", "vllm/fast"},
+		{"0.2", "models", "fast", "vllm", "meta/llama", "fast"},
+		{"0.7", "models", "fast", "vllm", "", "vllm/fast"},
+		{"0.7", "models", "fast", "vllm", "fast", "vllm/fast"},
+		{"0.7", "models", "fast", "vllm", "meta/llama", "vllm/meta/llama"},
+		{"0.8", "models", "fast", "vllm", "meta/llama", "vllm/fast"},
+		{"0.8", "models", "claude", "all", "auto", "claude"},
+		{"0.7", "shields", "guard", "llama-guard", "llama-guard-3", "guard"},
+		{"0.6", "tool_groups", "mcp::tickets", "mcp", "", "mcp::tickets"},
+	} {
+		kind, _ := lineOf(t, tt.line).Resource(tt.kind)
+		if got := kind.Public(tt.id, tt.provider, tt.own); got != tt.want {
+			t.Errorf("%s: %s of %s, own id %q, is %q, want %q", tt.line, tt.id, tt.provider, tt.own, got, tt.want)
+		}
+	}
+	for line, want := range map[string]bool{"0.2": false, "0.3": true, "0.7": true, "0.8": false, "1.5": false} {
+		if kind, _ := lineOf(t, line).Resource("models"); kind.DropsID() != want {
+			t.Errorf("%s drops ids: %t", line, kind.DropsID())
+		}
+	}
+}
+
 // TestBroken holds the types that exist and do not work.
 func TestBroken(t *testing.T) {
 	tgi := "inference/remote::tgi"

@@ -1,6 +1,11 @@
 package release
 
-import "github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
 
 // The places in a config where resources are registered.
 const (
@@ -39,6 +44,26 @@ type Resource struct {
 	Dropped bool
 	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".
 	Instead string
+}
+
+// Public returns the id under which clients find an entry with an id of its own, the id of its provider, and what the
+// provider calls it; the last may be empty, which means the id.
+func (r *Resource) Public(id, provider, own string) string {
+	form := r.PublicID
+	switch {
+	case form == "" || (r.AnyProvider != "" && provider == r.AnyProvider):
+		return id
+	case own != "" && own != id:
+		form = r.PublicAlias
+	}
+	return strings.NewReplacer(
+		"{provider_id}", provider, "{"+r.IDKey+"}", id, "{"+r.ProviderIDKey+"}", cmp.Or(own, id),
+	).Replace(form)
+}
+
+// DropsID says that clients do not see the id of an entry whose provider calls it something else.
+func (r *Resource) DropsID() bool {
+	return r.PublicAlias != "" && !strings.Contains(r.PublicAlias, "{"+r.IDKey+"}")
 }
 
 // Tools says how tools are declared in a release.

@@ -3,7 +3,6 @@
 package boot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -228,11 +227,7 @@ func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 // public is the id under which clients know a model, by the release's data.
 func (m *model) public(rel *release.Release) string {
 	models, _ := rel.Resource("models")
-	form := models.PublicID
-	if m.upstream != "" && m.name != m.upstream {
-		form = models.PublicAlias
-	}
-	return strings.NewReplacer("{provider_id}", m.provider, "{model_id}", m.name, "{provider_model_id}", cmp.Or(m.upstream, m.name)).Replace(form)
+	return models.Public(m.name, m.provider, m.upstream)
 }
 
 // checkModel shows that a model is there under its public id, and that a request

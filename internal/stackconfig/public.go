@@ -1,0 +1,64 @@
+package stackconfig
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// publicIDs: from 0.3 to 0.7 what the provider calls a model is its id, so that two names of one model are one model. The
+// server does not start when they differ in anything else ("already exists").
+func (c *checker) publicIDs(known release.Resource) {
+	first := make(map[string]int)
+	items := yamlnode.Items(c.existing(known))
+	for i, item := range items {
+		id, ok := c.publicID(known, item)
+		if !ok {
+			continue
+		}
+		other, taken := first[id]
+		if !taken {
+			first[id] = i
+			continue
+		}
+		if !yamlnode.Equal(withoutIDs(known, items[other]), withoutIDs(known, item)) {
+			c.failAt(itemPath(known, i), fmt.Sprintf("clients call this %q, and %s too; the server release %s does not start when the two differ; keep one of them",
+				id, c.writtenAt(itemPath(known, other)), c.rel.Line))
+		}
+	}
+}
+
+// publicID is the id of an entry for clients; false when it is not known before the start.
+func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
+	id, _ := resolveID(yamlnode.Text(item, known.IDKey))
+	provider, _ := resolveID(yamlnode.Text(item, "provider_id"))
+	own := yamlnode.Text(item, known.ProviderIDKey)
+	if known.PublicID == "" || !c.registered(known, item) || strings.Contains(id+provider+own, "${") {
+		return "", false
+	}
+	return known.Public(id, provider, own), true
+}
+
+func withoutIDs(known release.Resource, item *yaml.Node) *yaml.Node {
+	rest := yamlnode.Clone(item)
+	for _, key := range []string{known.IDKey, known.ProviderIDKey, "provider_id"} {
+		yamlnode.Remove(rest, key)
+	}
+	return rest
+}
+
+func itemPath(known release.Resource, i int) string {
+	return fmt.Sprintf("%s[%d]", joinPath(known.Section, known.Kind), i)
+}
+
+// writtenAt is the field that wrote a place of the configuration, else the place itself.
+func (c *checker) writtenAt(path string) string {
+	if origin := originAt(c.root, c.report.origins, path); origin.Path != nil {
+		return origin.Path.String()
+	}
+	return path
+}
