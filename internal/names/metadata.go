@@ -35,9 +35,20 @@ const (
 	AnnotationRendered = "llamastack.io/rendered"
 	// AnnotationCompat marks an object that was born as the named older version.
 	AnnotationCompat = "llamastack.io/compat"
+	// AnnotationConversionData carries what the version in which an object is read cannot hold.
+	AnnotationConversionData = "llamastack.io/conversion-data"
+	// AnnotationContainerName names the server's container, as v1alpha1 may.
+	AnnotationContainerName = "llamastack.io/container-name"
+	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap, as v1alpha1 may say it.
+	AnnotationUserConfigNamespace = "llamastack.io/user-config-namespace"
+	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, as v1alpha1 may say it.
+	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
 )
+
+// CompatV1Alpha1 is the value of AnnotationCompat on an object that was born as v1alpha1.
+const CompatV1Alpha1 = "v1alpha1"
 
 const (
 	// Container is the name of the server's container.

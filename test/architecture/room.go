@@ -52,7 +52,7 @@ var Rooms = []Room{
 	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
-	{Path: "internal/convert", Kind: Pure, Imports: types},
+	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",
 	}},

@@ -1,0 +1,9 @@
+// Package convert turns a LlamaStackDistribution of v1alpha1 into v1alpha2, the
+// hub, and back. It works on the JSON of an object and not on Go types, so that
+// what nobody here knows, and how a number was spelt, comes through as it is.
+//
+// Conversion never fails and loses nothing. A table says which field of one
+// version is which of the other. What the other version cannot hold travels in
+// one annotation, and comes back where the fields that can be seen still agree
+// with it.
+package convert

@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// field is one field of the API under the names of both versions.
+type field struct {
+	older, hub path
+	// holder says that only the object itself is meant: that it is there, not
+	// what is in it.
+	holder bool
+}
+
+// fields are what both versions have. What is not here and not in toHub and
+// toOlder has no counterpart.
+var fields = []field{
+	holder("spec", "spec"),
+	same("spec.replicas", "spec.workload.replicas"),
+	same("spec.network.allowedFrom", "spec.networking.allowedFrom"),
+	holder("spec.server.distribution", "spec.distribution"),
+	same("spec.server.distribution.name", "spec.distribution.name"),
+	same("spec.server.distribution.image", "spec.distribution.image"),
+	same("spec.server.containerSpec.port", "spec.networking.port"),
+	same("spec.server.containerSpec.resources", "spec.workload.resources"),
+	same("spec.server.containerSpec.env", "spec.workload.overrides.env"),
+	same("spec.server.containerSpec.command", "spec.workload.overrides.command"),
+	same("spec.server.containerSpec.args", "spec.workload.overrides.args"),
+	same("spec.server.workers", "spec.workload.workers"),
+	same("spec.server.podOverrides.serviceAccountName", "spec.workload.overrides.serviceAccountName"),
+	same("spec.server.podOverrides.terminationGracePeriodSeconds", "spec.workload.overrides.terminationGracePeriodSeconds"),
+	same("spec.server.podOverrides.volumes", "spec.workload.overrides.volumes"),
+	same("spec.server.podOverrides.volumeMounts", "spec.workload.overrides.volumeMounts"),
+	same("spec.server.podDisruptionBudget", "spec.workload.podDisruptionBudget"),
+	same("spec.server.topologySpreadConstraints", "spec.workload.topologySpreadConstraints"),
+	same("spec.server.autoscaling.minReplicas", "spec.workload.autoscaling.minReplicas"),
+	same("spec.server.autoscaling.maxReplicas", "spec.workload.autoscaling.maxReplicas"),
+	same("spec.server.autoscaling.targetCPUUtilizationPercentage", "spec.workload.autoscaling.targetCPUUtilization"),
+	same("spec.server.autoscaling.targetMemoryUtilizationPercentage", "spec.workload.autoscaling.targetMemoryUtilization"),
+	holder("spec.server.storage", "spec.workload.storage"),
+	same("spec.server.storage.size", "spec.workload.storage.size"),
+	same("spec.server.storage.mountPath", "spec.workload.storage.mountPath"),
+	same("spec.server.storage.kv", "spec.storage.kv"),
+	same("spec.server.storage.sql", "spec.storage.sql"),
+	same("spec.server.userConfig.configMapName", "spec.overrideConfig.configMapName"),
+	same("spec.server.tlsConfig.caBundle.configMapName", "spec.networking.tls.caBundle.configMapName"),
+	same("spec.server.tlsConfig.caBundle.configMapKeys", "spec.networking.tls.caBundle.configMapKeys"),
+	same("spec.server.providers", "spec.providers"),
+	same("spec.server.resources", "spec.resources"),
+	same("spec.server.disabled", "spec.disabled"),
+	same("spec.server.externalProviders", "spec.externalProviders"),
+}
+
+// attribute is a field of v1alpha1 that is an annotation of the hub.
+type attribute struct {
+	older      path
+	annotation string
+	// beside is what the hub has to have for the annotation to mean anything.
+	beside path
+	// usual is the value that needs no annotation.
+	usual string
+}
+
+var attributes = []attribute{
+	{older: split("spec.server.containerSpec.name"), annotation: names.AnnotationContainerName, usual: names.Container},
+	{
+		older:      split("spec.server.userConfig.configMapNamespace"),
+		annotation: names.AnnotationUserConfigNamespace, beside: split("spec.overrideConfig.configMapName"),
+	},
+	{
+		older:      split("spec.server.tlsConfig.caBundle.configMapNamespace"),
+		annotation: names.AnnotationCABundleNamespace, beside: split("spec.networking.tls.caBundle.configMapName"),
+	},
+}
+
+func same(older, hub string) field { return field{older: split(older), hub: split(hub)} }
+
+func holder(older, hub string) field {
+	return field{older: split(older), hub: split(hub), holder: true}
+}
+
+func split(dotted string) path { return strings.Split(dotted, ".") }
+
+func annotationPath(name string) path { return path{annotations, name} }
+
+// copyField copies one field between two contents. A null is a field that is not
+// there.
+func (f field) copyField(from map[string]any, source path, to map[string]any, target path) {
+	value, ok := lookup(from, source)
+	if !ok || value == nil {
+		return
+	}
+	if f.holder {
+		if _, isObject := value.(map[string]any); !isObject || at(to, target) != nil {
+			return
+		}
+		value = make(map[string]any)
+	}
+	set(to, target, value)
+}

@@ -1,0 +1,184 @@
+package convert_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/randfill"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+const conversionData = "llamastack.io/conversion-data"
+
+// FuzzOlder holds for any JSON of a v1alpha1 object: v1alpha1 to v1alpha2 to
+// v1alpha1 gives the same object.
+func FuzzOlder(f *testing.F) { fuzzTree(f, v1alpha1.GroupVersion.String()) }
+
+// FuzzHub is the same for v1alpha2.
+func FuzzHub(f *testing.F) { fuzzTree(f, v1alpha2.GroupVersion.String()) }
+
+func fuzzTree(f *testing.F, apiVersion string) {
+	addCases(f)
+	for _, odd := range []string{
+		`{}`, `{"metadata":{"annotations":{"a":"b"}},"spec":null}`, `{"metadata":{},"spec":{"server":[],"network":7}}`,
+		`{"metadata":{"annotations":{"llamastack.io/compat":"x","llamastack.io/conversion-data":"{"}},"spec":{}}`,
+		`{"metadata":{"annotations":{"llamastack.io/conversion-data":"{\"lost\":[{\"path\":\"/spec/a/b\",\"value\":1}]}"}},"spec":{"a":1}}`,
+		`{"metadata":{"annotations":{"llamastack.io/container-name":""}},"spec":{"server":{"containerSpec":{"name":null}}}}`,
+		`{"metadata":{},"spec":{"workload":{"storage":null,"autoscaling":{}},"networking":{"expose":{}}}}`,
+	} {
+		f.Add([]byte(odd))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		object, ok := storable(data, apiVersion)
+		if !ok {
+			return
+		}
+		_, back := convertAndBack(object)
+		if diff := cmp.Diff(withoutData(object), withoutData(back)); diff != "" {
+			t.Fatalf("there and back (-was +is):\n%s", diff)
+		}
+		// An annotation that somebody wrote by hand may say what does not agree with the object; once it is written
+		// here it stays.
+		if _, again := convertAndBack(back); !cmp.Equal(back, again) {
+			t.Fatalf("there and back once more (-was +is):\n%s", cmp.Diff(back, again))
+		}
+	})
+}
+
+// addCases gives a fuzz target the golden cases to start from.
+func addCases(f *testing.F) {
+	files, err := filepath.Glob("testdata/cases/*/in.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("found %d cases, error %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		data, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+}
+
+// storable reads JSON that an API server may keep: an object with metadata of
+// the usual form.
+func storable(data []byte, apiVersion string) (tree, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var object tree
+	if err := decoder.Decode(&object); err != nil || object == nil {
+		return nil, false
+	}
+	metadata, ok := object["metadata"].(tree)
+	if !ok {
+		return nil, false
+	}
+	if annotations, given := metadata["annotations"]; given {
+		fields, isObject := annotations.(tree)
+		if !isObject || len(fields) == 0 {
+			return nil, false
+		}
+		for _, value := range fields {
+			if _, isText := value.(string); !isText {
+				return nil, false
+			}
+		}
+	}
+	object["apiVersion"] = apiVersion
+	return object, true
+}
+
+// withoutData is an object without the annotation that conversion writes.
+func withoutData(object tree) tree {
+	result := runtime.DeepCopyJSON(object)
+	if annotations := at(result, "metadata", "annotations"); annotations != nil {
+		delete(annotations, conversionData)
+		if len(annotations) == 0 {
+			delete(at(result, "metadata"), "annotations")
+		}
+	}
+	return result
+}
+
+// What the types of one version hold, whatever that is, the types of the other
+// read, and it comes back the same.
+func FuzzTypes(f *testing.F) {
+	f.Add([]byte("seed"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		roundTripTypes(t, func() *randfill.Filler { return randfill.NewFromGoFuzz(data) })
+	})
+}
+
+// The same for so many objects that every field had several values.
+func TestTypes(t *testing.T) {
+	for seed := range int64(100) {
+		roundTripTypes(t, func() *randfill.Filler { return randfill.NewWithSeed(seed) })
+	}
+}
+
+func roundTripTypes(t *testing.T, filler func() *randfill.Filler) {
+	t.Helper()
+	older, hub := &v1alpha1.LlamaStackDistribution{}, &v1alpha2.LlamaStackDistribution{}
+	fill(filler(), older)
+	older.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind}
+	checkTypes(t, older, &v1alpha2.LlamaStackDistribution{}, &v1alpha1.LlamaStackDistribution{})
+	fill(filler(), hub)
+	hub.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha2.GroupVersion.String(), Kind: v1alpha2.Kind}
+	checkTypes(t, hub, &v1alpha1.LlamaStackDistribution{}, &v1alpha2.LlamaStackDistribution{})
+}
+
+func checkTypes(t *testing.T, written, other, back any) {
+	t.Helper()
+	converted, returned := convertAndBack(toTree(t, written))
+	fromTree(t, converted, other)
+	fromTree(t, returned, back)
+	if diff := cmp.Diff(toTree(t, written), toTree(t, back)); diff != "" {
+		t.Fatalf("there and back (-was +is):\n%s", diff)
+	}
+	if again := convertFromTypes(t, other); !cmp.Equal(toTree(t, written), again) {
+		t.Fatalf("back through the types of the other version (-was +is):\n%s", cmp.Diff(toTree(t, written), again))
+	}
+}
+
+func convertFromTypes(t *testing.T, object any) tree {
+	t.Helper()
+	values := toTree(t, object)
+	if _, isHub := object.(*v1alpha2.LlamaStackDistribution); isHub {
+		return convert.FromHub(values)
+	}
+	return convert.ToHub(values)
+}
+
+func toTree(t *testing.T, object any) tree {
+	t.Helper()
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decodeJSON(t, data)
+}
+
+func fromTree(t *testing.T, values tree, into any) {
+	t.Helper()
+	data, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatalf("the types do not read what conversion wrote: %v", err)
+	}
+}
