@@ -1,16 +1,23 @@
 package controller_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // respec gives the stack another spec.
@@ -74,4 +81,82 @@ func TestDisruptionBudget(t *testing.T) {
 	want("configured the other way", half, nil)
 	b.respec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1}}`)
 	b.goes(t, "my-pdb", budget)
+}
+
+// everyOption asks for every child at once.
+const everyOption = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+storage:
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: vllm-creds, key: postgres}}}
+workload:
+  replicas: 2
+  workers: 2
+  resources: {requests: {cpu: 500m, memory: 0.5Gi}}
+  storage: {size: 1Gi, accessModes: [ReadWriteMany]}
+  podDisruptionBudget: {minAvailable: 1}
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: llama-stack}}}
+  overrides:
+    podTemplate:
+      spec:
+        nodeSelector: {gpu: a100}
+        tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+        initContainers: [{name: fetch, image: "registry.example.com/fetch:1", resources: {limits: {cpu: 0.5}}}]
+        containers:
+        - {name: llama-stack, resources: {limits: {nvidia.com/gpu: 1}}, livenessProbe: {$patch: delete}}
+        - {name: proxy, image: "registry.example.com/proxy:1", ports: [{containerPort: 8443}], env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
+`
+
+// With every option on it stays one write a child and one of the status, and none
+// for what is in force.
+func TestCallsWithEveryOption(t *testing.T) {
+	b := newBench(t)
+	credentials := secret("vllm-creds", "token", "sk-abc")
+	credentials.StringData["postgres"] = "postgresql://llama:pass-word@db:5432/llama"
+	b.create(t, credentials)
+	b.start(t, "every-option")
+	b.create(t, b.stack(t, "my", everyOption))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stack)
+	want := []string{
+		"patch configmaps " + names.BaseConfigMap("my", baseHash(t)),
+		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
+		"patch secrets my-storage",
+		"patch serviceaccounts my-sa",
+		"patch persistentvolumeclaims my-pvc",
+		"patch deployments my",
+		"patch services my-service",
+		"patch poddisruptionbudgets my-pdb",
+		"patch llamastackdistributions status my",
+	}
+	seen := b.settled(t, "every-option")
+	if diff := cmp.Diff(want, writes(seen)); diff != "" {
+		t.Errorf("writes of a new object (-want +got):\n%s", diff)
+	}
+	touched := stack.DeepCopy()
+	touched.Annotations = map[string]string{"somebody": "touched it"}
+	if err := b.Patch(t.Context(), touched, client.MergeFrom(stack)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		if len(b.calls(t, "every-option")) == len(seen) {
+			return errors.New("no reconcile yet")
+		}
+		return nil
+	})
+	now := b.settled(t, "every-option")
+	if diff := cmp.Diff([]string{"get secrets vllm-creds"}, now[len(seen):]); diff != "" {
+		t.Errorf("calls of another reconcile (-want +got):\n%s", diff)
+	}
+	const idle = 3 * time.Second
+	err := wait.PollUntilContextTimeout(t.Context(), 10*poll, idle, true, func(context.Context) (bool, error) {
+		return len(b.calls(t, "every-option")) > len(now), nil
+	})
+	if err == nil {
+		t.Errorf("calls of an idle object: %v", b.calls(t, "every-option")[len(now):])
+	}
 }

@@ -126,6 +126,9 @@ func (p *Plan) render(in Input) error {
 	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 	}
+	if invalid, ok := errors.AsType[*render.InvalidError](err); ok {
+		return invalidSpec(invalid.Errors)
+	}
 	if err != nil {
 		return fmt.Errorf("render the objects of stack %q: %w", in.Object.Name, err)
 	}

@@ -58,6 +58,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"volumes":               {spec: override("volumes: [{name: a, emptyDir: {}}]")},
 		"volumeMounts":          {spec: override("volumeMounts: [{name: lls-storage, mountPath: /a}]")},
 		"terminationGrace":      {spec: override("terminationGracePeriodSeconds: 60")},
+		"podTemplate":           {spec: override("podTemplate: {spec: {hostNetwork: true}}")},
 		"override":              {spec: func(string) string { return "overrideConfig: {configMapName: mine, key: server.yaml}\n" }},
 		"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
 	}

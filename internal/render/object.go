@@ -48,8 +48,8 @@ var factories = []factory{
 
 // Objects renders every child the stack should have, in the order to apply them.
 //
-// Errors: a configuration too large for a ConfigMap (*TooLargeError), or a value of the spec that is no Kubernetes
-// value.
+// Errors: a configuration too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
+// (*InvalidError), or a value of the spec that is no Kubernetes value.
 func Objects(in Input) ([]Object, error) {
 	objects := make([]Object, 0, len(factories))
 	for _, build := range factories {

@@ -46,10 +46,10 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
 		pod.WithTerminationGracePeriodSeconds(*seconds)
 	}
-	return corev1ac.PodTemplateSpec().
+	return patched(in, corev1ac.PodTemplateSpec().
 		WithLabels(podLabels(in.Stack.Name, user)).
 		WithAnnotations(podAnnotations(in, user)).
-		WithSpec(pod), nil
+		WithSpec(pod))
 }
 
 // podLabels are the user's, then ours: the selector must match.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
 )
 
 const maxPodLabels = 64
@@ -96,5 +97,5 @@ func podTemplate(obj *object) field.ErrorList {
 	case len(fields) == 0:
 		return field.ErrorList{field.Required(path, "must not be empty; leave the field out to have the default")}
 	}
-	return nil
+	return podtemplate.Check(patch.Raw, path)
 }

@@ -28,9 +28,6 @@ var unsupported = []unsupportedField{
 	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
 	}},
-	{"spec.workload.overrides.podTemplate", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Workload != nil && s.Workload.Overrides != nil && s.Workload.Overrides.PodTemplate != nil
-	}},
 	{"spec.externalProviders", func(s *v1alpha2.LlamaStackDistributionSpec) bool { return len(s.ExternalProviders) > 0 }},
 }
 

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
@@ -26,15 +25,10 @@ var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
 	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
 	},
-	"spec.workload.overrides.podTemplate": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{PodTemplate: someJSON()}}
-	},
 	"spec.externalProviders": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.ExternalProviders = map[string]v1alpha2.ExternalProviders{"inference": {{}}}
 	},
 }
-
-func someJSON() *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(`{"a":1}`)} }
 
 func TestUnsupported(t *testing.T) {
 	for _, field := range unsupported {

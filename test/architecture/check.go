@@ -20,6 +20,7 @@ var (
 		"go.yaml.in/yaml/v3",
 		"k8s.io/client-go/applyconfigurations/...",
 		"k8s.io/utils/...",
+		"sigs.k8s.io/json",
 		"sigs.k8s.io/yaml/...",
 	}, apiLibraries...)
 )

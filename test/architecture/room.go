@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/convert", "internal/render/...", "internal/record", "internal/status",
+		"internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{
@@ -52,14 +52,16 @@ var Rooms = []Room{
 	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
+	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",
+		"internal/podtemplate",
 	}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
 		"internal/stackconfig/release", "internal/stackconfig/schema", "internal/distribution", "internal/validate",
 	}},
-	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/podtemplate"}},
 	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},

@@ -1,0 +1,100 @@
+package podtemplate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Apply lays the patch over the template, which is only read, and gives the result with the server's container first.
+// The errors are the user's: each has its path below path and a remedy.
+func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
+) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
+	changes, errs := read(patch, path)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	before, err := fieldsOf(template)
+	if err != nil {
+		return nil, broken(path, err)
+	}
+	original, err := fieldsOf(template) // a merge writes into both of its arguments
+	if err != nil {
+		return nil, broken(path, err)
+	}
+	after, err := strategicpatch.StrategicMergeMapPatch(original, changes, corev1.PodTemplateSpec{})
+	if err != nil {
+		return nil, broken(path, err)
+	}
+	if errs := guard(before, after, path); len(errs) > 0 {
+		return nil, errs
+	}
+	serverFirst(after)
+	result := &corev1ac.PodTemplateSpecApplyConfiguration{}
+	if err := convert(map[string]any(after), result); err != nil {
+		return nil, broken(path, err)
+	}
+	return result, nil
+}
+
+// Check finds what is wrong with a patch whatever stack it is for.
+func Check(patch []byte, path *field.Path) field.ErrorList {
+	_, errs := Apply(skeleton(), patch, path)
+	return errs
+}
+
+// skeleton is what every stack's template has at the most of what a patch may not change.
+func skeleton() *corev1ac.PodTemplateSpecApplyConfiguration {
+	container := corev1ac.Container().WithName(names.Container).WithImage("image")
+	spec := corev1ac.PodSpec().WithContainers(container)
+	for _, volume := range ownVolumes {
+		spec.WithVolumes(corev1ac.Volume().WithName(volume.name).WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+		if volume.mountPath != "" {
+			container.WithVolumeMounts(corev1ac.VolumeMount().WithName(volume.name).WithMountPath(volume.mountPath))
+		}
+	}
+	return corev1ac.PodTemplateSpec().WithLabels(names.Selector("stack")).WithSpec(spec)
+}
+
+// serverFirst makes the server's container the one that kubectl takes when nobody names one.
+func serverFirst(template map[string]any) {
+	containers := items(template, "spec", "containers")
+	slices.SortStableFunc(containers, func(a, b any) int {
+		switch name(a) == names.Container {
+		case name(b) == names.Container:
+			return 0
+		case true:
+			return -1
+		default:
+			return 1
+		}
+	})
+}
+
+func broken(path *field.Path, err error) field.ErrorList {
+	return field.ErrorList{field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("is no patch of a pod template: %v", err))}
+}
+
+func fieldsOf(template *corev1ac.PodTemplateSpecApplyConfiguration) (map[string]any, error) {
+	fields := map[string]any{}
+	return fields, convert(template, &fields)
+}
+
+// convert goes through JSON, the one form that both sides have.
+func convert(from, to any) error {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return fmt.Errorf("encode %T: %w", from, err)
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return fmt.Errorf("decode %T: %w", to, err)
+	}
+	return nil
+}

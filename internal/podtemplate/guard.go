@@ -1,0 +1,118 @@
+package podtemplate
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// ownVolumes are the operator's. One with a mount path may neither go nor change, nor may its mount: the server finds
+// there what the operator made for it. The others may only not go.
+var ownVolumes = []struct{ name, mountPath string }{
+	{names.DataVolume, ""},
+	{names.TmpVolume, ""},
+	{names.ConfigVolume, names.ConfigDir},
+	{names.TLSVolume, names.TLSDir},
+}
+
+// guard compares the template before and after the patch.
+func guard(before, after map[string]any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	metadata := path.Child("metadata")
+	for _, key := range slices.Sorted(maps.Keys(names.Selector(""))) {
+		if differ(before, after, "metadata", "labels", key) {
+			errs = append(errs, field.Forbidden(metadata.Child("labels").Key(key),
+				"selects the pods of the Deployment and cannot be changed: remove it"))
+		}
+	}
+	for _, key := range []string{names.AnnotationConfigHash, names.AnnotationInputs} {
+		if differ(before, after, "metadata", "annotations", key) {
+			errs = append(errs, field.Forbidden(metadata.Child("annotations").Key(key),
+				"is the operator's own and cannot be changed: remove it"))
+		}
+	}
+	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)
+	return append(errs, guardContainer(before, after, path.Child("spec", "containers"))...)
+}
+
+func guardContainer(before, after map[string]any, path *field.Path) field.ErrorList {
+	was := find(items(before, "spec", "containers"), "name", names.Container)
+	now := find(items(after, "spec", "containers"), "name", names.Container)
+	path = path.Key(names.Container)
+	if now == nil {
+		return field.ErrorList{field.Forbidden(path, "is the server's container and can neither be removed nor renamed")}
+	}
+	var errs field.ErrorList
+	if differ(was, now, "image") {
+		errs = append(errs, field.Forbidden(path.Child("image"),
+			"is chosen by spec.distribution: set spec.distribution.image instead"))
+	}
+	for _, volume := range ownVolumes {
+		if volume.mountPath == "" {
+			continue
+		}
+		mountBefore := find(items(was, "volumeMounts"), "mountPath", volume.mountPath)
+		if mountNow := find(items(now, "volumeMounts"), "mountPath", volume.mountPath); !reflect.DeepEqual(mountBefore, mountNow) {
+			errs = append(errs, field.Forbidden(path.Child("volumeMounts").Key(volume.mountPath),
+				fmt.Sprintf("is where the operator mounts volume %q: take another path", volume.name)))
+		}
+	}
+	return errs
+}
+
+func guardVolumes(before, after map[string]any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, volume := range ownVolumes {
+		was := find(items(before, "spec", "volumes"), "name", volume.name)
+		now := find(items(after, "spec", "volumes"), "name", volume.name)
+		switch {
+		case was != nil && now == nil:
+			errs = append(errs, field.Forbidden(path.Key(volume.name), "is the operator's and cannot be removed"))
+		case volume.mountPath != "" && !reflect.DeepEqual(was, now):
+			errs = append(errs, field.Forbidden(path.Key(volume.name),
+				"is the operator's and cannot be changed: give your volume another name"))
+		}
+	}
+	return errs
+}
+
+// differ says whether the value at a place is another than it was.
+func differ(before, after map[string]any, place ...string) bool {
+	return !reflect.DeepEqual(at(before, place...), at(after, place...))
+}
+
+// at is the value at a place, nil when there is none.
+func at(fields map[string]any, place ...string) any {
+	var value any = fields
+	for _, key := range place {
+		object, _ := value.(map[string]any)
+		value = object[key]
+	}
+	return value
+}
+
+// items is the list at a place.
+func items(fields map[string]any, place ...string) []any {
+	list, _ := at(fields, place...).([]any)
+	return list
+}
+
+// find gives the item whose key has the value, nil when there is none.
+func find(items []any, key, value string) map[string]any {
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok && object[key] == value {
+			return object
+		}
+	}
+	return nil
+}
+
+func name(item any) any {
+	object, _ := item.(map[string]any)
+	return object["name"]
+}

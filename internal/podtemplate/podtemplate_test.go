@@ -1,0 +1,268 @@
+package podtemplate_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
+)
+
+const before = `
+metadata:
+  labels: {app: llama-stack, app.kubernetes.io/instance: my, team: a}
+  annotations: {llamastack.io/inputs: abc}
+spec:
+  serviceAccountName: my-sa
+  containers:
+  - name: llama-stack
+    image: server:1
+    env: [{name: A, value: "1"}, {name: B, value: "2"}]
+    resources: {requests: {cpu: "1", memory: 1Gi}}
+    livenessProbe: {tcpSocket: {port: 8321}}
+    volumeMounts: [{name: lls-storage, mountPath: /.llama}, {name: user-config, mountPath: /etc/llama-stack, readOnly: true}]
+  volumes:
+  - {name: lls-storage, emptyDir: {}}
+  - {name: user-config, configMap: {name: my-config-1}}
+  - {name: lls-tmp, emptyDir: {}}
+`
+
+func template(t testing.TB) *corev1ac.PodTemplateSpecApplyConfiguration {
+	t.Helper()
+	result := &corev1ac.PodTemplateSpecApplyConfiguration{}
+	if err := yaml.UnmarshalStrict([]byte(before), result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func toJSON(t testing.TB, text string) []byte {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+var path = field.NewPath("podTemplate")
+
+// Each case says by a JSON patch what becomes of the template.
+func TestApply(t *testing.T) {
+	type edit = func(pod map[string]any)
+	container := func(pod map[string]any) map[string]any {
+		return pod["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+	}
+	spec := func(pod map[string]any) map[string]any { return pod["spec"].(map[string]any) }
+	for name, tc := range map[string]struct {
+		patch string
+		edit  edit
+	}{
+		"GPUs": {
+			`{spec: {containers: [{name: llama-stack, resources: {limits: {nvidia.com/gpu: 1}}}]}}`,
+			func(pod map[string]any) {
+				container(pod)["resources"].(map[string]any)["limits"] = map[string]any{"nvidia.com/gpu": "1"}
+			},
+		},
+		"where it runs": {
+			`{spec: {nodeSelector: {gpu: a100}, tolerations: [{key: gpu, operator: Exists}], priorityClassName: high}}`,
+			func(pod map[string]any) {
+				spec(pod)["nodeSelector"] = map[string]any{"gpu": "a100"}
+				spec(pod)["tolerations"] = []any{map[string]any{"key": "gpu", "operator": "Exists"}}
+				spec(pod)["priorityClassName"] = "high"
+			},
+		},
+		"a sidecar and an init container": {
+			`{spec: {containers: [{name: proxy, image: proxy:1}], initContainers: [{name: fetch, image: fetch:1}]}}`,
+			func(pod map[string]any) {
+				spec(pod)["containers"] = append(spec(pod)["containers"].([]any), map[string]any{"name": "proxy", "image": "proxy:1"})
+				spec(pod)["initContainers"] = []any{map[string]any{"name": "fetch", "image": "fetch:1"}}
+			},
+		},
+		"a variable in place of another": {
+			`{spec: {containers: [{name: llama-stack, env: [{name: B, value: "3"}, {name: A, $patch: delete}]}]}}`,
+			func(pod map[string]any) {
+				container(pod)["env"] = []any{map[string]any{"name": "B", "value": "3"}}
+			},
+		},
+		"an object removed": {
+			`{spec: {containers: [{name: llama-stack, livenessProbe: {$patch: delete}}]}}`,
+			func(pod map[string]any) { delete(container(pod), "livenessProbe") },
+		},
+		"an object replaced": {
+			`{spec: {containers: [{name: llama-stack, resources: {$patch: replace, limits: {cpu: 2}}}]}}`,
+			func(pod map[string]any) {
+				container(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
+			},
+		},
+		"labels beside ours": {
+			`{metadata: {labels: {team: b, more: c}, annotations: {d: e}}}`,
+			func(pod map[string]any) {
+				metadata := pod["metadata"].(map[string]any)
+				metadata["labels"].(map[string]any)["team"] = "b"
+				metadata["labels"].(map[string]any)["more"] = "c"
+				metadata["annotations"].(map[string]any)["d"] = "e"
+			},
+		},
+		"the size of /tmp": {
+			`{spec: {volumes: [{name: lls-tmp, emptyDir: {sizeLimit: 1Gi}}]}}`,
+			func(pod map[string]any) {
+				spec(pod)["volumes"].([]any)[2] = map[string]any{"name": "lls-tmp", "emptyDir": map[string]any{"sizeLimit": "1Gi"}}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := template(t)
+			result, errs := podtemplate.Apply(given, toJSON(t, tc.patch), path)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			want := fields(t, template(t))
+			if diff := cmp.Diff(want, fields(t, given)); diff != "" {
+				t.Errorf("the template that was given changed:\n%s", diff)
+			}
+			tc.edit(want)
+			if diff := cmp.Diff(want, fields(t, result)); diff != "" {
+				t.Errorf("template (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func fields(t testing.TB, template any) map[string]any {
+	t.Helper()
+	data, err := json.Marshal(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result map[string]any
+	if err := json.Unmarshal(data, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestRefusals(t *testing.T) {
+	for name, tc := range map[string]struct{ patch, want string }{
+		"no object": {`[a]`, `podTemplate: must be an object`},
+		"a misspelt field": {
+			`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
+		},
+		"a misspelt field of an item": {
+			`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
+			`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
+		},
+		"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field`},
+		"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector: must be of type string, is of type number`},
+		"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be of type bool, is of type string`},
+		"no quantity": {
+			`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
+			`podTemplate: is no patch of a pod template: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+		},
+		"null": {
+			`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
+			"podTemplate.spec.containers[0].livenessProbe: null is lost on its way through kubectl apply and Helm: to remove an object write {$patch: delete}",
+		},
+		"no directive": {
+			`{spec: {$path: delete}}`,
+			`podTemplate.spec.$path: "$path" is no directive of a strategic merge patch: write $patch: delete or $patch: replace`,
+		},
+		"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate: is no patch of a pod template: unknown patch type: destroy in map: map[$patch:destroy]`},
+		"an item without name": {
+			`{spec: {containers: [{image: a}]}}`,
+			`podTemplate: is no patch of a pod template: map: map[image:a] does not contain declared merge key: name`,
+		},
+		"a label of the selector": {
+			`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,
+		},
+		"every label": {
+			`{metadata: {labels: {$patch: replace, a: b}}}`,
+			"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it\n" +
+				"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove it",
+		},
+		"an annotation of ours": {
+			`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
+			"podTemplate.metadata.annotations[llamastack.io/inputs]: is the operator's own and cannot be changed: remove it",
+		},
+		"the image": {
+			`{spec: {containers: [{name: llama-stack, image: mine}]}}`,
+			"podTemplate.spec.containers[llama-stack].image: is chosen by spec.distribution: set spec.distribution.image instead",
+		},
+		"the server's container": {
+			`{spec: {containers: [{name: llama-stack, $patch: delete}]}}`,
+			"podTemplate.spec.containers[llama-stack]: is the server's container and can neither be removed nor renamed",
+		},
+		"a volume of ours": {
+			`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
+			"podTemplate.spec.volumes[lls-storage]: is the operator's and cannot be removed",
+		},
+		"the configuration": {
+			`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
+			"podTemplate.spec.volumes[user-config]: is the operator's and cannot be changed: give your volume another name",
+		},
+		"where the configuration is": {
+			`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
+			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": take another path`,
+		},
+		"the whole spec": {
+			`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
+			"podTemplate.spec.volumes[lls-storage]: is the operator's and cannot be removed\n" +
+				"podTemplate.spec.volumes[lls-tmp]: is the operator's and cannot be removed\n" +
+				"podTemplate.spec.volumes[user-config]: is the operator's and cannot be removed\n" +
+				`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": take another path`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, errs := podtemplate.Apply(template(t), toJSON(t, tc.patch), path)
+			if diff := cmp.Diff(tc.want, intent.Messages(errs)); diff != "" {
+				t.Errorf("errors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a patch may not do to a stack it may not do to any: admission sees it before there is a template.
+func TestCheck(t *testing.T) {
+	for patch, refused := range map[string]bool{
+		`{spec: {priorityClassName: high}}`:                              false,
+		`{spec: {containers: [{name: sidecar, image: a}]}}`:              false,
+		`{metadata: {labels: {app: mine}}}`:                              true,
+		`{spec: {volumes: [{name: lls-tls, secret: {secretName: a}}]}}`:  true,
+		`{spec: {containers: [{name: llama-stack, image: "server:1"}]}}`: true,
+	} {
+		if errs := podtemplate.Check(toJSON(t, patch), path); (len(errs) > 0) != refused {
+			t.Errorf("%s: %v, want refused %t", patch, errs, refused)
+		}
+	}
+}
+
+// Whatever is written, the pods stay those of the Deployment and run the server that was chosen.
+func FuzzApply(f *testing.F) {
+	for _, seed := range []string{
+		`{"spec":{"containers":[{"name":"llama-stack","image":"x"}]}}`, `{"metadata":{"labels":{"$patch":"replace"}}}`,
+		`{"spec":{"$retainKeys":["a"],"containers":[{"$patch":"replace"}]}}`, `{"spec":{"volumes":[{"name":"a","$patch":"delete"}]}}`,
+		`{"$patch":"delete"}`, `{"spec":{"$setElementOrder/containers":[{"name":"a"}]}}`, `{"spec":{"containers":[null]}}`, `[]`, `null`, `{`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, patch []byte) {
+		result, errs := podtemplate.Apply(template(t), patch, path)
+		if len(errs) > 0 {
+			return
+		}
+		for key, value := range names.Selector("my") {
+			if result.Labels[key] != value {
+				t.Errorf("label %s is %q", key, result.Labels[key])
+			}
+		}
+		if first := result.Spec.Containers[0]; *first.Name != names.Container || *first.Image != "server:1" {
+			t.Errorf("first container %v", first)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package podtemplate
+
+import (
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/json"
+)
+
+// Directives of a strategic merge patch: what a key that begins with "$" may be.
+const (
+	directive = "$patch"
+	remove    = "delete"
+)
+
+// directives by which a key of a patch is no field.
+var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/", "$setElementOrder/"}
+
+// read decodes a patch and finds what no pod template has. An object that is to be removed is null in the result: the
+// merge would leave an empty one.
+func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
+	var changes map[string]any
+	if err := stdjson.Unmarshal(patch, &changes); err != nil || changes == nil {
+		return nil, field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "must be an object")}
+	}
+	var errs field.ErrorList
+	fields, _ := withoutDirectives(changes, path, &errs).(map[string]any)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	if errs := strict(fields, path); len(errs) > 0 {
+		return nil, errs
+	}
+	removals(changes)
+	return changes, nil
+}
+
+// withoutDirectives is the patch as fields of a template only. It refuses null, which kubectl apply and Helm lose on
+// the way, and keys that look like a directive and are none.
+func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
+	switch value := value.(type) {
+	case map[string]any:
+		fields := make(map[string]any, len(value))
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			switch {
+			case !strings.HasPrefix(key, "$"):
+				fields[key] = withoutDirectives(value[key], path.Child(key), errs)
+			case !isDirective(key):
+				*errs = append(*errs, field.Forbidden(path.Child(key), fmt.Sprintf(
+					"%q is no directive of a strategic merge patch: write $patch: delete or $patch: replace", key)))
+			}
+		}
+		return fields
+	case []any:
+		list := make([]any, 0, len(value))
+		for i, item := range value {
+			list = append(list, withoutDirectives(item, path.Index(i), errs))
+		}
+		return list
+	case nil:
+		*errs = append(*errs, field.Forbidden(path,
+			"null is lost on its way through kubectl apply and Helm: to remove an object write {$patch: delete}"))
+	}
+	return value
+}
+
+func isDirective(key string) bool {
+	return slices.ContainsFunc(directives, func(known string) bool {
+		return key == known || strings.HasSuffix(known, "/") && strings.HasPrefix(key, known)
+	})
+}
+
+// strict decodes the fields as a pod template.
+func strict(fields map[string]any, path *field.Path) field.ErrorList {
+	data, err := stdjson.Marshal(fields)
+	if err != nil {
+		return broken(path, err)
+	}
+	unknown, err := json.UnmarshalStrict(data, &corev1.PodTemplateSpec{})
+	if mistyped, ok := errors.AsType[*stdjson.UnmarshalTypeError](err); ok {
+		return field.ErrorList{field.Invalid(path.Child(mistyped.Field), field.OmitValueType{},
+			fmt.Sprintf("must be of type %s, is of type %s", mistyped.Type, mistyped.Value))}
+	}
+	if err != nil {
+		return broken(path, err)
+	}
+	var errs field.ErrorList
+	for _, one := range unknown {
+		at, ok := errors.AsType[json.FieldError](one)
+		if !ok {
+			errs = append(errs, broken(path, one)...)
+			continue
+		}
+		errs = append(errs, field.Invalid(path.Child(at.FieldPath()), field.OmitValueType{}, unknownField(at.FieldPath())))
+	}
+	return errs
+}
+
+// removals makes {$patch: delete} of an object null. In a list it names the item that goes, and stays.
+func removals(fields map[string]any) {
+	for key, value := range fields {
+		switch value := value.(type) {
+		case map[string]any:
+			if value[directive] == remove {
+				fields[key] = nil
+				continue
+			}
+			removals(value)
+		case []any:
+			for _, item := range value {
+				if object, ok := item.(map[string]any); ok {
+					removals(object)
+				}
+			}
+		}
+	}
+}

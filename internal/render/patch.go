@@ -1,0 +1,33 @@
+package render
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
+)
+
+// InvalidError says that the spec cannot be rendered; each of its errors names the field and the remedy.
+type InvalidError struct {
+	Errors field.ErrorList
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("render the spec: %v", e.Errors.ToAggregate())
+}
+
+// patched lays the user's patch over the finished template: the last step, so that nothing of ours comes after it.
+func patched(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration,
+) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+	patch := overrides(&in.Stack.Spec).PodTemplate
+	if patch == nil {
+		return template, nil
+	}
+	result, errs := podtemplate.Apply(template, patch.Raw, field.NewPath("spec", "workload", "overrides", "podTemplate"))
+	if len(errs) > 0 {
+		return nil, &InvalidError{Errors: errs}
+	}
+	return result, nil
+}
