@@ -1,6 +1,7 @@
 package stackconfig
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ func (d *draft) neededStores() {
 			s.begin()
 			s.write(under(s.stores, store.Name), d.reference(store, origin), origin)
 			s.complete()
+			d.warn(Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; added it in %s",
+				setting, apiField(store.RequiredBy), defaultName(store.Family))})
 		}
 	}
 }

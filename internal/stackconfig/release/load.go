@@ -51,19 +51,29 @@ func load(line string) (*Release, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read release data: %w", err)
 	}
+	return Parse(data)
+}
+
+// Parse makes a Release of a data file in the form that `make release-data` writes, with what the embedded overlays and
+// history.yaml say of its line: the way that every embedded line goes.
+func Parse(data []byte) (*Release, error) {
+	doc, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
 	shared, err := sharedOverlay()
 	if err != nil {
 		return nil, err
 	}
-	own, err := readOverlay(line)
+	own, err := readOverlay(doc.Line)
 	if err != nil {
 		return nil, err
 	}
-	r, err := parse(data, shared, own)
+	r, err := corrected(doc, shared, own)
 	if err != nil {
 		return nil, err
 	}
-	r.Removed = removedBefore(line)
+	r.Removed = removedBefore(r.Line)
 	return r, addEarlier(r)
 }
 
@@ -91,12 +101,8 @@ func addEarlier(r *Release) error {
 	return nil
 }
 
-// parse makes a Release of a data file and its overlays.
-func parse(data []byte, overlays ...*overlay) (*Release, error) {
-	doc, err := decode(data)
-	if err != nil {
-		return nil, err
-	}
+// corrected makes a Release of a document and its overlays.
+func corrected(doc *document, overlays ...*overlay) (*Release, error) {
 	for _, o := range overlays {
 		if err := o.apply(doc); err != nil {
 			return nil, fmt.Errorf("apply overlay: %w", err)

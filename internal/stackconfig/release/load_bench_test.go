@@ -1,6 +1,13 @@
 package release
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
+
+// maxResident bounds what the data of all lines holds in memory. The bound on time, 50 ms for all of them, is held by
+// looking at BenchmarkLoadAll: a test would hang on the machine.
+const maxResident = 8 << 20
 
 // BenchmarkLoad shows what the first use of a line costs; the aim is a few milliseconds.
 func BenchmarkLoad(b *testing.B) {
@@ -9,4 +16,79 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkLoadAll shows what the use of every line costs (release.LinesWith): the aims are 50 ms, and 8 MiB resident.
+func BenchmarkLoadAll(b *testing.B) {
+	before := heap()
+	var all []*Release
+	for b.Loop() {
+		all = loadAll(b)
+	}
+	b.ReportMetric(float64(heap()-before), "resident-B")
+	runtime.KeepAlive(all)
+}
+
+// TestResident holds what the data of all lines keeps in memory, the text that is embedded in the program included.
+func TestResident(t *testing.T) {
+	text := embeddedBytes(t)
+	sharedOnce(t)
+	before := heap()
+	all := loadAll(t)
+	built := heap() - before
+	runtime.KeepAlive(all)
+	t.Logf("%d lines: %d KiB built, %d KiB of text", len(all), built>>10, text>>10)
+	if built+text > maxResident {
+		t.Errorf("the data of all lines holds %d bytes, and %d of text: more than %d", built, text, maxResident)
+	}
+}
+
+func loadAll(t testing.TB) []*Release {
+	t.Helper()
+	all := make([]*Release, 0, len(files().lines))
+	for _, line := range files().lines {
+		r, err := load(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// sharedOnce reads what is read once for all lines, whatever else ran before.
+func sharedOnce(t *testing.T) {
+	t.Helper()
+	if _, err := sharedOverlay(); err != nil {
+		t.Fatal(err)
+	}
+	history()
+}
+
+// embeddedBytes are mapped from the program's file, and resident once they were read.
+func embeddedBytes(t *testing.T) int64 {
+	t.Helper()
+	entries, err := embedded.ReadDir("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int64
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	return size
+}
+
+// heap is what is in use after a collection.
+func heap() int64 {
+	// Twice: what has a finalizer goes with the second one.
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }

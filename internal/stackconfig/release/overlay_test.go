@@ -83,7 +83,11 @@ func parseText(data, corrections string) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse([]byte(data), o)
+	doc, err := decode([]byte(data))
+	if err != nil {
+		return nil, err
+	}
+	return corrected(doc, o)
 }
 
 func TestOverlay(t *testing.T) {

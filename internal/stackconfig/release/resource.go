@@ -56,9 +56,22 @@ func (r *Resource) Public(id, provider, own string) string {
 	case own != "" && own != id:
 		form = r.PublicAlias
 	}
-	return strings.NewReplacer(
-		"{provider_id}", provider, "{"+r.IDKey+"}", id, "{"+r.ProviderIDKey+"}", cmp.Or(own, id),
-	).Replace(form)
+	var text strings.Builder
+	for part := range strings.SplitSeq(form, "{") {
+		key, rest, placeholder := strings.Cut(part, "}")
+		switch {
+		case !placeholder:
+			rest = part
+		case key == r.IDKey:
+			text.WriteString(id)
+		case key == r.ProviderIDKey:
+			text.WriteString(cmp.Or(own, id))
+		default:
+			text.WriteString(provider)
+		}
+		text.WriteString(rest)
+	}
+	return text.String()
 }
 
 // DropsID says that clients do not see the id of an entry whose provider calls it something else.

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+const (
+	dataFile = "../stackconfig/release/data/0.7.json"
+	// keyRow is all that a new key of a provider takes, typeRow and classRow all that a new type takes.
+	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
+	typeRow = `{"config": "NewcomerConfig", "endpoint_key": "address", "endpoint_path": "/v9", "credential_key": "pass"}`
+	newKeys = `{"extra": "ignore", "keys": [
+		{"name": "address", "type": "HttpUrl", "required": true}, {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
+)
+
+// withRows is the default release as if its data had the rows.
+func withRows(t *testing.T) *release.Release {
+	t.Helper()
+	data, err := os.ReadFile(dataFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := map[string]any{}
+	if err := json.Unmarshal(data, &document); err != nil {
+		t.Fatal(err)
+	}
+	row := func(text string) (value any) {
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	providers, classes := document["providers"].(map[string]any), document["classes"].(map[string]any)
+	vllm := classes[providers["inference/remote::vllm"].(map[string]any)["config"].(string)].(map[string]any)
+	vllm["keys"] = append(vllm["keys"].([]any), row(keyRow))
+	providers["inference/remote::newcomer"] = row(typeRow)
+	classes["NewcomerConfig"] = row(newKeys)
+	if data, err = json.Marshal(document); err != nil {
+		t.Fatal(err)
+	}
+	rel, err := release.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rel
+}
+
+// A key of a provider, and a whole type, are rows of the data and no code: they are described by `providers`, checked and
+// written into the configuration.
+func TestAProviderKeyIsOneRowOfData(t *testing.T) {
+	rel := withRows(t)
+	for _, tc := range []struct {
+		name  string
+		rel   *release.Release
+		wants string
+		want  []string
+	}{
+		{
+			"unknown without the row", release.Default(), "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 5}",
+			[]string{"spec.providers.inference.settings.draft_tokens: unknown key"},
+		},
+		{"written", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 5}", []string{" draft_tokens: 5\n"}},
+		{"nearest", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_token: 5}", []string{`did you mean "draft_tokens"?`}},
+		{"wrong type", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: many}", []string{"draft_tokens: must be int, found a string"}},
+		{"out of range", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 0}", []string{"draft_tokens: must be"}},
+		{"a type", rel, "provider: newcomer, endpoint: 'http://n', apiKey: {secretKeyRef: {name: creds, key: k}}", []string{
+			"provider_type: remote::newcomer", "address: http://n/v9\n", "pass: ${env.LLSD_NEWCOMER_API_KEY}\n",
+		}},
+		{"a required key of a type", rel, "provider: newcomer", []string{"endpoint: required: remote::newcomer does not start without an endpoint"}},
+		{"the type without the row", release.Default(), "provider: newcomer", []string{`"newcomer" is not a type of inference provider in release 0.7`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			told := builtWith(t, tc.rel, tc.wants)
+			for _, want := range tc.want {
+				if !strings.Contains(told, want) {
+					t.Errorf("no %q in\n%s", want, told)
+				}
+			}
+			if tc.name == "written" && strings.Contains(told, "warning:") {
+				t.Errorf("told:\n%s", told)
+			}
+		})
+	}
+	var described bytes.Buffer
+	if err := writeKeys(&described, chosenTypes(rel, []string{"inference"}, []string{"vllm"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeTypes(&described, chosenTypes(rel, []string{"inference"}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(strings.Fields(described.String()), " ")
+	for _, want := range []string{"draft_tokens int - - 4", "inference remote::newcomer address pass -"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("no %q in\n%s", want, described.String())
+		}
+	}
+}
+
+// builtWith is everything that is said of a stack with one inference provider: errors, warnings, the configuration.
+func builtWith(t *testing.T, rel *release.Release, provider string) string {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	text := "metadata: {name: demo, namespace: default}\nspec: {distribution: {name: starter}, providers: {inference: {" + provider + "}}}"
+	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
+		t.Fatal(err)
+	}
+	starter, _ := rel.Distribution("starter")
+	base, err := starter.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := outcome{}
+	built, err := plan.Build(plan.Input{
+		Object: object, Base: &plan.Base{Data: base, Source: v1alpha2.ConfigSourceEmbedded},
+		Distribution: distribution.Resolved{Name: "starter", Image: "starter:1", Release: rel, Exact: true, DetectedBy: distribution.ByCatalogue},
+	})
+	if err != nil {
+		found.refuse(err)
+		return strings.Join(found.errs, "\n")
+	}
+	found.warn(built.Warnings)
+	for i, warning := range found.warnings {
+		found.warnings[i] = "warning: " + warning
+	}
+	return strings.Join(found.warnings, "\n") + "\n" + string(built.Config)
+}
