@@ -53,7 +53,20 @@ func (m *manifests) offline(s stack) outcome {
 			found.notes = append(found.notes, model.String())
 		}
 	}
+	if image, ok := m.unreadImage(&s.object.Spec); ok {
+		found.notes = append(found.notes, fmt.Sprintf(
+			"the labels of image %q are not read here; in a cluster the configuration and the release that they tell go first", image))
+	}
 	return found
+}
+
+// unreadImage is the image of the operator's ConfigMap from which an operator
+// would take the base configuration.
+func (m *manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
+	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
+		return "", false
+	}
+	return m.images.Image(spec.Distribution.Name, spec.Distribution.Version)
 }
 
 // refuse notes what is wrong: of a plan that failed, each finding.
@@ -77,8 +90,7 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 
 func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, error) {
 	spec := &object.Spec
-	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
-		distribution.Overrides{})
+	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version, m.images)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +119,13 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
 	}
 	if resolved.Base == nil {
-		return nil, fmt.Errorf("spec.distribution.image: %q: the base configuration of an image is not known here; "+
+		path := "spec.distribution.image"
+		if object.Spec.Distribution.Name != "" {
+			path = "spec.distribution.name"
+		}
+		return nil, fmt.Errorf("%s: %q: the base configuration of an image is not known here; "+
 			"give one with spec.baseConfig and its ConfigMap in a file, or use overrideConfig; see docs/configuration.md",
-			resolved.Image)
+			path, resolved.Image)
 	}
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }

@@ -25,11 +25,10 @@ var outputs = map[string]func(io.Writer, stack, *plan.Plan) error{
 }
 
 type renderOptions struct {
-	files     []string
-	output    string
-	namespace string
-	release   string
-	explain   bool
+	sources
+	output  string
+	release string
+	explain bool
 }
 
 func newRenderCommand(streams Streams) *cobra.Command {
@@ -53,6 +52,10 @@ never printed.`,
   # each key of the configuration, and which field of the spec or what else wrote it
   kubectl llamastack render -f stack.yaml --explain
 
+  # with the images that the cluster's operator puts in place of its own
+  kubectl get configmap llama-stack-operator-config -n llama-stack-k8s-operator-system -o yaml > operator.yaml
+  kubectl llamastack render -f stack.yaml --operator-config operator.yaml
+
   # what another release of the server would get
   kubectl llamastack render -f stack.yaml -o config --release 0.8`,
 		Args: cobra.NoArgs,
@@ -60,7 +63,7 @@ never printed.`,
 			return runRender(command.InOrStdin(), streams, options)
 		},
 	}
-	addFileFlags(command, &options.files, &options.namespace)
+	options.addFlags(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"what to print: objects, config or env, objects unless given; with --explain: table, json or yaml, table unless given")
 	command.Flags().StringVar(&options.release, "release", "", "render as if the stacks asked for this server release, for example 0.8")
@@ -69,20 +72,13 @@ never printed.`,
 	return command
 }
 
-func addFileFlags(command *cobra.Command, files *[]string, namespace *string) {
-	command.Flags().StringArrayVarP(files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
-	command.Flags().StringVarP(namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
-	if err := command.MarkFlagRequired("filename"); err != nil {
-		panic(err) // the flag stands two lines above
-	}
-}
-
 func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 	write, err := options.writer()
 	if err != nil {
 		return err
 	}
-	found, err := readManifests(options.files, options.namespace, stdin)
+	p := newPrinter(streams)
+	found, err := options.read(stdin, p)
 	if err != nil {
 		return err
 	}
@@ -91,7 +87,7 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 			return err
 		}
 	}
-	outcomes, err := found.offlineAll(newPrinter(streams))
+	outcomes, err := found.offlineAll(p)
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,10 @@ import (
 )
 
 type upgradeOptions struct {
-	files     []string
-	namespace string
-	to        string
-	from      string
-	output    string
+	sources
+	to     string
+	from   string
+	output string
 }
 
 func newUpgradeCheckCommand(streams Streams) *cobra.Command {
@@ -37,7 +36,7 @@ when a stack would not boot.`,
 			return runUpgradeCheck(command.InOrStdin(), streams, options)
 		},
 	}
-	addFileFlags(command, &options.files, &options.namespace)
+	options.addFlags(command)
 	command.Flags().StringVar(&options.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	command.Flags().StringVar(&options.from, "from", "", "the release to compare with; the one that the stack asks for unless given")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
@@ -66,7 +65,7 @@ func runUpgradeCheck(stdin io.Reader, streams Streams, options upgradeOptions) e
 	if err := checkForm(options.output); err != nil {
 		return err
 	}
-	found, err := readManifests(options.files, options.namespace, stdin)
+	found, err := options.read(stdin, newPrinter(streams))
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,8 @@ import (
 )
 
 type validateOptions struct {
-	files     []string
-	namespace string
-	strict    bool
+	sources
+	strict bool
 }
 
 func newValidateCommand(streams Streams) *cobra.Command {
@@ -31,17 +30,17 @@ and the remedy. The exit code is 1 when there is an error.`,
 			return runValidate(command.InOrStdin(), streams, options)
 		},
 	}
-	addFileFlags(command, &options.files, &options.namespace)
+	options.addFlags(command)
 	command.Flags().BoolVar(&options.strict, "strict", false, "take warnings for errors")
 	return command
 }
 
 func runValidate(stdin io.Reader, streams Streams, options validateOptions) error {
-	found, err := readManifests(options.files, options.namespace, stdin)
+	p := newPrinter(streams)
+	found, err := options.read(stdin, p)
 	if err != nil {
 		return err
 	}
-	p := newPrinter(streams)
 	wrong := 0
 	for _, s := range found.stacks {
 		if !report(p, s, found.offline(s), options.strict) {

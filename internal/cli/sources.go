@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// sources are where the objects of a verb are read from.
+type sources struct {
+	files     []string
+	namespace string
+	// operatorConfig is a file with the operator's ConfigMap; empty: the operator is
+	// taken to have none.
+	operatorConfig string
+}
+
+func (s *sources) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
+	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
+	flags.StringVar(&s.operatorConfig, "operator-config", "",
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images are used as in its cluster")
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err) // the flag stands some lines above
+	}
+}
+
+// read gives the stacks and what belongs to them.
+func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
+	found, err := readManifests(s.files, s.namespace, stdin)
+	if err != nil || s.operatorConfig == "" {
+		return found, err
+	}
+	found.images, err = readOperatorConfig(s.operatorConfig, stdin, p)
+	return found, err
+}
+
+// readOperatorConfig gives the images of the operator's ConfigMap. An operator
+// keeps the last good state of a key with an error; here none is known, so that
+// it ends the command.
+func readOperatorConfig(path string, stdin io.Reader, p printer) (distribution.Overrides, error) {
+	configMap, err := findOperatorConfig(path, stdin)
+	if err != nil {
+		return nil, fmt.Errorf("--operator-config: %w", err)
+	}
+	config, errs := operatorconfig.Read(configMap, operatorconfig.Config{})
+	var problems []string
+	for _, err := range errs {
+		message := path + ": " + names.OperatorConfigMap + ": " + intent.Message(err)
+		if slices.Contains(operatorconfig.Keys(), operatorconfig.KeyOf(err)) {
+			problems = append(problems, message)
+		} else {
+			p.warning(message + "; the key has no effect")
+		}
+	}
+	if len(problems) > 0 {
+		return nil, &rejection{problems: problems, summary: "the operator would keep what these keys said before, which is not known here"}
+	}
+	return config.Images, nil
+}
+
+func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error) {
+	documents, err := readDocuments(path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	var found *corev1.ConfigMap
+	for _, doc := range documents {
+		meta, err := peek(doc)
+		if err != nil {
+			return nil, err
+		}
+		if meta.Kind != "ConfigMap" || meta.APIVersion != "v1" {
+			continue
+		}
+		configMap := &corev1.ConfigMap{}
+		if err := yaml.Unmarshal(doc.data, configMap); err != nil {
+			return nil, fmt.Errorf("decode a ConfigMap in %s: %w", doc.file, err)
+		}
+		if configMap.Name != names.OperatorConfigMap {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%s has two ConfigMaps %q", path, names.OperatorConfigMap)
+		}
+		found = configMap
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%s has no ConfigMap %q", path, names.OperatorConfigMap)
+	}
+	return found, nil
+}

@@ -1,0 +1,108 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// operatorConfig writes the operator's ConfigMap into a file, beside another one.
+func operatorConfig(t *testing.T, data string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "operator.yaml")
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {image-overrides: 'starter: wrong:1'}\n---\n" +
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llama-stack-operator-config, namespace: anywhere}\ndata:\n" + data
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+const overrides = `  image-overrides: |
+    starter: mirror.example.com/starter:0.7.1
+    starter@0.8: mirror.example.com/starter:0.8.0
+    team: mirror.example.com/team:0.7.3
+`
+
+// The images are those that an operator with that ConfigMap would run.
+func TestOperatorConfigGivesTheImages(t *testing.T) {
+	file := operatorConfig(t, overrides)
+	const vllm = `providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}`
+	for name, tc := range map[string]struct{ spec, image, note string }{
+		"name": {
+			"{distribution: {name: starter}, " + vllm + "}", "mirror.example.com/starter:0.7.1",
+			`note: -: demo: the labels of image "mirror.example.com/starter:0.7.1" are not read here`,
+		},
+		"name and version": {
+			`{distribution: {name: starter, version: "0.8"}, ` + vllm + "}", "mirror.example.com/starter:0.8.0",
+			`the labels of image "mirror.example.com/starter:0.8.0" are not read here`,
+		},
+		"name without a configuration to make": {"{distribution: {name: starter}}", "mirror.example.com/starter:0.7.1", ""},
+		"added name":                           {"{distribution: {name: team}}", "mirror.example.com/team:0.7.3", ""},
+		"own image":                            {`{distribution: {image: "example.com/own:1"}}`, "example.com/own:1", ""},
+		"base of ours":                         {"{distribution: {name: team}, overrideConfig: {configMapName: mine}}", "mirror.example.com/team:0.7.3", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'version: 2'}\n"
+			got := run(t, stack(tc.spec)+mine, "render", "-f", "-", "--operator-config", file)
+			if got.code != 0 {
+				t.Fatalf("exit code %d\n%s", got.code, got.err)
+			}
+			contains(t, got.out, "image: "+tc.image+"\n")
+			if strings.Contains(got.err, "are not read here") != (tc.note != "") {
+				t.Errorf("told:\n%s", got.err)
+			}
+			contains(t, got.err, tc.note)
+		})
+	}
+	checked := run(t, stack("{distribution: {name: team}, "+vllm+"}"), "validate", "-f", "-", "--operator-config", file)
+	if checked.code != 1 {
+		t.Errorf("exit code %d, want 1", checked.code)
+	}
+	contains(t, checked.err, `spec.distribution.name: "mirror.example.com/team:0.7.3": the base configuration of an image is not known here`)
+	upgraded := run(t, stack("{distribution: {name: starter}, "+vllm+"}"), "upgrade-check", "-f", "-", "--to", "0.8", "--operator-config", file)
+	if words := fields(t, upgraded.out, "image"); words[1] != "mirror.example.com/starter:0.7.1" || words[2] != "mirror.example.com/starter:0.8.0" {
+		t.Errorf("the images are %q", words)
+	}
+}
+
+func TestOperatorConfigRefuses(t *testing.T) {
+	valid := stack("{distribution: {name: starter}}")
+	bad := operatorConfig(t, "  image-overrides: |\n    starter: 'no image'\n    starter@9.9: a:1\n  registries: 'readLabels: perhaps'\n")
+	got := run(t, valid, "render", "-f", "-", "--operator-config", bad)
+	if got.code != 1 || got.out != "" {
+		t.Errorf("exit code %d, want 1, with nothing rendered:\n%s", got.code, got.out)
+	}
+	contains(t, got.err, bad+`: llama-stack-operator-config: image-overrides[starter]: `, `image-overrides[starter@9.9]: version "9.9"`,
+		"registries.readLabels: line 1: must be true or false", "the operator would keep what these keys said before, which is not known here")
+
+	unread := operatorConfig(t, "  image-override: 'starter: a:1'\n")
+	got = run(t, valid, "validate", "-f", "-", "--operator-config", unread)
+	if got.code != 0 {
+		t.Errorf("exit code %d, want 0\n%s", got.code, got.err)
+	}
+	contains(t, got.err, `warning: `+unread+`: llama-stack-operator-config: image-override: unknown key, did you mean "image-overrides"?; the key has no effect`)
+
+	empty, twice := filepath.Join(t.TempDir(), "empty.yaml"), operatorConfig(t, overrides)
+	data, err := os.ReadFile(twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, content := range map[string]string{empty: "kind: ConfigMap\n", twice: string(data) + "---\n" + string(data)} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{
+		empty:          empty + ` has no ConfigMap "llama-stack-operator-config"`,
+		twice:          twice + ` has two ConfigMaps "llama-stack-operator-config"`,
+		"nowhere.yaml": "nowhere.yaml",
+	} {
+		got := run(t, valid, "render", "-f", "-", "--operator-config", file)
+		if got.code != 2 || got.out != "" {
+			t.Errorf("%s: exit code %d, want 2", file, got.code)
+		}
+		contains(t, got.err, "--operator-config: ", want)
+	}
+}
