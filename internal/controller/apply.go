@@ -104,6 +104,9 @@ func (r *Reconciler) decide(s *state) error {
 // apply writes what differs. What was applied before a failure stays; the next
 // attempt finds it in force.
 func (r *Reconciler) apply(ctx context.Context, s *state) error {
+	if err := r.handOverReplicas(ctx, s); err != nil {
+		return err
+	}
 	var err error
 	s.applied, err = r.applier.Set(ctx, s.owner(), s.claims)
 	if err != nil {
@@ -135,6 +138,10 @@ func (r *Reconciler) conclude(s *state) {
 	if s.newerImage != "" {
 		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
 			s.newerImage)
+	}
+	if left := s.decision.Record.Autoscaled; left.Count > 0 {
+		message += fmt.Sprintf("; it keeps the %s that the autoscaler left, until spec.workload.replicas is not %d any more",
+			count(int(left.Count), "replica"), left.Spec)
 	}
 	s.holds(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
 	s.holds(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")

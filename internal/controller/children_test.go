@@ -96,6 +96,7 @@ workload:
   resources: {requests: {cpu: 500m, memory: 0.5Gi}}
   storage: {size: 1Gi, accessModes: [ReadWriteMany]}
   podDisruptionBudget: {minAvailable: 1}
+  autoscaling: {maxReplicas: 5}
   topologySpreadConstraints:
   - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: llama-stack}}}
   overrides:
@@ -131,6 +132,7 @@ func TestCallsWithEveryOption(t *testing.T) {
 		"patch deployments my",
 		"patch services my-service",
 		"patch poddisruptionbudgets my-pdb",
+		"patch horizontalpodautoscalers my-hpa",
 		"patch llamastackdistributions status my",
 	}
 	seen := b.settled(t, "every-option")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -73,7 +74,7 @@ func Watched() []client.Object {
 	watched := []client.Object{
 		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{},
 		&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
-		&policyv1.PodDisruptionBudget{},
+		&policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
 	}
 	for _, kind := range metadataOnly() {
 		object := &metav1.PartialObjectMetadata{}
@@ -111,7 +112,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	// Of some children the status is nobody's concern here, and it changes with every pod.
-	specChanged := builder.WithPredicates(predicate.Or[client.Object](ourChange(), ownersChanged()))
+	specChanged := builder.WithPredicates(predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged()))
 	err := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
 		Owns(&appsv1.Deployment{}, changed).
@@ -119,6 +120,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Owns(&corev1.ServiceAccount{}, changed).
 		Owns(&corev1.PersistentVolumeClaim{}, changed).
 		Owns(&policyv1.PodDisruptionBudget{}, specChanged).
+		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, specChanged).
 		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, changed).
 		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
@@ -171,6 +173,18 @@ func ourChange() predicate.Predicate {
 func ownersChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
+	}}
+}
+
+// autoscalerChanged compares the spec of autoscalers, which have no generation.
+func autoscalerChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)
+		if !ok {
+			return false
+		}
+		now, ok := e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
+		return ok && !equality.Semantic.DeepEqual(before.Spec, now.Spec)
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,15 +31,16 @@ func cacheOptions(namespaces []string) cache.Options {
 		// For our own kind, which must not be named below: its definition may come later.
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}:            children,
-			&corev1.Service{}:               children,
-			&corev1.ServiceAccount{}:        children,
-			&corev1.PersistentVolumeClaim{}: children,
-			&policyv1.PodDisruptionBudget{}: children,
-			&appsv1.ReplicaSet{}:            workload,
-			&corev1.Pod{}:                   workload,
-			&corev1.ConfigMap{}:             metadata,
-			&corev1.Secret{}:                metadata,
+			&appsv1.Deployment{}:                     children,
+			&corev1.Service{}:                        children,
+			&corev1.ServiceAccount{}:                 children,
+			&corev1.PersistentVolumeClaim{}:          children,
+			&policyv1.PodDisruptionBudget{}:          children,
+			&autoscalingv2.HorizontalPodAutoscaler{}: children,
+			&appsv1.ReplicaSet{}:                     workload,
+			&corev1.Pod{}:                            workload,
+			&corev1.ConfigMap{}:                      metadata,
+			&corev1.Secret{}:                         metadata,
 		},
 	}
 	for _, namespace := range namespaces {

@@ -22,6 +22,9 @@ func PersistentVolumeClaim(stack string) string { return stack + "-pvc" }
 // PodDisruptionBudget is the name of the budget of the pods.
 func PodDisruptionBudget(stack string) string { return stack + "-pdb" }
 
+// HorizontalPodAutoscaler is the name of what scales the pods.
+func HorizontalPodAutoscaler(stack string) string { return stack + "-hpa" }
+
 // ConfigMap is the name of the generated configuration with the given content
 // hash (FR-024).
 func ConfigMap(stack, hash string) string {

@@ -45,6 +45,10 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 	if p.BaseConfigMapName != "" {
 		source = string(p.ConfigSource)
 	}
+	var autoscaled record.Autoscaled
+	if render.Autoscaled(spec) {
+		autoscaled.Spec = render.Replicas(spec)
+	}
 	return record.Record{
 		UID:          in.Object.UID,
 		Generation:   in.Object.Generation,
@@ -63,6 +67,7 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 		},
 		BaseConfigMap:   p.BaseConfigMapName,
 		BaseSource:      source,
+		Autoscaled:      autoscaled,
 		OperatorVersion: in.OperatorVersion,
 	}
 }

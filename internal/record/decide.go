@@ -54,6 +54,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 		return apply(Changed, rendered, rendered.Record)
 	}
 	seen := look(live, replicaSets, rendered.Record)
+	rendered = keepReplicas(seen, rendered)
 	if generation, stale := seen.newerGeneration(); stale {
 		return stop(seen, fmt.Sprintf("generation %d was rendered already, read again", generation)), nil
 	}

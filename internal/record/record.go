@@ -42,6 +42,8 @@ type Record struct {
 	BaseSource string `json:"baseSource,omitempty"`
 	// OperatorVersion that rendered.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
+	// Autoscaled is the number of replicas that an autoscaler has or left.
+	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
 	// Kept is present while the template is left as it is although it would be rendered differently.
 	Kept *Kept `json:"kept,omitempty"`
 }

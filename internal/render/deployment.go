@@ -25,19 +25,23 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
+	spec := appsv1ac.DeploymentSpec().
+		WithRevisionHistoryLimit(revisionHistory).
+		WithProgressDeadlineSeconds(progressDeadline).
+		WithSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(in.Stack.Name))).
+		WithStrategy(strategy(&in.Stack.Spec)).
+		WithTemplate(template)
+	if !Autoscaled(&in.Stack.Spec) {
+		spec.WithReplicas(Replicas(&in.Stack.Spec))
+	}
 	return appsv1ac.Deployment(names.Deployment(in.Stack.Name), in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
 		WithOwnerReferences(owner(in.Stack)...).
-		WithSpec(appsv1ac.DeploymentSpec().
-			WithReplicas(replicas(&in.Stack.Spec)).
-			WithRevisionHistoryLimit(revisionHistory).
-			WithProgressDeadlineSeconds(progressDeadline).
-			WithSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(in.Stack.Name))).
-			WithStrategy(strategy(&in.Stack.Spec)).
-			WithTemplate(template)), nil
+		WithSpec(spec), nil
 }
 
-func replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
+// Replicas is the number of pods that the spec asks for.
+func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	if wanted := workload(spec).Replicas; wanted != nil {
 		return *wanted
 	}

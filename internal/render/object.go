@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +32,7 @@ var (
 	deploymentKind     = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	serviceKind        = corev1.SchemeGroupVersion.WithKind("Service")
 	budgetKind         = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
+	autoscalerKind     = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")
 )
 
 // factories lists every child in the order in which they are applied: what a pod needs to start, then the Deployment,
@@ -44,6 +46,7 @@ var factories = []factory{
 	child(deploymentKind, deployment),
 	child(serviceKind, service),
 	child(budgetKind, podDisruptionBudget),
+	child(autoscalerKind, horizontalPodAutoscaler),
 }
 
 // Objects renders every child the stack should have, in the order to apply them.
@@ -68,6 +71,7 @@ func Objects(in Input) ([]Object, error) {
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, budgetKind,
+		autoscalerKind,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -13,7 +12,7 @@ import (
 // there is always another to serve.
 func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfiguration, error) {
 	configured := workload(&in.Stack.Spec).PodDisruptionBudget
-	if configured == nil && leastReplicas(&in.Stack.Spec) < 2 {
+	if configured == nil && max(Replicas(&in.Stack.Spec), LeastAutoscaled(&in.Stack.Spec)) < 2 {
 		return nil, nil
 	}
 	spec := policyv1ac.PodDisruptionBudgetSpec().
@@ -30,17 +29,4 @@ func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfigur
 		WithLabels(names.Labels(in.Stack.Name)).
 		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(spec), nil
-}
-
-// leastReplicas is how many pods the stack has at the least.
-func leastReplicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
-	autoscaling := workload(spec).Autoscaling
-	switch {
-	case autoscaling == nil:
-		return replicas(spec)
-	case autoscaling.MinReplicas == nil:
-		return 1
-	default:
-		return *autoscaling.MinReplicas
-	}
 }

@@ -22,9 +22,6 @@ var unsupported = []unsupportedField{
 	{"spec.networking.allowedFrom", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Networking != nil && s.Networking.AllowedFrom != nil
 	}},
-	{"spec.workload.autoscaling", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Workload != nil && s.Workload.Autoscaling != nil
-	}},
 	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
 	}},

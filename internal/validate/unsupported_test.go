@@ -19,9 +19,6 @@ var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
 	"spec.networking.allowedFrom": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Networking = &v1alpha2.NetworkingSpec{AllowedFrom: &v1alpha2.AllowedFromSpec{}}
 	},
-	"spec.workload.autoscaling": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Workload = &v1alpha2.WorkloadSpec{Autoscaling: &v1alpha2.AutoscalingSpec{}}
-	},
 	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
 	},

@@ -1,0 +1,127 @@
+package controller_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// scale does what an autoscaler or kubectl scale does.
+func (b *bench) scale(t *testing.T, object client.Object, name string, replicas int32) {
+	t.Helper()
+	b.get(t, name, object)
+	scale := &autoscalingv1.Scale{}
+	if err := b.SubResource("scale").Get(t.Context(), object, scale); err != nil {
+		t.Fatal(err)
+	}
+	scale.Spec.Replicas = replicas
+	if err := b.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replicaHistory watches how many pods a Deployment asks for: every number that
+// was another than the one before.
+func (b *bench) replicaHistory(t *testing.T) func() []int32 {
+	t.Helper()
+	watching, err := client.NewWithWatch(plane.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := watching.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(b.namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(events.Stop)
+	var mu sync.Mutex
+	var history []int32
+	go func() {
+		for event := range events.ResultChan() {
+			deployment, ok := event.Object.(*appsv1.Deployment)
+			if !ok {
+				continue
+			}
+			mu.Lock()
+			if now := *deployment.Spec.Replicas; len(history) == 0 || history[len(history)-1] != now {
+				history = append(history, now)
+			}
+			mu.Unlock()
+		}
+	}()
+	return func() []int32 {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(history)
+	}
+}
+
+// Five replicas stay five when an autoscaler takes and leaves them; not for a
+// moment are they reset to one. Its own number is not fought, and what the spec
+// asks for takes effect as soon as it asks for something new.
+func TestAutoscaling(t *testing.T) {
+	const version = "autoscaling"
+	spec := func(replicas, autoscaling string) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {%s %s}}`, replicas, autoscaling)
+	}
+	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
+	b := newBench(t)
+	b.start(t, version)
+	history := b.replicaHistory(t)
+	want := func(numbers ...int32) {
+		t.Helper()
+		b.settled(t, version)
+		eventually(t, func() error {
+			if got := history(); !slices.Equal(got, numbers) {
+				return fmt.Errorf("numbers of replicas over time %v, want %v", got, numbers)
+			}
+			return nil
+		})
+	}
+	b.create(t, b.stack(t, "my", spec("replicas: 5", "")))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	want(5)
+
+	b.respec(t, "my", spec("replicas: 5,", "autoscaling: {maxReplicas: 9}"))
+	b.appears(t, "my-hpa", autoscaler)
+	want(5)
+	b.respec(t, "my", spec("replicas: 5", ""))
+	b.goes(t, "my-hpa", autoscaler)
+	want(5)
+
+	b.respec(t, "my", spec("", "autoscaling: {minReplicas: 2, maxReplicas: 9}"))
+	b.appears(t, "my-hpa", autoscaler)
+	want(5)
+	b.scale(t, &appsv1.Deployment{}, "my", 7)
+	b.respec(t, "my", spec("", "autoscaling: {minReplicas: 3, maxReplicas: 9}"))
+	want(5, 7)
+	b.respec(t, "my", spec("", ""))
+	b.goes(t, "my-hpa", autoscaler)
+	want(5, 7)
+	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	if kept := "it keeps the 7 replicas that the autoscaler left, until spec.workload.replicas is not 1 any more"; !strings.Contains(condition.Message, kept) {
+		t.Errorf("message %q, want %q in it", condition.Message, kept)
+	}
+	b.scale(t, &appsv1.Deployment{}, "my", 6)
+	want(5, 7, 6, 7) // drift, put back
+
+	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 2)
+	want(5, 7, 6, 7, 2)
+	b.respec(t, "my", spec("replicas: 2,", "autoscaling: {minReplicas: 3, maxReplicas: 9}"))
+	b.appears(t, "my-hpa", autoscaler)
+	want(5, 7, 6, 7, 2, 3)
+
+	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 0)
+	want(5, 7, 6, 7, 2, 3, 0)
+	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
+	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 1)
+	want(5, 7, 6, 7, 2, 3, 0, 3)
+}
