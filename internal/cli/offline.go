@@ -100,8 +100,8 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, 
 			return nil, err
 		}
 	}
-	if source := spec.OverrideConfig; source != nil {
-		if input.Override, err = m.override(object.Namespace, source); err != nil {
+	if spec.OverrideConfig != nil {
+		if input.Override, err = m.override(object); err != nil {
 			return nil, err
 		}
 	}
@@ -118,6 +118,9 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 		}
 		return &plan.Base{Data: data, Source: v1alpha2.ConfigSourceConfigMap}, nil
 	}
+	if resolved.Base == nil && plan.BaseOptional(object) {
+		return nil, nil
+	}
 	if resolved.Base == nil {
 		path := "spec.distribution.image"
 		if object.Spec.Distribution.Name != "" {
@@ -130,37 +133,59 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
 
-func (m *manifests) override(namespace string, source *v1alpha2.OverrideConfigSource) (*plan.Override, error) {
-	data, err := m.configMapKey(namespace, "spec.overrideConfig", source.ConfigMapName, source.Key)
+// override reads the whole configuration that the spec names.
+func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
+	const path = "spec.overrideConfig"
+	name := object.Spec.OverrideConfig.ConfigMapName
+	configMap, err := m.configMap(object.Namespace, path, name)
 	if err != nil {
 		return nil, err
 	}
-	key := source.Key
-	if key == "" {
-		key = v1alpha2.DefaultConfigKey
+	files := configMapFiles(configMap)
+	found := &plan.Override{ConfigMapName: name, Key: intent.OverrideKey(object, files), Files: files}
+	for _, use := range intent.ConfigMaps(object) {
+		if use.Purpose != intent.PurposeOverride {
+			continue
+		}
+		if _, ok := files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
+			return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, name, found.Key)
+		}
 	}
-	return &plan.Override{ConfigMapName: source.ConfigMapName, Key: key, Data: data}, nil
+	found.Data = files[found.Key]
+	return found, nil
 }
 
 func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
 	if key == "" {
 		key = v1alpha2.DefaultConfigKey
 	}
-	configMap, ok := m.configMaps[objectKey{namespace, name}]
-	if !ok {
-		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q is in none of the files; add it with another --filename",
-			path, name, namespace)
+	configMap, err := m.configMap(namespace, path, name)
+	if err != nil {
+		return nil, err
 	}
-	if data, ok := configMapData(configMap, key); ok {
+	if data, ok := configMapFiles(configMap)[key]; ok {
 		return data, nil
 	}
 	return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, name, key)
 }
 
-func configMapData(configMap *corev1.ConfigMap, key string) ([]byte, bool) {
-	if text, ok := configMap.Data[key]; ok {
-		return []byte(text), true
+func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
+	configMap, ok := m.configMaps[objectKey{namespace, name}]
+	if !ok {
+		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q is in none of the files; add it with another --filename",
+			path, name, namespace)
 	}
-	data, ok := configMap.BinaryData[key]
-	return data, ok
+	return configMap, nil
+}
+
+// configMapFiles are the keys of a ConfigMap as a pod sees them.
+func configMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
+	files := make(map[string][]byte, len(configMap.Data)+len(configMap.BinaryData))
+	for key, data := range configMap.BinaryData {
+		files[key] = data
+	}
+	for key, text := range configMap.Data {
+		files[key] = []byte(text)
+	}
+	return files
 }

@@ -188,8 +188,8 @@ func writeConfig(w io.Writer, s stack, built *plan.Plan) error {
 }
 
 // writeEnv prints the environment of the server's container, in its order.
-func writeEnv(w io.Writer, _ stack, built *plan.Plan) error {
-	data, err := yaml.Marshal(environment(built))
+func writeEnv(w io.Writer, s stack, built *plan.Plan) error {
+	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.object.Annotations)))
 	if err != nil {
 		return fmt.Errorf("print environment: %w", err)
 	}
@@ -197,14 +197,14 @@ func writeEnv(w io.Writer, _ stack, built *plan.Plan) error {
 	return err
 }
 
-func environment(built *plan.Plan) []corev1ac.EnvVarApplyConfiguration {
+func environment(built *plan.Plan, server string) []corev1ac.EnvVarApplyConfiguration {
 	for _, object := range built.Objects {
 		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
 		if !ok {
 			continue
 		}
 		for _, container := range deployment.Spec.Template.Spec.Containers {
-			if *container.Name == names.Container {
+			if *container.Name == server {
 				return container.Env
 			}
 		}

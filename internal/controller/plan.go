@@ -78,11 +78,9 @@ func override(s *state) *plan.Override {
 	if given == nil {
 		return nil
 	}
-	key := given.Key
-	if key == "" {
-		key = v1alpha2.DefaultConfigKey
-	}
-	return &plan.Override{ConfigMapName: given.ConfigMapName, Key: key, Data: s.configMaps[given.ConfigMapName][key]}
+	files := s.configMaps[given.ConfigMapName]
+	key := intent.OverrideKey(s.object, files)
+	return &plan.Override{ConfigMapName: given.ConfigMapName, Key: key, Data: files[key], Files: files}
 }
 
 // generated says how the configuration came about.

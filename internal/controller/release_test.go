@@ -93,7 +93,7 @@ func TestServesTLS(t *testing.T) {
 		"of another one": {[]corev1.Container{{Name: "sidecar", ReadinessProbe: probe("HTTPS")}}, false},
 		"own probe":      {[]corev1.Container{{Name: names.Container, ReadinessProbe: &corev1.Probe{}}}, false},
 	} {
-		if got := servesTLS(&corev1.PodSpec{Containers: tc.containers}); got != tc.want {
+		if got := servesTLS(&corev1.PodSpec{Containers: tc.containers}, names.Container); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -90,7 +90,8 @@ func serverOf(s *state) (probe.Target, bool) {
 		return probe.Target{}, false
 	}
 	return probe.Target{
-		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec), TLS: servesTLS(&s.deployment.Spec.Template.Spec),
+		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec), 
+		TLS: servesTLS(&s.deployment.Spec.Template.Spec, names.ServerContainer(s.object.Annotations)),
 	}, true
 }
 
@@ -106,10 +107,10 @@ func rolloutOf(deployment *appsv1.Deployment) (string, error) {
 }
 
 // servesTLS says that the server is asked by HTTPS: as its readiness probe asks.
-func servesTLS(pod *corev1.PodSpec) bool {
+func servesTLS(pod *corev1.PodSpec, server string) bool {
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
-		if c.Name == names.Container && c.ReadinessProbe != nil && c.ReadinessProbe.HTTPGet != nil {
+		if c.Name == server && c.ReadinessProbe != nil && c.ReadinessProbe.HTTPGet != nil {
 			return c.ReadinessProbe.HTTPGet.Scheme == corev1.URISchemeHTTPS
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // The purposes of a ConfigMap that the spec refers to.
@@ -15,8 +16,11 @@ const (
 
 // ConfigMapUse is one reference to a ConfigMap in the object's namespace.
 type ConfigMapUse struct {
-	Name    string
-	Keys    []string
+	Name string
+	// Keys are all needed.
+	Keys []string
+	// AnyOf are keys of which one is needed. Empty: none.
+	AnyOf   []string
 	Path    string
 	Purpose Purpose
 }
@@ -43,12 +47,38 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 		})
 	}
 	if override := obj.Spec.OverrideConfig; override != nil {
-		uses = append(uses, ConfigMapUse{
-			Name: override.ConfigMapName, Keys: []string{orDefaultKey(override.Key)}, Purpose: PurposeOverride,
+		use := ConfigMapUse{
+			Name: override.ConfigMapName, Purpose: PurposeOverride,
 			Path: path.Child("overrideConfig", "configMapName").String(),
-		})
+		}
+		switch {
+		case override.Key != "" || !names.Compat(obj.Annotations):
+			use.Keys = []string{orDefaultKey(override.Key)}
+		case !OwnCommand(&obj.Spec): // a command of the user's own knows which file it reads
+			use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
+		}
+		uses = append(uses, use)
 	}
 	return uses
+}
+
+// OverrideKey is the key of overrideConfig's ConfigMap that holds the configuration. A ConfigMap of a stack of v1alpha1
+// may have it under the name that the file had up to release 0.3.
+func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) string {
+	if key := obj.Spec.OverrideConfig.Key; key != "" {
+		return key
+	}
+	_, usual := files[names.ConfigFile]
+	_, older := files[names.OlderConfigFile]
+	if names.Compat(obj.Annotations) && !usual && older {
+		return names.OlderConfigFile
+	}
+	return v1alpha2.DefaultConfigKey
+}
+
+// OwnCommand says that the user starts the server, and not the image's entrypoint.
+func OwnCommand(spec *v1alpha2.LlamaStackDistributionSpec) bool {
+	return spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.Command) > 0
 }
 
 func orDefaultKey(key string) string {

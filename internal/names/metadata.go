@@ -53,8 +53,19 @@ const (
 // CompatV1Alpha1 is the value of AnnotationCompat on an object that was born as v1alpha1.
 const CompatV1Alpha1 = "v1alpha1"
 
+// Compat says by its annotations that an object was born as v1alpha1 and keeps what such stacks rely on.
+func Compat(annotations map[string]string) bool { return annotations[AnnotationCompat] == CompatV1Alpha1 }
+
+// ServerContainer is the name of the server's container in a stack with these annotations.
+func ServerContainer(annotations map[string]string) string {
+	if name := annotations[AnnotationContainerName]; name != "" {
+		return name
+	}
+	return Container
+}
+
 const (
-	// Container is the name of the server's container.
+	// Container is the name of the server's container, unless AnnotationContainerName says another.
 	Container = "llama-stack"
 	// DirectoryContainer is the name of the init container that makes what the server does not.
 	DirectoryContainer = "make-directories"
@@ -72,6 +83,8 @@ const (
 	ConfigDir = "/etc/llama-stack"
 	// ConfigFile is the configuration's file name in ConfigDir.
 	ConfigFile = "config.yaml"
+	// OlderConfigFile is the file name that a configuration had up to release 0.3, and has in many ConfigMaps since.
+	OlderConfigFile = "run.yaml"
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
 	// TLSDir is where the server's certificate is mounted: beside ConfigDir, which

@@ -29,6 +29,10 @@ func Build(in Input) (*Plan, error) {
 		return nil, invalidSpec(errs)
 	}
 	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
+	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
+		p.Mode = ModeImageDefault
+		p.Warnings = append(p.Warnings, workersIgnored(in))
+	}
 	var err error
 	switch p.Mode {
 	case ModeGenerated:
@@ -85,6 +89,9 @@ func (p *Plan) override(in Input, wishes *intent.Intent) error {
 		return errors.New("build a plan with overrideConfig: its content was not read")
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
+	if mountedWhole(in.Object) {
+		return p.overrideWhole(in)
+	}
 	if standsInServer(&in.Object.Spec) {
 		data, err := stackconfig.OverrideCopy(in.Override.Data, wishes.Server)
 		if err != nil {

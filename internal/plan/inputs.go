@@ -19,6 +19,7 @@ func (p *Plan) inputs(in Input) record.Inputs {
 		TLSSecret:  render.TLSSecret(spec),
 		ConfigHash: p.ConfigHash,
 		Compat:     in.Object.Annotations[names.AnnotationCompat],
+		Container:  in.Object.Annotations[names.AnnotationContainerName],
 	}
 	if config := p.input.Config; config != nil {
 		inputs.ConfigMap, inputs.ConfigKey = config.ConfigMapName, config.Key

@@ -130,12 +130,17 @@ func TestReferencesAreInTheAnnotation(t *testing.T) {
 	}
 }
 
-// The mark of an older version changes nothing of the pods yet, but is one of their inputs.
+// The mark of an older version and the container's name come from annotations.
 func TestTheCompatMarkIsAnInput(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in).Rendered.Record.Inputs
 	in.Object.Annotations = map[string]string{names.AnnotationCompat: "v1alpha1"}
-	if with := build(t, in).Rendered.Record.Inputs; with == without {
+	with := build(t, in).Rendered.Record.Inputs
+	if with == without {
 		t.Error("the mark is not in the digest")
+	}
+	in.Object.Annotations[names.AnnotationContainerName] = "mine"
+	if named := build(t, in).Rendered.Record.Inputs; named == with {
+		t.Error("the container's name is not in the digest")
 	}
 }

@@ -51,6 +51,8 @@ type Override struct {
 	ConfigMapName, Key string
 	// Data is the user's configuration.
 	Data []byte
+	// Files are all keys of the ConfigMap, for a stack of v1alpha1, which has it mounted whole.
+	Files map[string][]byte
 }
 
 // Plan is what a stack should be.

@@ -41,6 +41,8 @@ type Inputs struct {
 	Variables []string `json:"variables,omitempty"`
 	// Compat is the mark of an object that was born as an older version.
 	Compat string `json:"compat,omitempty"`
+	// Container is the name of the server's container, where it is not the usual one.
+	Container string `json:"container,omitempty"`
 	// TLSSecret is the Secret with the server's certificate.
 	TLSSecret string `json:"tlsSecret,omitempty"`
 	// Spread as the spec has it.

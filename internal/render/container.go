@@ -39,9 +39,9 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 	}
 	port := Port(spec)
 	container := corev1ac.Container().
-		WithName(names.Container).
+		WithName(names.ServerContainer(in.Stack.Annotations)).
 		WithImage(in.Image).
-		WithCommand(user.Command...).
+		WithCommand(command(in)...).
 		WithArgs(arguments(in)...).
 		WithPorts(corev1ac.ContainerPort().
 			WithName(names.PortName).WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
@@ -49,7 +49,7 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 		WithEnvFrom(envFrom...).
 		WithResources(resources).
 		WithVolumeMounts(mounts...).
-		WithSecurityContext(containerSecurity()).
+		WithSecurityContext(containerSecurity(in)).
 		WithStartupProbe(startupProbe(in)).
 		WithReadinessProbe(readinessProbe(in)).
 		WithLivenessProbe(livenessProbe(port))
@@ -62,7 +62,7 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 // arguments are the user's. Without any, a server that demands TLS is told to do without.
 func arguments(in Input) []string {
 	user := overrides(&in.Stack.Spec)
-	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure {
+	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure && !in.Launcher {
 		return []string{insecureArgument}
 	}
 	return user.Args

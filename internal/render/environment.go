@@ -29,27 +29,40 @@ func ownEnvironment(in Input) []EnvVar {
 	port := strconv.Itoa(int(Port(spec)))
 
 	env := []EnvVar{{Name: names.EnvModelCache, Value: mountPath}}
-	if in.Config != nil {
-		env = append(env,
-			EnvVar{Name: names.EnvConfig, Value: names.ConfigPath},
-			EnvVar{Name: names.EnvRunConfig, Value: names.ConfigPath})
-		for _, name := range in.Server.ConfigVariables {
-			if name != names.EnvConfig && name != names.EnvRunConfig {
-				env = append(env, EnvVar{Name: name, Value: names.ConfigPath})
-			}
-		}
-	}
+	env = append(env, configVariables(in)...)
 	for _, name := range in.Server.PortVariables {
 		env = append(env, EnvVar{Name: name, Value: port})
 	}
 	env = append(env,
 		EnvVar{Name: names.EnvPort, Value: port},
 		EnvVar{Name: names.EnvWorkers, Value: strconv.Itoa(int(Workers(spec)))})
-	if workload(spec).Storage != nil {
+	if workload(spec).Storage != nil && !compat(in) {
 		env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})
 		env = append(env, in.Paths...)
 	}
 	return append(env, in.Secrets...)
+}
+
+// configVariables lead to the configuration. In a stack of v1alpha1 LLAMA_STACK_CONFIG does even where the operator
+// mounts none: a volume of the user's may hold one there.
+func configVariables(in Input) []EnvVar {
+	if in.Config == nil {
+		if compat(in) {
+			return []EnvVar{{Name: names.EnvConfig, Value: names.ConfigPath}}
+		}
+		return nil
+	}
+	place := names.ConfigPath
+	if in.Config.Whole {
+		place = names.ConfigDir + "/" + in.Config.Key
+	}
+	env := []EnvVar{{Name: names.EnvConfig, Value: place}, {Name: names.EnvRunConfig, Value: place}}
+	for _, name := range in.Server.ConfigVariables {
+		if name != names.EnvConfig && name != names.EnvRunConfig {
+			env = append(env, EnvVar{Name: name, Value: place})
+		}
+	}
+	return env
 }
 
 func (e EnvVar) name() string { return e.Name }

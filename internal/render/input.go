@@ -21,6 +21,9 @@ type Input struct {
 	Paths []EnvVar
 	// Secrets are variables that carry the values of Secrets, in order.
 	Secrets []EnvVar
+	// Launcher starts the server on the configuration by a command of ours in place of the image's entrypoint, as
+	// stacks of v1alpha1 have always been started. A command of the user's own goes first.
+	Launcher bool
 	// Directories have to exist before the server starts, in the notation of its configuration. None: the server makes
 	// what it needs.
 	Directories []string
@@ -54,6 +57,8 @@ type Config struct {
 	ConfigMapName string
 	// Key is the key in the ConfigMap.
 	Key string
+	// Whole mounts every key as a file under its own name, and not Key alone as config.yaml.
+	Whole bool
 	// Hash is the SHA-256 of the content, in hex. A changed hash rolls the pods (FR-026).
 	Hash string
 	// Data is the content of a ConfigMap to make. Nil: the ConfigMap is the user's own.
@@ -116,6 +121,9 @@ func ServiceAccountName(stack *v1alpha2.LlamaStackDistribution) string {
 	}
 	return names.ServiceAccount(stack.Name)
 }
+
+// compat says that the stack was born as v1alpha1 and keeps what such stacks rely on.
+func compat(in Input) bool { return names.Compat(in.Stack.Annotations) }
 
 // workload and overrides are what the spec has, never nil.
 func workload(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadSpec {

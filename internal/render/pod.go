@@ -32,14 +32,16 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	}
 	pod := corev1ac.PodSpec().
 		WithServiceAccountName(ServiceAccountName(in.Stack)).
-		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false). // a Service named llama-stack would set LLAMA_STACK_PORT to a URL
-		WithSecurityContext(podSecurity(in.OpenShift)).
+		WithSecurityContext(podSecurity(in)).
 		WithImagePullSecrets(pullSecrets...).
 		WithAffinity(affinity(in)).
 		WithTopologySpreadConstraints(spread...).
 		WithContainers(container).
 		WithVolumes(volumes...)
+	if !compat(in) {
+		pod.WithAutomountServiceAccountToken(false)
+	}
 	if len(in.Directories) > 0 {
 		pod.WithInitContainers(directoryContainer(in.Directories, container))
 	}

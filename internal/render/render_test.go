@@ -23,6 +23,7 @@ type fixture struct {
 		Key           string  `json:"key"`
 		Hash          string  `json:"hash"`
 		Data          *string `json:"data"`
+		Whole         bool    `json:"whole"`
 	} `json:"config"`
 	Base *struct {
 		ConfigMapName string `json:"configMapName"`
@@ -34,6 +35,7 @@ type fixture struct {
 	Directories []string        `json:"directories"`
 	Inputs      string          `json:"inputs"`
 	OpenShift   bool            `json:"openShift"`
+	Launcher    bool            `json:"launcher"`
 }
 
 func readInput(t *testing.T, path string) render.Input {
@@ -44,10 +46,12 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
-		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift,
+		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher,
 	}
 	if f.Config != nil {
-		in.Config = &render.Config{ConfigMapName: f.Config.ConfigMapName, Key: f.Config.Key, Hash: f.Config.Hash}
+		in.Config = &render.Config{
+			ConfigMapName: f.Config.ConfigMapName, Key: f.Config.Key, Hash: f.Config.Hash, Whole: f.Config.Whole,
+		}
 		if f.Config.Data != nil {
 			in.Config.Data = []byte(*f.Config.Data)
 		}

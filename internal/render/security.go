@@ -15,18 +15,28 @@ const (
 )
 
 // podSecurity meets the restricted Pod Security standard. On OpenShift a uid, gid or fsGroup of ours would be refused:
-// the security context constraints assign them.
-func podSecurity(openShift bool) *corev1ac.PodSecurityContextApplyConfiguration {
+// the security context constraints assign them. A stack of v1alpha1 runs as its image says, as ever: its files belong to
+// that user.
+func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
+	switch {
+	case compat(in) && in.OpenShift:
+		return nil
+	case compat(in):
+		return corev1ac.PodSecurityContext().WithFSGroup(dataGID)
+	}
 	security := corev1ac.PodSecurityContext().
 		WithRunAsNonRoot(true).
 		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
-	if openShift {
+	if in.OpenShift {
 		return security
 	}
 	return security.WithRunAsUser(serverUID).WithRunAsGroup(serverGID).WithFSGroup(dataGID)
 }
 
-func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
+func containerSecurity(in Input) *corev1ac.SecurityContextApplyConfiguration {
+	if compat(in) {
+		return nil
+	}
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))

@@ -8,9 +8,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// service is where the stack is reached inside the cluster.
+// service is where the stack is reached inside the cluster. A stack of v1alpha1 has one only with a port or with
+// variables of its own.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
-	port := Port(&in.Stack.Spec)
+	spec := &in.Stack.Spec
+	if compat(in) && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {
+		return nil, nil
+	}
+	port := Port(spec)
 	return corev1ac.Service(names.Service(in.Stack.Name), in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
 		WithOwnerReferences(owner(in.Stack)...).

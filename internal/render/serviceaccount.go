@@ -7,13 +7,16 @@ import (
 )
 
 // serviceAccount is what the pods run as, unless the user names one. The server does not talk to the API server, so no
-// token is mounted.
+// token is mounted; but providers of a stack of v1alpha1 may.
 func serviceAccount(in Input) (*corev1ac.ServiceAccountApplyConfiguration, error) {
 	if overrides(&in.Stack.Spec).ServiceAccountName != "" {
 		return nil, nil
 	}
-	return corev1ac.ServiceAccount(names.ServiceAccount(in.Stack.Name), in.Stack.Namespace).
+	account := corev1ac.ServiceAccount(names.ServiceAccount(in.Stack.Name), in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
-		WithAutomountServiceAccountToken(false), nil
+		WithOwnerReferences(owner(in.Stack)...)
+	if !compat(in) {
+		account.WithAutomountServiceAccountToken(false)
+	}
+	return account, nil
 }

@@ -33,8 +33,14 @@ func ownVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
 	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
 		volumes = append(volumes, tlsVolume(secret))
 	}
-	return append(volumes, tmpVolume(in.Server.WritesTemp))
+	if hasTmp(in) {
+		volumes = append(volumes, tmpVolume(in.Server.WritesTemp))
+	}
+	return volumes
 }
+
+// hasTmp says that /tmp is a volume. In a stack of v1alpha1 it is the image's where the server does not need it.
+func hasTmp(in Input) bool { return !compat(in) || in.Server.WritesTemp }
 
 func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 	volume := corev1ac.Volume().WithName(names.DataVolume)
@@ -45,11 +51,13 @@ func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 		WithClaimName(names.PersistentVolumeClaim(in.Stack.Name)))
 }
 
-// configVolume shows one key, under the one file name that the environment points at.
+// configVolume shows one key, under the one file name that the environment points at, or the whole ConfigMap.
 func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
-	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().
-		WithName(config.ConfigMapName).
-		WithItems(corev1ac.KeyToPath().WithKey(config.Key).WithPath(names.ConfigFile)))
+	source := corev1ac.ConfigMapVolumeSource().WithName(config.ConfigMapName)
+	if !config.Whole {
+		source.WithItems(corev1ac.KeyToPath().WithKey(config.Key).WithPath(names.ConfigFile))
+	}
+	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(source)
 }
 
 // tlsVolume shows the two keys that the server reads, whatever else the Secret holds.
@@ -93,5 +101,8 @@ func ownMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
 		mounts = append(mounts, corev1ac.VolumeMount().
 			WithName(names.TLSVolume).WithMountPath(names.TLSDir).WithReadOnly(true))
 	}
-	return append(mounts, corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))
+	if hasTmp(in) {
+		mounts = append(mounts, corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))
+	}
+	return mounts
 }

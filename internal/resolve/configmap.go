@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,6 +77,10 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 				problems.add(v1alpha2.ReasonConfigMapKeyMissing,
 					fmt.Sprintf("Key %q not found in ConfigMap %q in namespace %q", key, use.Name, stack.Namespace), use.Path)
 			}
+		}
+		if len(use.AnyOf) > 0 && !slices.ContainsFunc(use.AnyOf, func(key string) bool { _, ok := found.data[key]; return ok }) {
+			problems.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("None of the keys %s found in ConfigMap %q in namespace %q",
+				strings.Join(use.AnyOf, ", "), use.Name, stack.Namespace), use.Path)
 		}
 		contents[use.Name] = found.data
 		kept[use.Name] = *found

@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// mountedWhole says that the user's ConfigMap is mounted as it is, every key a file: in a stack of v1alpha1, whose own
+// commands know the directory. Only a certificate has to stand in the file itself.
+func mountedWhole(stack *v1alpha2.LlamaStackDistribution) bool {
+	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
+}
+
+// overrideWhole mounts the user's ConfigMap as stacks of v1alpha1 know it, and starts the server on it as ever.
+func (p *Plan) overrideWhole(in Input) error {
+	files, err := json.Marshal(in.Override.Files)
+	if err != nil {
+		return fmt.Errorf("digest ConfigMap %q: %w", in.Override.ConfigMapName, err)
+	}
+	ownCommand := intent.OwnCommand(&in.Object.Spec)
+	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
+	p.ConfigHash, p.ConfigMapName = hash(files), in.Override.ConfigMapName
+	p.input.Config = &render.Config{
+		ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash, Whole: true,
+	}
+	p.input.Launcher = !ownCommand
+	if in.Override.Key == names.OlderConfigFile && !ownCommand {
+		p.Warnings = append(p.Warnings, stackconfig.Finding{
+			Path: "spec.overrideConfig.configMapName",
+			Message: fmt.Sprintf("ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
+				in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile),
+		})
+	}
+	return nil
+}
+
+// BaseOptional says that a stack goes without a base where there is none: nothing but the number of workers asks for a
+// generated configuration, and the stack is one of v1alpha1, which runs the image's own then, as ever.
+func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool {
+	spec := &stack.Spec
+	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) && render.TLSSecret(spec) == ""
+}
+
+func workersIgnored(in Input) stackconfig.Finding {
+	return stackconfig.Finding{
+		Path:    "spec.workload.workers",
+		Ignored: true,
+		Message: fmt.Sprintf("%d: the server's own configuration in image %q is not known and cannot be told; the image decides",
+			render.Workers(&in.Object.Spec), in.Distribution.Image),
+	}
+}

@@ -1,0 +1,98 @@
+package plan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// marked is a stack that was born as v1alpha1, with these files in its userConfig.
+func marked(t *testing.T, spec string, files map[string][]byte) plan.Input {
+	t.Helper()
+	in := input(t, spec)
+	in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	if in.Override != nil {
+		in.Override.Key = intent.OverrideKey(in.Object, files)
+		in.Override.Data, in.Override.Files = files[in.Override.Key], files
+	}
+	return in
+}
+
+func TestUserConfigOfAnOlderStack(t *testing.T) {
+	const config, own = "overrideConfig: {configMapName: mine}\n", "workload: {workers: 2, overrides: {command: [run]}}\n"
+	for name, tc := range map[string]struct {
+		spec     string
+		files    []string
+		path     string
+		launched bool
+		warns    bool
+	}{
+		"usual file":                {config, []string{"config.yaml", "more.py"}, "/etc/llama-stack/config.yaml", true, false},
+		"file of older releases":    {config, []string{"run.yaml"}, "/etc/llama-stack/run.yaml", true, true},
+		"both":                      {config, []string{"run.yaml", "config.yaml"}, "/etc/llama-stack/config.yaml", true, false},
+		"own command":               {config + own, []string{"run.yaml"}, "/etc/llama-stack/run.yaml", false, false},
+		"own command, another file": {config + own, []string{"mine.yaml"}, "/etc/llama-stack/config.yaml", false, false},
+		"workers":                   {config + "workload: {workers: 4}\n", []string{"config.yaml"}, "/etc/llama-stack/config.yaml", true, false},
+	} {
+		files := make(map[string][]byte)
+		for _, file := range tc.files {
+			files[file] = []byte("version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n")
+		}
+		built := build(t, marked(t, tc.spec, files))
+		server := container(t, built)
+		if built.Config != nil || built.ConfigMapName != "mine" {
+			t.Errorf("%s: mounts a copy, %s", name, built.ConfigMapName)
+		}
+		if !slices.Contains(environment(server), "LLAMA_STACK_CONFIG="+tc.path) {
+			t.Errorf("%s: environment is %v, want the path %s", name, environment(server), tc.path)
+		}
+		if launched := len(server.Command) == 3 && strings.Contains(server.Command[2], "uvicorn"); launched != tc.launched {
+			t.Errorf("%s: command is %q", name, server.Command)
+		}
+		if built.ServesTLS == tc.launched && strings.HasSuffix(tc.path, tc.files[0]) {
+			t.Errorf("%s: serves TLS %v; the launcher's server does not read the certificate, the user's own command may", name, built.ServesTLS)
+		}
+		if warns := len(built.Warnings) > 0; warns != tc.warns {
+			t.Errorf("%s: warnings %v", name, built.Warnings)
+		}
+	}
+}
+
+// A file beside the configuration may be what it includes.
+func TestAnyFileOfAUserConfigRollsThePods(t *testing.T) {
+	const config = "overrideConfig: {configMapName: mine}\n"
+	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
+	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("2")}))
+	if one.ConfigHash == other.ConfigHash || one.Rendered.Record.Inputs == other.Rendered.Record.Inputs {
+		t.Error("the change of a file is not seen")
+	}
+}
+
+// A certificate has to stand in the file: the user's ConfigMap is copied, and the image's entrypoint reads it.
+func TestCertificateOfAnOlderStack(t *testing.T) {
+	built := build(t, marked(t, "overrideConfig: {configMapName: mine}\nnetworking: {tls: {enabled: true, secretName: c}}\n",
+		map[string][]byte{"config.yaml": []byte("version: 2\n")}))
+	if built.Config == nil || !built.ServesTLS || len(container(t, built).Command) != 0 {
+		t.Errorf("config %q, TLS %v, command %q", built.Config, built.ServesTLS, container(t, built).Command)
+	}
+}
+
+// An image without a base of its own ran with any number of workers, and still does.
+func TestWorkersOfAnOlderStack(t *testing.T) {
+	in := marked(t, "distribution: {image: \"example.com/mine:1\"}\nworkload: {workers: 2}\n", nil)
+	built := build(t, in)
+	if built.Mode != plan.ModeImageDefault || len(built.Warnings) != 1 || !built.Warnings[0].Ignored {
+		t.Errorf("mode %s, warnings %v", built.Mode, built.Warnings)
+	}
+	if !slices.Contains(environment(container(t, built)), "LLS_WORKERS=2") {
+		t.Errorf("environment is %v", environment(container(t, built)))
+	}
+	delete(in.Object.Annotations, names.AnnotationCompat)
+	if _, err := plan.Build(in); err == nil {
+		t.Error("without the mark a base is needed")
+	}
+}

@@ -1,0 +1,33 @@
+package render
+
+// launcher starts the server on $LLAMA_STACK_CONFIG whatever release the image holds, by what Python finds installed in
+// it: the server's module up to 0.2, its uvicorn factory from 0.3 on, under the package's new name from 0.8 on. Stacks of
+// v1alpha1 with a userConfig have always been started so; the image's entrypoint is not asked. Started like this, the
+// server does not read port, workers and certificates from its configuration.
+const launcher = `python=$(command -v python || command -v python3) || { echo "this image has no Python" >&2; exit 1; }
+version() { "$python" -c 'import sys; from importlib.metadata import version; print(version(sys.argv[1]))' "$1" 2>/dev/null; }
+export LLAMA_STACK_PORT="$LLS_PORT"
+if version ogx >/dev/null; then
+  module=ogx
+  export OGX_CONFIG="$LLAMA_STACK_CONFIG"
+else
+  module=llama_stack
+  case "$(version llama-stack)" in
+  0.0.* | 0.1.* | 0.2.[0-9] | 0.2.1[0-6])
+    exec "$python" -m llama_stack.distribution.server.server --config "$LLAMA_STACK_CONFIG" ;;
+  0.2.*)
+    exec "$python" -m llama_stack.core.server.server "$LLAMA_STACK_CONFIG" ;;
+  esac
+fi
+exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
+  --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
+`
+
+// command is the user's, else the launcher where it is wanted, else the image's entrypoint.
+func command(in Input) []string {
+	user := overrides(&in.Stack.Spec).Command
+	if len(user) > 0 || !in.Launcher {
+		return user
+	}
+	return []string{"/bin/sh", "-c", launcher}
+}
