@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -181,9 +182,7 @@ func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 // configMapFiles are the keys of a ConfigMap as a pod sees them.
 func configMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
 	files := make(map[string][]byte, len(configMap.Data)+len(configMap.BinaryData))
-	for key, data := range configMap.BinaryData {
-		files[key] = data
-	}
+	maps.Copy(files, configMap.BinaryData)
 	for key, text := range configMap.Data {
 		files[key] = []byte(text)
 	}

@@ -90,7 +90,7 @@ func serverOf(s *state) (probe.Target, bool) {
 		return probe.Target{}, false
 	}
 	return probe.Target{
-		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec), 
+		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec),
 		TLS: servesTLS(&s.deployment.Spec.Template.Spec, names.ServerContainer(s.object.Annotations)),
 	}, true
 }

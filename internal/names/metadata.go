@@ -54,7 +54,9 @@ const (
 const CompatV1Alpha1 = "v1alpha1"
 
 // Compat says by its annotations that an object was born as v1alpha1 and keeps what such stacks rely on.
-func Compat(annotations map[string]string) bool { return annotations[AnnotationCompat] == CompatV1Alpha1 }
+func Compat(annotations map[string]string) bool {
+	return annotations[AnnotationCompat] == CompatV1Alpha1
+}
 
 // ServerContainer is the name of the server's container in a stack with these annotations.
 func ServerContainer(annotations map[string]string) string {

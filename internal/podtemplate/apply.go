@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Apply lays the patch over the template, which is only read, and gives the result with the server's container first.
-// The errors are the user's: each has its path below path and a remedy.
+// Apply lays the patch over the template, which is only read, and gives the result with the server's container first,
+// the one container that the template has. The errors are the user's: each has its path below path and a remedy.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	changes, errs := read(patch, path)
@@ -33,10 +33,11 @@ func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	if errs := guard(before, after, path); len(errs) > 0 {
+	server := *template.Spec.Containers[0].Name
+	if errs := guard(before, after, server, path); len(errs) > 0 {
 		return nil, errs
 	}
-	serverFirst(after)
+	serverFirst(after, server)
 	result := &corev1ac.PodTemplateSpecApplyConfiguration{}
 	if err := convert(map[string]any(after), result); err != nil {
 		return nil, broken(path, err)
@@ -44,15 +45,15 @@ func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	return result, nil
 }
 
-// Check finds what is wrong with a patch whatever stack it is for.
-func Check(patch []byte, path *field.Path) field.ErrorList {
-	_, errs := Apply(skeleton(), patch, path)
+// Check finds what is wrong with a patch whatever stack it is for; server is the name of the server's container.
+func Check(patch []byte, server string, path *field.Path) field.ErrorList {
+	_, errs := Apply(skeleton(server), patch, path)
 	return errs
 }
 
 // skeleton is what every stack's template has at the most of what a patch may not change.
-func skeleton() *corev1ac.PodTemplateSpecApplyConfiguration {
-	container := corev1ac.Container().WithName(names.Container).WithImage("image")
+func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
+	container := corev1ac.Container().WithName(server).WithImage("image")
 	spec := corev1ac.PodSpec().WithContainers(container)
 	for _, volume := range ownVolumes {
 		spec.WithVolumes(corev1ac.Volume().WithName(volume.name).WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
@@ -64,11 +65,11 @@ func skeleton() *corev1ac.PodTemplateSpecApplyConfiguration {
 }
 
 // serverFirst makes the server's container the one that kubectl takes when nobody names one.
-func serverFirst(template map[string]any) {
+func serverFirst(template map[string]any, server string) {
 	containers := items(template, "spec", "containers")
 	slices.SortStableFunc(containers, func(a, b any) int {
-		switch name(a) == names.Container {
-		case name(b) == names.Container:
+		switch name(a) == server {
+		case name(b) == server:
 			return 0
 		case true:
 			return -1

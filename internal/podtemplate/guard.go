@@ -21,7 +21,7 @@ var ownVolumes = []struct{ name, mountPath string }{
 }
 
 // guard compares the template before and after the patch.
-func guard(before, after map[string]any, path *field.Path) field.ErrorList {
+func guard(before, after map[string]any, server string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	metadata := path.Child("metadata")
 	for _, key := range slices.Sorted(maps.Keys(names.Selector(""))) {
@@ -37,13 +37,13 @@ func guard(before, after map[string]any, path *field.Path) field.ErrorList {
 		}
 	}
 	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)
-	return append(errs, guardContainer(before, after, path.Child("spec", "containers"))...)
+	return append(errs, guardContainer(before, after, server, path.Child("spec", "containers"))...)
 }
 
-func guardContainer(before, after map[string]any, path *field.Path) field.ErrorList {
-	was := find(items(before, "spec", "containers"), "name", names.Container)
-	now := find(items(after, "spec", "containers"), "name", names.Container)
-	path = path.Key(names.Container)
+func guardContainer(before, after map[string]any, server string, path *field.Path) field.ErrorList {
+	was := find(items(before, "spec", "containers"), "name", server)
+	now := find(items(after, "spec", "containers"), "name", server)
+	path = path.Key(server)
 	if now == nil {
 		return field.ErrorList{field.Forbidden(path, "is the server's container and can neither be removed nor renamed")}
 	}

@@ -236,7 +236,7 @@ func TestCheck(t *testing.T) {
 		`{spec: {volumes: [{name: lls-tls, secret: {secretName: a}}]}}`:  true,
 		`{spec: {containers: [{name: llama-stack, image: "server:1"}]}}`: true,
 	} {
-		if errs := podtemplate.Check(toJSON(t, patch), path); (len(errs) > 0) != refused {
+		if errs := podtemplate.Check(toJSON(t, patch), names.Container, path); (len(errs) > 0) != refused {
 			t.Errorf("%s: %v, want refused %t", patch, errs, refused)
 		}
 	}

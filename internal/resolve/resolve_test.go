@@ -293,7 +293,10 @@ func TestConfigMaps(t *testing.T) {
 func TestConfigMapsThatAreMissing(t *testing.T) {
 	w := newWorld(configMap("c", "config.yaml", "one"))
 	_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{
-		{Name: "c", Keys: []string{"a.crt", "b.crt"}, Path: "spec.x"}, {Name: "gone", Keys: []string{"k"}, Path: "spec.y"},
+		{Name: "c", Keys: []string{"a.crt", "b.crt"}, Path: "spec.x"},
+		{Name: "gone", Keys: []string{"k"}, Path: "spec.y"},
+		{Name: "c", AnyOf: []string{"run.yaml", "config.yaml"}, Path: "spec.z"},
+		{Name: "c", AnyOf: []string{"run.yaml", "b.crt"}, Path: "spec.z"},
 	})
 	failure, ok := errors.AsType[*status.Failure](err)
 	if !ok {
@@ -303,7 +306,8 @@ func TestConfigMapsThatAreMissing(t *testing.T) {
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapKeyMissing, Retry: status.OnReferenceChange,
 		Message: `Key "a.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 Key "b.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
-ConfigMap "gone" not found in namespace "ns". Referenced by: spec.y`,
+ConfigMap "gone" not found in namespace "ns". Referenced by: spec.y
+None of the keys run.yaml, b.crt found in ConfigMap "c" in namespace "ns". Referenced by: spec.z`,
 	}
 	if diff := cmp.Diff(want.Message, failure.Message); diff != "" || *failure != want {
 		t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)

@@ -97,5 +97,5 @@ func podTemplate(obj *object) field.ErrorList {
 	case len(fields) == 0:
 		return field.ErrorList{field.Required(path, "must not be empty; leave the field out to have the default")}
 	}
-	return podtemplate.Check(patch.Raw, path)
+	return podtemplate.Check(patch.Raw, names.ServerContainer(obj.Annotations), path)
 }
