@@ -172,6 +172,9 @@ const (
 	// EventServerReleaseDiffers: the running server is of another release than its
 	// configuration was made for.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
+	// EventImageLabelsUnreadable: an image in place of the operator's own could not be
+	// read, and the configuration is made from the operator's copy for its name.
+	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
 )
 
 // Event reasons on the operator's own ConfigMap.

@@ -76,14 +76,17 @@ func (s *state) conditionEvents(previous *v1alpha2.LlamaStackDistributionStatus)
 	return events
 }
 
-func truncate(note string) string {
+func truncate(note string) string { return cut(note, maxNote) }
+
+// cut shortens a text to a number of bytes.
+func cut(text string, limit int) string {
 	const ellipsis = "…"
-	if len(note) <= maxNote {
-		return note
+	if len(text) <= limit {
+		return text
 	}
-	cut := maxNote - len(ellipsis)
-	for cut > 0 && note[cut]&0xC0 == 0x80 { // not in the middle of a character
-		cut--
+	end := limit - len(ellipsis)
+	for end > 0 && text[end]&0xC0 == 0x80 { // not in the middle of a character
+		end--
 	}
-	return note[:cut] + ellipsis
+	return text[:end] + ellipsis
 }

@@ -135,7 +135,11 @@ func withoutLabels(s *state) error {
 // image is tried again in the background.
 func unreadable(s *state, err error) error {
 	readBefore := s.running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
-	if !wantsLabelledBase(s) || s.distribution.Base != nil && !readBefore {
+	switch {
+	case !wantsLabelledBase(s):
+		return nil
+	case s.distribution.Base != nil && !readBefore:
+		s.events = append(s.events, warn(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(s, err)))
 		return nil
 	}
 	return &status.Failure{
@@ -143,6 +147,18 @@ func unreadable(s *state, err error) error {
 		Retry: status.OnReferenceChange, Err: err,
 		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. It is tried again; spec.baseConfig does without it", truncate(err.Error())),
 	}
+}
+
+// maxCause leaves room for the remedy behind what a registry answers.
+const maxCause = 400
+
+// ownCopyUsed says that the operator's copy of a distribution's configuration is
+// used for an image that may hold another one. It is told once: the base is
+// recorded with the roll-out that follows.
+func ownCopyUsed(s *state, err error) string {
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; its configuration is taken to be that of %q in release %s, until image, name or version changes. "+
+		"Give a pull Secret in spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; spec.baseConfig does without it",
+		s.distribution.Image, cut(err.Error(), maxCause), s.distribution.Name, s.distribution.Release.Line)
 }
 
 func registryOptions(registries operatorconfig.Registries) registry.Options {

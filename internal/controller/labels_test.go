@@ -265,6 +265,7 @@ func TestUnreadableImages(t *testing.T) {
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	b.create(t, b.stack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	b.condition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	b.unreadTold(t, "named", image, "503", `that of "starter" in release 0.7`, "imagePullSecrets")
 
 	r.down.Store(false)
 	// A change of the configuration has it tried at once, not after half a minute.
@@ -288,6 +289,29 @@ func TestUnreadableImages(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// unreadTold expects one event about an image that could not be read, with parts of
+// what it says.
+func (b *bench) unreadTold(t *testing.T, name string, parts ...string) {
+	t.Helper()
+	eventually(t, func() error {
+		var notes []string
+		for _, event := range b.events(t) {
+			if event.Reason == v1alpha2.EventImageLabelsUnreadable && event.Regarding.Name == name {
+				notes = append(notes, event.Type+" "+event.Note)
+			}
+		}
+		if len(notes) != 1 || !strings.HasPrefix(notes[0], "Warning ") {
+			return fmt.Errorf("events %q, want one warning", notes)
+		}
+		for _, part := range parts {
+			if !strings.Contains(notes[0], part) {
+				return fmt.Errorf("event %q, want %q in it", notes[0], part)
+			}
+		}
+		return nil
+	})
 }
 
 // TestReadLabelsOff: no image is read, and who needs a base is told so.

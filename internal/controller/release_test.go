@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -20,16 +21,20 @@ func TestReleaseNote(t *testing.T) {
 	for name, tc := range map[string]struct {
 		version, configured string
 		image               bool
+		label               bool
 		outcome             record.Outcome
 		want                string
 	}{
-		"not told":                 {version: "", configured: "0.7"},
-		"the same":                 {version: "0.7.3", configured: "0.7"},
-		"a development version":    {version: "0.7.4.dev20250901", configured: "0.7"},
-		"no version":               {version: "latest", configured: "0.7"},
-		"not in force":             {version: "0.7.1", configured: "0.6", outcome: record.RolledBack},
-		"of a name":                {version: newest + ".1", configured: "0.1", want: "the server is of release " + newest + ".1 and is configured as 0.1: set spec.distribution.version to \"" + newest + "\""},
-		"of an image":              {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server is of release " + newest + ".0rc1 and is configured as 0.1: give spec.distribution.image a tag that begins with " + newest},
+		"not told":              {version: "", configured: "0.7"},
+		"the same":              {version: "0.7.3", configured: "0.7"},
+		"a development version": {version: "0.7.4.dev20250901", configured: "0.7"},
+		"no version":            {version: "latest", configured: "0.7"},
+		"not in force":          {version: "0.7.1", configured: "0.6", outcome: record.RolledBack},
+		"of a name":             {version: newest + ".1", configured: "0.1", want: "the server is of release " + newest + ".1 and is configured as 0.1: set spec.distribution.version to \"" + newest + "\""},
+		"of an image": {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server is of release " + newest + ".0rc1 and is configured as 0.1: give spec.distribution.image a tag that begins with " + newest +
+			", or an image with the label io.llamastack.server.version=" + newest + ".0rc1"},
+		"of a label": {version: newest + ".0", configured: "0.1", image: true, label: true, want: "the server is of release " + newest +
+			".0 and is configured as 0.1: the label of the image is wrong; give spec.distribution.image one with io.llamastack.server.version=" + newest + ".0"},
 		"a release nobody knows":   {version: "9.0.0", configured: "0.7", want: "the server is of release 9.0.0 and is configured as 0.7: this operator offers the releases " + strings.Join(offered, ", ")},
 		"alike in its first digit": {version: "0.70.1", configured: "0.7", want: "the server is of release 0.70.1 and is configured as 0.7: this operator offers the releases " + strings.Join(offered, ", ")},
 	} {
@@ -38,6 +43,9 @@ func TestReleaseNote(t *testing.T) {
 			s.object.Spec.Distribution.Name = "starter"
 			if tc.image {
 				s.object.Spec.Distribution = v1alpha2.DistributionSpec{Image: "example.com/x:prod"}
+			}
+			if tc.label {
+				s.distribution.DetectedBy = distribution.ByLabel
 			}
 			s.object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.version}
 			s.decision.Outcome = tc.outcome

@@ -17,10 +17,12 @@ import (
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -134,8 +136,11 @@ func releaseNote(s *state) string {
 	switch {
 	case !slices.Contains(release.Offered(), line):
 		remedy = "this operator offers the releases " + strings.Join(release.Offered(), ", ")
-	case s.object.Spec.Distribution.Name == "":
-		remedy = "give spec.distribution.image a tag that begins with " + line
+	case s.object.Spec.Distribution.Name != "":
+	case s.distribution.DetectedBy == distribution.ByLabel: // which goes before the tag
+		remedy = fmt.Sprintf("the label of the image is wrong; give spec.distribution.image one with %s=%s", registry.LabelRelease, version)
+	default:
+		remedy = fmt.Sprintf("give spec.distribution.image a tag that begins with %s, or an image with the label %s=%s", line, registry.LabelRelease, version)
 	}
 	return fmt.Sprintf("the server is of release %s and is configured as %s: %s", version, configured, remedy)
 }
