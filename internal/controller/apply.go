@@ -28,7 +28,7 @@ import (
 func (r *Reconciler) claim(ctx context.Context, s *state) error {
 	err := r.claimPlanned(ctx, s)
 	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
-		if err := r.build(s, true); err != nil {
+		if err := r.build(ctx, s, true); err != nil {
 			return err
 		}
 		err = r.claimPlanned(ctx, s)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
 // respec gives the stack another spec.
@@ -83,6 +86,43 @@ func TestDisruptionBudget(t *testing.T) {
 	b.goes(t, "my-pdb", budget)
 }
 
+func TestNetworkPolicy(t *testing.T) {
+	b := newBench(t)
+	b.configured = true
+	b.start(t, "policy")
+	policy := &networkingv1.NetworkPolicy{}
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`),
+		b.stack(t, "other", `{distribution: {name: starter}}`))
+	b.appears(t, "my-network-policy", policy)
+	sources := func() (namespaces []string) {
+		for _, peer := range policy.Spec.Ingress[0].From {
+			if peer.NamespaceSelector != nil {
+				namespaces = append(namespaces, peer.NamespaceSelector.MatchLabels[corev1.LabelMetadataName])
+			}
+		}
+		return namespaces
+	}
+	if diff := cmp.Diff([]string{b.namespace, "web"}, sources()); diff != "" {
+		t.Errorf("from (-want +got):\n%s", diff)
+	}
+	b.condition(t, "other", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.goes(t, "other-network-policy", policy)
+
+	b.configure(t, operatorconfig.KeyFeatureFlags, "enableNetworkPolicy: {enabled: true}")
+	b.appears(t, "other-network-policy", policy)
+	b.respec(t, "my", `{distribution: {name: starter}}`)
+	eventually(t, func() error {
+		b.get(t, "my-network-policy", policy)
+		if got := sources(); len(got) != 1 {
+			return fmt.Errorf("from namespaces %v", got)
+		}
+		return nil
+	})
+	b.configure(t, operatorconfig.KeyFeatureFlags, "")
+	b.goes(t, "my-network-policy", policy)
+	b.goes(t, "other-network-policy", policy)
+}
+
 // everyOption asks for every child at once.
 const everyOption = `
 distribution: {name: starter}
@@ -90,6 +130,7 @@ providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
 storage:
   sql: {type: postgres, connectionString: {secretKeyRef: {name: vllm-creds, key: postgres}}}
+networking: {allowedFrom: {namespaces: [web], labels: [llama-access, team=ml]}}
 workload:
   replicas: 2
   workers: 2
@@ -131,6 +172,7 @@ func TestCallsWithEveryOption(t *testing.T) {
 		"patch persistentvolumeclaims my-pvc",
 		"patch deployments my",
 		"patch services my-service",
+		"patch networkpolicies my-network-policy",
 		"patch poddisruptionbudgets my-pdb",
 		"patch horizontalpodautoscalers my-hpa",
 		"patch llamastackdistributions status my",

@@ -126,11 +126,12 @@ func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistr
 	images := operatorconfig.ImagesChanged(before, now)
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
 	sameRegistries := reflect.DeepEqual(before.Registries, now.Registries)
-	if len(images) == 0 && known && sameRegistries {
+	sameFeatures := before.Features == now.Features
+	if len(images) == 0 && known && sameRegistries && sameFeatures {
 		return nil
 	}
 	return func(stack *v1alpha2.LlamaStackDistribution) bool {
-		return !known || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack) ||
+		return !known || !sameFeatures || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack) ||
 			(!sameRegistries && waitsForImage(stack))
 	}
 }

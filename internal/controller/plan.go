@@ -14,8 +14,8 @@ import (
 )
 
 // plan makes the configuration and every object, all of it pure.
-func (r *Reconciler) plan(_ context.Context, s *state) error {
-	if err := r.build(s, false); err != nil {
+func (r *Reconciler) plan(ctx context.Context, s *state) error {
+	if err := r.build(ctx, s, false); err != nil {
 		return err
 	}
 	if err := derive(s); err != nil {
@@ -50,11 +50,15 @@ func warnings(findings []stackconfig.Finding) []event {
 	return events
 }
 
-func (r *Reconciler) build(s *state, longName bool) error {
+func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
+	cluster, err := r.cluster(ctx, s)
+	if err != nil {
+		return err
+	}
 	input := plan.Input{
 		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
-		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift,
+		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster,
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,7 +75,7 @@ func Watched() []client.Object {
 	watched := []client.Object{
 		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{},
 		&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
-		&policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
+		&policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{}, &networkingv1.NetworkPolicy{},
 	}
 	for _, kind := range metadataOnly() {
 		object := &metav1.PartialObjectMetadata{}
@@ -120,6 +121,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Owns(&corev1.ServiceAccount{}, changed).
 		Owns(&corev1.PersistentVolumeClaim{}, changed).
 		Owns(&policyv1.PodDisruptionBudget{}, specChanged).
+		Owns(&networkingv1.NetworkPolicy{}, specChanged).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, specChanged).
 		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, changed).
 		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).

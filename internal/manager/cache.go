@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -35,6 +36,7 @@ func cacheOptions(namespaces []string) cache.Options {
 			&corev1.Service{}:                        children,
 			&corev1.ServiceAccount{}:                 children,
 			&corev1.PersistentVolumeClaim{}:          children,
+			&networkingv1.NetworkPolicy{}:            children,
 			&policyv1.PodDisruptionBudget{}:          children,
 			&autoscalingv2.HorizontalPodAutoscaler{}: children,
 			&appsv1.ReplicaSet{}:                     workload,

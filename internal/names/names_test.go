@@ -19,6 +19,7 @@ func TestObjectNames(t *testing.T) {
 		"my-stack-pvc":                     names.PersistentVolumeClaim("my-stack"),
 		"my-stack-pdb":                     names.PodDisruptionBudget("my-stack"),
 		"my-stack-hpa":                     names.HorizontalPodAutoscaler("my-stack"),
+		"my-stack-network-policy":          names.NetworkPolicy("my-stack"),
 		"my-stack-storage":                 names.StorageSecret("my-stack"),
 		"my-stack-config-01234567":         names.ConfigMap("my-stack", hash),
 		"my-stack-config-0123456789abcdef": names.LongConfigMap("my-stack", hash),

@@ -25,6 +25,9 @@ func PodDisruptionBudget(stack string) string { return stack + "-pdb" }
 // HorizontalPodAutoscaler is the name of what scales the pods.
 func HorizontalPodAutoscaler(stack string) string { return stack + "-hpa" }
 
+// NetworkPolicy is the name of what says who may connect.
+func NetworkPolicy(stack string) string { return stack + "-network-policy" }
+
 // ConfigMap is the name of the generated configuration with the given content
 // hash (FR-024).
 func ConfigMap(stack, hash string) string {

@@ -18,6 +18,8 @@ const (
 	// KeyImageOverrides holds images that replace those of the catalogue, and
 	// names that the catalogue does not have.
 	KeyImageOverrides = "image-overrides"
+	// KeyFeatureFlags holds what every stack gets.
+	KeyFeatureFlags = "featureFlags"
 	// KeyRegistries holds how images are read.
 	KeyRegistries = "registries"
 )
@@ -26,6 +28,8 @@ const (
 type Config struct {
 	// Images by name, or by name and version as `name@version`.
 	Images distribution.Overrides
+	// Features are what every stack gets.
+	Features Features
 	// Registries says how images are read.
 	Registries Registries
 
@@ -49,6 +53,10 @@ var sections = []section{
 	{
 		KeyImageOverrides, imageOverridesHelp, readImages,
 		func(into *Config, last Config) { into.Images = last.Images },
+	},
+	{
+		KeyFeatureFlags, featuresHelp, readFeatures,
+		func(into *Config, last Config) { into.Features = last.Features },
 	},
 	{
 		KeyRegistries, registriesHelp, readRegistries,

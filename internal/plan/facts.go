@@ -20,6 +20,7 @@ func facts(in Input) render.Input {
 		Server:    server(in.Distribution),
 		Paths:     paths(in, configuration(in)),
 		OpenShift: in.OpenShift,
+		Cluster:   in.Cluster,
 	}
 }
 

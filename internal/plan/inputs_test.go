@@ -70,6 +70,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"allowedFrom":              {spec: add("networking: {allowedFrom: {namespaces: [a]}}\n")},
 		"podDisruptionBudget":      {spec: workload("podDisruptionBudget: {minAvailable: 1}")},
 		"autoscaling":              {spec: workload("autoscaling: {maxReplicas: 3}")},
+		"policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
 		"labels of the stack":      {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
 		"generation":               {input: func(in *plan.Input) { in.Object.Generation = 99 }},
 		"version of the operator":  {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},

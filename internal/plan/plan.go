@@ -30,6 +30,8 @@ type Input struct {
 	References record.References
 	// OperatorVersion goes into the record, never into the configuration.
 	OperatorVersion string
+	// Cluster is what the stack runs in; no pod depends on it.
+	Cluster render.Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster.
 	OpenShift bool
 	// LongConfigMapName takes the longer name for the generated configuration, because the usual one is taken by

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,6 +33,7 @@ var (
 	deploymentKind     = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	serviceKind        = corev1.SchemeGroupVersion.WithKind("Service")
 	budgetKind         = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
+	policyKind         = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 	autoscalerKind     = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")
 )
 
@@ -45,6 +47,7 @@ var factories = []factory{
 	child(claimKind, persistentVolumeClaim),
 	child(deploymentKind, deployment),
 	child(serviceKind, service),
+	child(policyKind, networkPolicy),
 	child(budgetKind, podDisruptionBudget),
 	child(autoscalerKind, horizontalPodAutoscaler),
 }
@@ -70,7 +73,7 @@ func Objects(in Input) ([]Object, error) {
 // Kinds lists every kind of object that a stack may have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
-		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, budgetKind,
+		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, policyKind, budgetKind,
 		autoscalerKind,
 	}
 }

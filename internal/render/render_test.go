@@ -36,6 +36,7 @@ type fixture struct {
 	Inputs      string          `json:"inputs"`
 	OpenShift   bool            `json:"openShift"`
 	Launcher    bool            `json:"launcher"`
+	Cluster     render.Cluster  `json:"cluster"`
 }
 
 func readInput(t *testing.T, path string) render.Input {
@@ -46,7 +47,7 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
-		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher,
+		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster,
 	}
 	if f.Config != nil {
 		in.Config = &render.Config{

@@ -19,9 +19,6 @@ var unsupported = []unsupportedField{
 	{"spec.networking.expose", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Networking != nil && s.Networking.Expose != nil && string(s.Networking.Expose.Raw) != "false"
 	}},
-	{"spec.networking.allowedFrom", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Networking != nil && s.Networking.AllowedFrom != nil
-	}},
 	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
 	}},

@@ -16,9 +16,6 @@ var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
 	"spec.networking.expose": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Networking = &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(true)}
 	},
-	"spec.networking.allowedFrom": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Networking = &v1alpha2.NetworkingSpec{AllowedFrom: &v1alpha2.AllowedFromSpec{}}
-	},
 	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
 	},

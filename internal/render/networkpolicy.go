@@ -1,0 +1,86 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// everyNamespace stands for all of them in allowedFrom.
+const everyNamespace = "*"
+
+// networkPolicy lets in who may connect, and nobody else (FR-066). What the pods connect to is not restricted.
+func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, error) {
+	allowed := allowedFrom(&in.Stack.Spec)
+	// Objects of v1alpha1 have always had theirs by the operator's flag alone.
+	if !in.Cluster.NetworkPolicies && (allowed == nil || compat(in)) {
+		return nil, nil
+	}
+	rule := networkingv1ac.NetworkPolicyIngressRule().
+		WithFrom(peers(in, allowed)...).
+		WithPorts(networkingv1ac.NetworkPolicyPort().
+			WithProtocol(corev1.ProtocolTCP).
+			WithPort(intstr.FromInt32(Port(&in.Stack.Spec))))
+	return networkingv1ac.NetworkPolicy(names.NetworkPolicy(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(networkingv1ac.NetworkPolicySpec().
+			WithPodSelector(podSelector(in)).
+			WithPolicyTypes(networkingv1.PolicyTypeIngress).
+			WithIngress(rule)), nil
+}
+
+func allowedFrom(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.AllowedFromSpec {
+	if spec.Networking == nil {
+		return nil
+	}
+	return spec.Networking.AllowedFrom
+}
+
+// peers are the stack's own namespace and the operator's, then those listed.
+func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	if allowed == nil {
+		allowed = &v1alpha2.AllowedFromSpec{}
+	}
+	if slices.Contains(allowed.Namespaces, everyNamespace) {
+		return []*networkingv1ac.NetworkPolicyPeerApplyConfiguration{fromNamespaces(metav1ac.LabelSelector())}
+	}
+	found := []*networkingv1ac.NetworkPolicyPeerApplyConfiguration{
+		networkingv1ac.NetworkPolicyPeer().WithPodSelector(metav1ac.LabelSelector()),
+		fromNamespace(cmp.Or(in.Cluster.OperatorNamespace, names.OperatorNamespace)),
+	}
+	for _, namespace := range allowed.Namespaces {
+		found = append(found, fromNamespace(namespace))
+	}
+	for _, label := range allowed.Labels {
+		found = append(found, fromNamespaces(labelled(label)))
+	}
+	return found
+}
+
+// labelled selects by a label: a key that exists, or key=value.
+func labelled(label string) *metav1ac.LabelSelectorApplyConfiguration {
+	if key, value, ok := strings.Cut(label, "="); ok {
+		return metav1ac.LabelSelector().WithMatchLabels(map[string]string{key: value})
+	}
+	return metav1ac.LabelSelector().WithMatchExpressions(
+		metav1ac.LabelSelectorRequirement().WithKey(label).WithOperator(metav1.LabelSelectorOpExists))
+}
+
+func fromNamespace(name string) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	return fromNamespaces(metav1ac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: name}))
+}
+
+func fromNamespaces(selector *metav1ac.LabelSelectorApplyConfiguration) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	return networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(selector)
+}
