@@ -76,7 +76,7 @@ var Rooms = []Room{
 		Path:    "internal/manager",
 		Imports: slices.Concat(adapters, []string{"internal/controller/...", "internal/webhook", "internal/certs"}),
 	},
-	{Path: "internal/cli", Imports: pure},
+	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
