@@ -48,7 +48,7 @@ ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=value]" } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z-]*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the operator and the CLI into bin/
@@ -153,6 +153,10 @@ generate-manifests: $(BIN)/kustomize generate-api generate-rbac
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]
 	@[ -n "$(RELEASE)" ] || { echo "say which release: make release-data RELEASE=0.7.3" >&2; exit 2; }
 	@hack/release-data/extract "$(RELEASE)"
+
+.PHONY: release-data-newest
+release-data-newest: ## Say whether the package index has server releases that there is no data of
+	@hack/release-data/extract --newest
 
 ##@ Cluster
 
