@@ -118,11 +118,11 @@ func TestRefusals(t *testing.T) {
 		},
 		"type of a field": {
 			stack(`{distribution: {name: starter}, networking: {port: eighty}}`),
-			"spec.networking.port",
+			"spec.networking.port: must be int32, got string",
 		},
 		"version": {
-			strings.Replace(stack(simple), "v1alpha2", "v1alpha1", 1),
-			`apiVersion: "llamastack.io/v1alpha1" is not a version this command reads; write llamastack.io/v1alpha2`,
+			strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
+			`apiVersion: "llamastack.io/v1beta1" is not a version this command reads; write llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
 		},
 		"group of an older document": {
 			strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),

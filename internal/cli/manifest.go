@@ -52,8 +52,10 @@ type stack struct {
 	// group or a misspelt field is decoded too, so that all its mistakes are
 	// found at once.
 	decoded bool
-	// errs are the mistakes found in decoding.
-	errs []string
+	// older says that the document is of v1alpha1; object is what it is stored as.
+	older bool
+	// errs are the mistakes found in decoding, warnings what has no effect.
+	errs, warnings []string
 }
 
 type objectKey struct{ namespace, name string }

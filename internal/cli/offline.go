@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -27,12 +29,22 @@ type outcome struct {
 // offline runs the pipeline of the controller on files. What only a cluster
 // can tell is left out: whether Secrets exist, and what an image's labels say.
 func (m *manifests) offline(s stack) outcome {
-	found := outcome{errs: s.errs}
-	if !s.decoded {
-		return found
+	var found outcome
+	if s.decoded {
+		m.plan(s, &found)
 	}
+	if s.older {
+		found.rename(convert.OlderPaths)
+	}
+	found.errs = append(slices.Clone(s.errs), found.errs...)
+	found.warnings = append(slices.Clone(s.warnings), found.warnings...)
+	return found
+}
+
+// plan checks a stack that could be read, and plans it.
+func (m *manifests) plan(s stack, found *outcome) {
 	warnings, invalid := validate.Spec(s.object)
-	found.warnings = warnings
+	found.warnings = append(found.warnings, warnings...)
 	for _, path := range validate.Unsupported(s.object) {
 		found.warnings = append(found.warnings, path+": accepted, but this release of the operator does nothing with it yet")
 	}
@@ -40,12 +52,12 @@ func (m *manifests) offline(s stack) outcome {
 		for _, err := range invalid {
 			found.errs = append(found.errs, intent.Message(err))
 		}
-		return found
+		return
 	}
 	built, err := m.build(s.object)
 	if err != nil {
 		found.refuse(err)
-		return found
+		return
 	}
 	found.plan = built
 	found.warn(built.Warnings)
@@ -58,7 +70,16 @@ func (m *manifests) offline(s stack) outcome {
 		found.notes = append(found.notes, fmt.Sprintf(
 			"the labels of image %q are not read here; in a cluster the configuration and the release that they tell go first", image))
 	}
-	return found
+}
+
+// rename writes the fields in all that was found under the names that the
+// document has for them.
+func (o *outcome) rename(name func(string) string) {
+	for _, texts := range [][]string{o.errs, o.warnings, o.notes} {
+		for i := range texts {
+			texts[i] = name(texts[i])
+		}
+	}
 }
 
 // unreadImage is the image of the operator's ConfigMap from which an operator

@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 func itoa(n int32) string { return strconv.Itoa(int(n)) }
@@ -304,5 +305,22 @@ func TestMessage(t *testing.T) {
 	twice := field.ErrorList{field.Forbidden(path("a"), "b"), field.Forbidden(path("a"), "b"), field.Forbidden(path("c"), "d")}
 	if got := intent.Messages(twice); got != "a: b\nc: d" {
 		t.Errorf("messages %q", got)
+	}
+}
+
+// A command of a stack of v1alpha1 may listen where a server that is told by its configuration may not.
+func TestPortOfAnOlderStack(t *testing.T) {
+	stack := &v1alpha2.LlamaStackDistribution{}
+	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Port: 80}
+	if _, errs := intent.FromObject(stack); len(errs) == 0 {
+		t.Error("port 80 is accepted")
+	}
+	stack.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	if _, errs := intent.FromObject(stack); len(errs) > 0 {
+		t.Errorf("port 80 of an older stack: %v", errs)
+	}
+	stack.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviders(v1alpha2.Provider{Provider: "vllm"})}
+	if _, errs := intent.FromObject(stack); len(errs) == 0 {
+		t.Error("port 80 in a generated configuration is accepted")
 	}
 }

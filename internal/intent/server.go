@@ -21,7 +21,8 @@ const (
 
 var variablePattern = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-func decodeServer(spec *v1alpha2.LlamaStackDistributionSpec, path *field.Path) (Server, field.ErrorList) {
+func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path) (Server, field.ErrorList) {
+	spec := &obj.Spec
 	server := Server{
 		Port:        v1alpha2.DefaultPort,
 		PortPath:    path.Child("networking", "port"),
@@ -31,9 +32,9 @@ func decodeServer(spec *v1alpha2.LlamaStackDistributionSpec, path *field.Path) (
 	if spec.Networking != nil && spec.Networking.Port != 0 {
 		server.Port = spec.Networking.Port
 	}
-	if server.Port < minPort || server.Port > maxPort {
+	if least := leastPort(obj); server.Port < least || server.Port > maxPort {
 		errs = append(errs, field.Invalid(server.PortPath, server.Port,
-			fmt.Sprintf("%d is not a port the server accepts; take one between %d and %d", server.Port, minPort, maxPort)))
+			fmt.Sprintf("%d is not a port the server accepts; take one between %d and %d", server.Port, least, maxPort)))
 	}
 	if spec.Workload != nil && spec.Workload.Workers != nil {
 		server.Workers = *spec.Workload.Workers
@@ -44,6 +45,15 @@ func decodeServer(spec *v1alpha2.LlamaStackDistributionSpec, path *field.Path) (
 	}
 	server.TLS = decodeTLS(spec.Networking, path.Child("networking", "tls", "secretName"), &errs)
 	return server, errs
+}
+
+// leastPort: a configuration says it to the server, which refuses what only root may listen on. A stack of v1alpha1
+// whose configuration is not written here may have a command that listens there.
+func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
+	if names.Compat(obj.Annotations) && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
+		return 1
+	}
+	return minPort
 }
 
 func decodeTLS(networking *v1alpha2.NetworkingSpec, path *field.Path, errs *field.ErrorList) *TLS {

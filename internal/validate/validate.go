@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // object is what rules look at.
@@ -16,54 +17,57 @@ type object = v1alpha2.LlamaStackDistribution
 type rule struct {
 	name  string
 	check func(*object) field.ErrorList
+	// since says that v1alpha1 never asked for this: a stack of that version is
+	// warned, and what it asks for is left to the API server to judge, as ever.
+	since bool
 }
 
 // rules in the order of the spec's fields.
 var rules = []rule{
-	{"name", name},
-	{"distribution.one", distributionOne},
-	{"distribution.image", distributionImage},
-	{"distribution.version", distributionVersion},
-	{"overrideConfig.excludes", overrideExcludes},
-	{"overrideConfig.reference", overrideReference},
-	{"baseConfig.reference", baseReference},
-	{"intent", fromIntent},
-	{"resources.count", resourceCount},
-	{"removeSettings.path", removeSettingsPath},
-	{"secretEnv.count", secretEnvCount},
-	{"secretEnv.reserved", secretEnvReserved},
-	{"disabled.known", disabledKnown},
-	{"disabled.count", disabledCount},
-	{"disabled.twice", disabledTwice},
-	{"networking.tls.secretName", tlsSecretName},
-	{"networking.tls.caBundle", caBundle},
-	{"networking.expose", expose},
-	{"networking.allowedFrom.namespaces", allowedNamespaces},
-	{"networking.allowedFrom.labels", allowedLabels},
-	{"workload.replicas", replicas},
-	{"workload.autoscaling.bounds", autoscalingBounds},
-	{"workload.autoscaling.targets", autoscalingTargets},
-	{"workload.storage.size", storageSize},
-	{"workload.storage.mountPath", storageMountPath},
-	{"workload.storage.accessModes", storageAccessModes},
-	{"workload.podDisruptionBudget.one", disruptionBudgetOne},
-	{"workload.podDisruptionBudget.value", disruptionBudgetValue},
-	{"workload.topologySpreadConstraints.twice", spreadTwice},
-	{"workload.preflight", preflight},
-	{"workload.overrides.serviceAccountName", serviceAccountName},
-	{"workload.overrides.imagePullPolicy", imagePullPolicy},
-	{"workload.overrides.podLabels", podLabels},
-	{"workload.overrides.podAnnotations", podAnnotations},
-	{"workload.overrides.terminationGracePeriodSeconds", terminationGracePeriod},
-	{"workload.overrides.podTemplate", podTemplate},
-	{"externalProviders.api", externalAPI},
-	{"externalProviders.count", externalCount},
-	{"externalProviders.id", externalID},
-	{"externalProviders.twice", externalTwice},
-	{"externalProviders.image", externalImage},
-	{"externalProviders.imagePullPolicy", externalPullPolicy},
-	{"externalProviders.config", externalConfig},
-	{"externalProviders.secretRefs", externalSecrets},
+	{name: "name", check: name},
+	{name: "distribution.one", check: distributionOne},
+	{name: "distribution.image", check: distributionImage, since: true},
+	{name: "distribution.version", check: distributionVersion},
+	{name: "overrideConfig.excludes", check: overrideExcludes},
+	{name: "overrideConfig.reference", check: overrideReference},
+	{name: "baseConfig.reference", check: baseReference},
+	{name: "intent", check: fromIntent},
+	{name: "resources.count", check: resourceCount},
+	{name: "removeSettings.path", check: removeSettingsPath},
+	{name: "secretEnv.count", check: secretEnvCount},
+	{name: "secretEnv.reserved", check: secretEnvReserved},
+	{name: "disabled.known", check: disabledKnown},
+	{name: "disabled.count", check: disabledCount},
+	{name: "disabled.twice", check: disabledTwice},
+	{name: "networking.tls.secretName", check: tlsSecretName},
+	{name: "networking.tls.caBundle", check: caBundle, since: true},
+	{name: "networking.expose", check: expose},
+	{name: "networking.allowedFrom.namespaces", check: allowedNamespaces, since: true},
+	{name: "networking.allowedFrom.labels", check: allowedLabels, since: true},
+	{name: "workload.replicas", check: replicas},
+	{name: "workload.autoscaling.bounds", check: autoscalingBounds, since: true},
+	{name: "workload.autoscaling.targets", check: autoscalingTargets, since: true},
+	{name: "workload.storage.size", check: storageSize, since: true},
+	{name: "workload.storage.mountPath", check: storageMountPath, since: true},
+	{name: "workload.storage.accessModes", check: storageAccessModes},
+	{name: "workload.podDisruptionBudget.one", check: disruptionBudgetOne, since: true},
+	{name: "workload.podDisruptionBudget.value", check: disruptionBudgetValue, since: true},
+	{name: "workload.topologySpreadConstraints.twice", check: spreadTwice},
+	{name: "workload.preflight", check: preflight},
+	{name: "workload.overrides.serviceAccountName", check: serviceAccountName, since: true},
+	{name: "workload.overrides.imagePullPolicy", check: imagePullPolicy},
+	{name: "workload.overrides.podLabels", check: podLabels},
+	{name: "workload.overrides.podAnnotations", check: podAnnotations},
+	{name: "workload.overrides.terminationGracePeriodSeconds", check: terminationGracePeriod, since: true},
+	{name: "workload.overrides.podTemplate", check: podTemplate},
+	{name: "externalProviders.api", check: externalAPI},
+	{name: "externalProviders.count", check: externalCount},
+	{name: "externalProviders.id", check: externalID},
+	{name: "externalProviders.twice", check: externalTwice},
+	{name: "externalProviders.image", check: externalImage},
+	{name: "externalProviders.imagePullPolicy", check: externalPullPolicy},
+	{name: "externalProviders.config", check: externalConfig},
+	{name: "externalProviders.secretRefs", check: externalSecrets},
 }
 
 // Spec finds everything that is wrong with an object, in the order of its
@@ -72,13 +76,20 @@ var rules = []rule{
 // field path, value and remedy, no value of a secret among them.
 func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.ErrorList) {
 	for _, r := range rules {
-		for _, err := range r.check(obj) {
+		found := r.check(obj)
+		if r.since && names.Compat(obj.Annotations) {
+			for _, err := range found {
+				warnings = append(warnings, intent.Message(err))
+			}
+			continue
+		}
+		for _, err := range found {
 			if !slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Field == err.Field && e.Detail == err.Detail }) {
 				errs = append(errs, err)
 			}
 		}
 	}
-	return Warnings(obj), errs
+	return append(warnings, Warnings(obj)...), errs
 }
 
 // fromIntent are the rules of the strict decoder: providers, resources, storage,

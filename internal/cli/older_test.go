@@ -1,0 +1,84 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// older is a document of v1alpha1.
+func older(spec string) string {
+	return strings.Replace(stack(spec), "v1alpha2", "v1alpha1", 1)
+}
+
+func TestRenderOlder(t *testing.T) {
+	const configMap = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {run.yaml: \"version: 2\"}\n"
+	got := run(t, older(`{server: {distribution: {name: null, image: "example.com/server:0.3.5"}, `+
+		`containerSpec: {name: mine, port: 9000, env: [{name: A, value: b}]}, userConfig: {configMapName: mine}}}`)+configMap,
+		"render", "-f", "-", "-o", "env")
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	for _, want := range []string{"name: A", `value: "9000"`, "/etc/llama-stack/run.yaml"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+	if want := `spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`; !strings.Contains(got.err, want) {
+		t.Errorf("no %q in\n%s", want, got.err)
+	}
+}
+
+// What a manifest of v1alpha1 gets wrong is said in its own words.
+func TestValidateOlder(t *testing.T) {
+	for name, tc := range map[string]struct {
+		manifest string
+		code     int
+		want     []string
+	}{
+		"no distribution": {
+			older(`{server: {containerSpec: {image: rh-dev}}, providers: {}, apis: [inference]}`), 1, []string{
+				"error: -: demo: spec.server.distribution: required",
+				"spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the API server drops it",
+				"spec.providers: unknown field, did you mean spec.server.providers?; the API server drops it",
+				"spec.apis: unknown field; the API server drops it",
+			},
+		},
+		"number for a string": {
+			older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: b}, {name: B, value: 123}]}}}`), 1,
+			[]string{"spec.server.containerSpec.env[1].value: must be string, got number; quote it"},
+		},
+		"neither name nor image": {
+			older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},
+		},
+		"what was never checked": {
+			older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
+			[]string{
+				`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" cannot be the name of a namespace`,
+				`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
+			},
+		},
+		"autoscaling up to nothing": {
+			older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
+			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: less than 1 is no autoscaling"},
+		},
+		"a name that is unknown": {
+			older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
+		},
+		"ConfigMap in no file": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
+			[]string{`spec.server.userConfig.configMapName: ConfigMap "gone" of namespace "default" is in none of the files`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.manifest, "validate", "-f", "-")
+			if got.code != tc.code {
+				t.Errorf("exit code %d, want %d", got.code, tc.code)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(got.err, want) {
+					t.Errorf("no %q in\n%s", want, got.err)
+				}
+			}
+		})
+	}
+}

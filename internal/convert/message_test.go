@@ -1,0 +1,34 @@
+package convert_test
+
+import (
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+func TestOlderPaths(t *testing.T) {
+	for hub, want := range map[string]string{
+		"spec.workload.storage.mountPath: \"x\" is not absolute":    "spec.server.storage.mountPath: \"x\" is not absolute",
+		"spec.networking.allowedFrom.namespaces[0]: no":             "spec.network.allowedFrom.namespaces[0]: no",
+		"spec.providers.inference[1].settings.a: see spec.disabled": "spec.server.providers.inference[1].settings.a: see spec.server.disabled",
+		"spec.overrideConfig.configMapName: gone":                   "spec.server.userConfig.configMapName: gone",
+		"spec.workload.autoscaling: accepted":                       "spec.server.autoscaling: accepted",
+		"spec.networking.expose: accepted":                          "spec.network.exposeRoute: accepted",
+		"spec.settings.server: has no counterpart":                  "spec.settings.server: has no counterpart",
+		"the specification of a thing":                              "the specification of a thing",
+	} {
+		if got := convert.OlderPaths(hub); got != want {
+			t.Errorf("OlderPaths(%q) = %q, want %q", hub, got, want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	off := tree{"spec": tree{"server": tree{"autoscaling": tree{"maxReplicas": float64(0)}}}}
+	if got := convert.Warnings(off); len(got) != 1 {
+		t.Errorf("autoscaling up to no replica: %q", got)
+	}
+	if got := convert.Warnings(tree{"spec": tree{"server": tree{"autoscaling": tree{"maxReplicas": int64(1)}}}}); len(got) != 0 {
+		t.Errorf("autoscaling: %q", got)
+	}
+}

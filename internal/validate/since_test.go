@@ -1,0 +1,43 @@
+package validate
+
+import (
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// A stack of v1alpha1 is warned of what that version never asked for, and not refused.
+func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
+	warned := map[string]bool{}
+	for _, c := range loadCases(t).Cases {
+		object, err := c.Decode()
+		if err != nil {
+			continue
+		}
+		var broken []string
+		others := false
+		for _, r := range rules {
+			if len(r.check(object)) > 0 {
+				broken = append(broken, r.name)
+				others = others || !r.since
+			}
+		}
+		if len(broken) == 0 || others {
+			continue
+		}
+		before := len(Warnings(object))
+		object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+		warnings, errs := Spec(object)
+		if len(errs) > 0 || len(warnings) <= before {
+			t.Errorf("%s/%s breaks %q: errors %v, warnings %q", c.Topic, c.Name, broken, errs, warnings)
+		}
+		for _, name := range broken {
+			warned[name] = true
+		}
+	}
+	for _, r := range rules {
+		if r.since && !warned[r.name] {
+			t.Errorf("rule %s: no case breaks it alone", r.name)
+		}
+	}
+}
