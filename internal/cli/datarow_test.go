@@ -72,7 +72,7 @@ func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 		},
 		{"written", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 5}", []string{" draft_tokens: 5\n"}},
 		{"nearest", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_token: 5}", []string{`did you mean "draft_tokens"?`}},
-		{"wrong type", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: many}", []string{"draft_tokens: must be int, found a string"}},
+		{"wrong type", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: many}", []string{"draft_tokens: must be a whole number, found text"}},
 		{"out of range", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 0}", []string{"draft_tokens: must be"}},
 		{"a type", rel, "provider: newcomer, endpoint: 'http://n', apiKey: {secretKeyRef: {name: creds, key: k}}", []string{
 			"provider_type: remote::newcomer", "address: http://n/v9\n", "pass: ${env.LLSD_NEWCOMER_API_KEY}\n",

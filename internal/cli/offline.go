@@ -104,9 +104,12 @@ func (o *outcome) refuse(err error) {
 	o.warn(failed.Warnings)
 }
 
+// warn notes findings, each once: the rules of the spec tell some of them too.
 func (o *outcome) warn(findings []stackconfig.Finding) {
 	for _, finding := range findings {
-		o.warnings = append(o.warnings, finding.String())
+		if text := finding.String(); !slices.Contains(o.warnings, text) {
+			o.warnings = append(o.warnings, text)
+		}
 	}
 }
 

@@ -42,7 +42,8 @@ func (c *checker) apis() {
 		case !known:
 			c.failAt(path, fmt.Sprintf("the server release %s has no API %q%s", c.rel.Line, item.Value, c.otherRelease(item.Value)))
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
-			c.failAt(path, fmt.Sprintf("%q has no provider, and the server does not start without one", item.Value))
+			c.failAt(path, fmt.Sprintf("%q has no provider, and the server does not start without one; add one to spec.providers.%s or disable the API",
+				item.Value, apiField(item.Value)))
 		}
 	}
 	for i := 0; i+1 < len(providers.Content); i += 2 {
@@ -195,13 +196,17 @@ func (c *checker) failAt(path, message string) {
 		c.fail(field.Invalid(origin.Path, field.OmitValueType{}, message))
 		return
 	}
+	from := origin.Note
+	if origin == fromBase {
+		from = "in the base configuration"
+	}
 	if c.unknown {
-		c.warn(Finding{ConfigPath: path, Message: message + " (" + origin.Note + "; the release of the server is not known)"})
+		c.warn(Finding{ConfigPath: path, Message: message + " (" + from + "; the release of the server is not known)"})
 		return
 	}
 	c.fail(&field.Error{
 		Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
-		Detail: message + " (" + origin.Note + ")",
+		Detail: message + " (" + from + ")",
 	})
 }
 
@@ -236,6 +241,7 @@ func (c *checker) backends() {
 		return
 	}
 	c.backendTypes(backends)
+	c.stores()
 	stores := yamlnode.Get(storage, "stores")
 	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
 		name, store := stores.Content[i].Value, stores.Content[i+1]
@@ -250,6 +256,15 @@ func (c *checker) backends() {
 		}
 	}
 	c.backendsIn(c.root, "", backends)
+}
+
+// stores: some releases do not start without some of them.
+func (c *checker) stores() {
+	for i := range c.rel.Storage.Stores {
+		if store := &c.rel.Storage.Stores[i]; store.Required && c.lacks(store) {
+			c.problem(&schema.Problem{Kind: schema.MissingKey, Want: "a mapping", Fatal: true}, store.Path)
+		}
+	}
 }
 
 // backendTypes checks each backend against its type.
@@ -283,7 +298,7 @@ func (c *checker) backendsIn(node *yaml.Node, path string, backends *yaml.Node) 
 	}
 	if node.Kind == yaml.MappingNode {
 		if name := yamlnode.Text(node, "backend"); name != "" && !schema.HasReference(name) && yamlnode.Get(backends, name) == nil {
-			c.failAt(joinPath(path, "backend"), fmt.Sprintf("%q is not a backend in storage.backends", name))
+			c.failAt(joinPath(path, "backend"), fmt.Sprintf("%q is not a backend in storage.backends; there are %s", name, strings.Join(yamlnode.Keys(backends), ", ")))
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if len(node.Content[i+1].Content) > 0 {
@@ -316,7 +331,7 @@ func (c *checker) registeredResources() {
 			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
 				continue
 			}
-			c.failAt(itemPath(known, i)+".provider_id", fmt.Sprintf("%q is not a provider of the API %s", id, apiField(known.API)))
+			c.failAt(itemPath(known, i)+".provider_id", fmt.Sprintf("%q is not a provider of the API %s; available: %s", id, apiField(known.API), c.available(known.API)))
 		}
 	}
 }
@@ -345,7 +360,7 @@ func (c *checker) references() {
 		}
 		id := named(setting, reference.ProviderKey)
 		if id != "" && !schema.HasReference(id) && c.index.find(reference.API, id) == nil {
-			c.failAt(reference.Path, fmt.Sprintf("names the %s provider %q, which does not exist", apiField(reference.API), id))
+			c.failAt(reference.Path, fmt.Sprintf("names the %s provider %q, which does not exist; available: %s", apiField(reference.API), id, c.available(reference.API)))
 		}
 	}
 }
@@ -376,8 +391,8 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 }
 
 // serves says whether the server has an API: it has all where none are listed.
-func (c *checker) serves(api string) bool {
-	listed := yamlnode.Items(yamlnode.Get(c.root, "apis"))
+func (d *draft) serves(api string) bool {
+	listed := yamlnode.Items(yamlnode.Get(d.root, "apis"))
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })
 }
 

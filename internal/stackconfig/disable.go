@@ -25,7 +25,7 @@ func disable(d *draft) {
 	for i := range d.in.Providers {
 		p := &d.in.Providers[i]
 		if item := d.off.by(p.API, p.ID); item != nil {
-			d.ignored(p.Path, "is disabled by %s, so this provider is left out", item.Path)
+			d.ignored(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
 		}
 	}
 	d.removeProviders()

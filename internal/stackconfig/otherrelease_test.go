@@ -70,7 +70,7 @@ func TestOtherReleases(t *testing.T) {
 		},
 		"the URL of an MCP server lies deeper": {
 			func(r *release.Release) { r.Tools.MCPURLKey = "endpoint.uri" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-			[]string{"spec.resources.tools[0]: the required key \"url\" is missing; it takes str", "spec.resources.tools[0].mcpEndpoint: unknown key"},
+			[]string{"spec.resources.tools[0]: the required key \"url\" is missing; it takes text", "spec.resources.tools[0].mcpEndpoint: unknown key"},
 		},
 		"tool groups that the server drops": {
 			func(r *release.Release) { r.Tools.MCP = "tool_groups" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",

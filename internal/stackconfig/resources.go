@@ -143,11 +143,11 @@ func (r *registry) firstProvider(api string) *entry {
 
 // available lists the providers of an API that a resource may name, the user's
 // first.
-func (r *registry) available(api string) string {
+func (d *draft) available(api string) string {
 	var users, others []string
-	for _, e := range r.index.of(api) {
+	for _, e := range d.index.of(api) {
 		switch {
-		case e.id == "" || r.off.has(api, e.id):
+		case e.id == "" || d.off.has(api, e.id):
 		case e.user != nil:
 			users = append(users, e.id)
 		default:

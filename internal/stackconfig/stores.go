@@ -11,6 +11,34 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
+// requiredStores supplies what the base's section for storage lacks to start: up
+// to 0.3 every configuration has the section with two stores in it.
+func (d *draft) requiredStores() {
+	there := !yamlnode.IsNull(yamlnode.Get(d.root, "storage"))
+	if !there && !d.rel.Storage.Required {
+		return
+	}
+	var missing []string
+	for i := range d.rel.Storage.Stores {
+		if store := &d.rel.Storage.Stores[i]; store.Required && d.lacks(store) {
+			missing = append(missing, store.Name)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	s := storageWriter{draft: d}
+	s.begin()
+	s.complete()
+	d.warn(Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
+		"the base configuration has no %s, and the server release %s does not start without; added with the release's defaults",
+		strings.Join(missing, ", "), d.rel.Line)})
+}
+
+func (d *draft) lacks(store *release.Store) bool {
+	return yamlnode.IsNull(yamlnode.At(d.root, strings.Split(store.Path, ".")...))
+}
+
 // neededStores supplies a store that only some settings want, and that the server
 // does not start without then: access rules want one for the owners of vector
 // stores. No field of the spec and no setting could write it.
@@ -18,7 +46,7 @@ func (d *draft) neededStores() {
 	for i := range d.rel.Storage.Stores {
 		store := &d.rel.Storage.Stores[i]
 		served := slices.ContainsFunc(d.index.of(store.RequiredBy), func(e *entry) bool { return e.enabled })
-		if !served || !yamlnode.IsNull(yamlnode.At(d.root, strings.Split(store.Path, ".")...)) {
+		if !served || !d.lacks(store) {
 			continue
 		}
 		if setting := d.firstSet(store); setting != "" {

@@ -11,6 +11,7 @@ import (
 // shipped configuration starts (SERVER.md fact 14), and a user's provider may
 // need an API that a small base does not have. It says what it added.
 func supply(d *draft) {
+	d.requiredStores()
 	// What is added may need something itself; no chain is longer than the APIs.
 	for range d.rel.APIs() {
 		missing := d.missingAPIs()
@@ -85,12 +86,14 @@ func (d *draft) providedBy(api string) string {
 	}
 }
 
-// isThere says whether an API has an entry below providers; an empty list is
-// enough for one that routes.
+// isThere says whether an API has an entry below providers. The server makes the
+// router of one that routes by itself as soon as it serves the API, with or
+// without providers (core/resolver.py, resolve_impls).
 func (d *draft) isThere(api string) bool {
-	list := yamlnode.At(d.root, "providers", api)
-	known, _ := d.rel.API(api)
-	return yamlnode.Len(list) > 0 || (list != nil && known.RoutingTable != "")
+	if known, _ := d.rel.API(api); known.RoutingTable != "" {
+		return d.serves(api)
+	}
+	return yamlnode.Len(yamlnode.At(d.root, "providers", api)) > 0
 }
 
 // add adds an API: an empty list where that is enough, else a provider that needs
@@ -99,7 +102,9 @@ func (d *draft) add(m missing) bool {
 	origin := Origin{Note: "needed by " + m.names()}
 	all := yamlnode.Get(d.root, "providers")
 	if known, _ := d.rel.API(m.api); known.RoutingTable != "" {
-		d.write(under(all, m.api), yamlnode.Seq(), origin)
+		if yamlnode.IsNull(yamlnode.Get(all, m.api)) {
+			d.write(under(all, m.api), yamlnode.Seq(), origin)
+		}
 		d.serve(m.api, origin)
 		return true
 	}

@@ -25,7 +25,8 @@ func commandWithTLS(obj *object) []string {
 		spec("workload", "overrides", "command"), names.TLSDir)}
 }
 
-// disabledAndConfigured: disabled wins, the provider is ignored.
+// disabledAndConfigured: disabled wins, the provider is ignored. The engine says
+// it in the same words, so that who has both tells it once.
 func disabledAndConfigured(obj *object) []string {
 	in, _ := intent.FromObject(obj)
 	var warnings []string
@@ -33,8 +34,8 @@ func disabledAndConfigured(obj *object) []string {
 		for i, text := range obj.Spec.Disabled {
 			api, id, one := strings.Cut(text, "/")
 			if serverAPI(api) == provider.API && (!one || id == provider.ID) {
-				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables %q",
-					provider.Path, provider.ID, spec("disabled").Index(i), text))
+				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables it",
+					provider.Path, provider.ID, spec("disabled").Index(i)))
 			}
 		}
 	}

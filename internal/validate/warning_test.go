@@ -18,13 +18,13 @@ func TestWarnings(t *testing.T) {
 		"disabled and configured": {
 			spec: "{providers: {postTraining: {provider: torchtune}, datasetIo: {provider: localfs}}, disabled: [post_training, datasetIo]}",
 			want: []string{
-				`spec.providers.datasetIo: provider "localfs" is ignored, because spec.disabled[1] disables "datasetIo"`,
-				`spec.providers.postTraining: provider "torchtune" is ignored, because spec.disabled[0] disables "post_training"`,
+				`spec.providers.datasetIo: provider "localfs" is ignored, because spec.disabled[1] disables it`,
+				`spec.providers.postTraining: provider "torchtune" is ignored, because spec.disabled[0] disables it`,
 			},
 		},
 		"one of two is disabled": {
 			spec: "{providers: {inference: [{id: a, provider: vllm}, {id: b, provider: openai}]}, disabled: [inference/b]}",
-			want: []string{`spec.providers.inference[1]: provider "b" is ignored, because spec.disabled[0] disables "inference/b"`},
+			want: []string{`spec.providers.inference[1]: provider "b" is ignored, because spec.disabled[0] disables it`},
 		},
 		"variable twice": {
 			spec: "{secretEnv: {TOKEN: {secretKeyRef: {name: a, key: b}}}, workload: {overrides: {env: [{name: TOKEN, value: x}]}}}",

@@ -26,7 +26,7 @@ func (e *Expr) Check(node *yaml.Node) []Problem { return e.check("", node) }
 
 func (c *Class) check(path string, node *yaml.Node) []Problem {
 	if node.Kind != yaml.MappingNode {
-		return wrongType(path, c.Name, kindOf(node))
+		return wrongType(path, "a mapping", kindOf(node))
 	}
 	var problems []Problem
 	given := make(map[string]bool, len(node.Content)/2)
@@ -66,7 +66,7 @@ func (c *Class) missing(path string, given map[string]bool) []Problem {
 	for i := range c.Keys {
 		if k := &c.Keys[i]; k.Required && !given[k.Name] {
 			problems = append(problems, Problem{
-				Kind: MissingKey, Path: join(path, k.Name), Want: k.Type.String(), Fatal: true,
+				Kind: MissingKey, Path: join(path, k.Name), Want: k.Type.Words(), Fatal: true,
 			})
 		}
 	}
@@ -94,7 +94,7 @@ func (e *Expr) check(path string, node *yaml.Node) []Problem {
 	case KindAny, KindNull, KindBool, KindInt, KindFloat, KindStr, KindURL, KindSecret, KindPath, KindLiteral:
 	}
 	if kind := kindOf(node); !e.accepts(kind, node) {
-		return wrongType(path, e.text, kind)
+		return wrongType(path, e.Words(), kind)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (e *Expr) checkList(path string, node *yaml.Node) []Problem {
 		return nil
 	case valueList:
 	default:
-		return wrongType(path, e.text, kind)
+		return wrongType(path, e.Words(), kind)
 	}
 	var problems []Problem
 	for i, item := range node.Content {
@@ -131,7 +131,7 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 		return nil
 	case valueMapping:
 	default:
-		return wrongType(path, e.text, kind)
+		return wrongType(path, e.Words(), kind)
 	}
 	if len(e.Args) == 0 {
 		return nil
@@ -151,7 +151,7 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
-		return wrongType(path, e.text, kind)
+		return wrongType(path, e.Words(), kind)
 	}
 	if problems, ok := e.checkTagged(path, node); ok {
 		return problems
@@ -170,7 +170,7 @@ func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 		}
 	}
 	if best == nil || fatal(best) > 0 && kind != valueMapping && kind != valueList {
-		return wrongType(path, e.text, kind)
+		return wrongType(path, e.Words(), kind)
 	}
 	return best
 }

@@ -97,37 +97,37 @@ name: ${env.N}
 models: ${env.M:=}
 network: ${env.NET:=}
 either: a${env.X}b`},
-		"a reference cannot become a list": {yaml: "only_list: ${env.X}", want: wrong("only_list", "list[int]", "an environment reference")},
-		"a lower-case reference is text":   {yaml: "port: ${env.port}", want: wrong("port", "int", "a string")},
+		"a reference cannot become a list": {yaml: "only_list: ${env.X}", want: wrong("only_list", "a list", "an environment reference")},
+		"a lower-case reference is text":   {yaml: "port: ${env.port}", want: wrong("port", "a whole number", "text")},
 		"unknown key":                      {yaml: "base_ulr: x", want: unknown("base_ulr", "base_url")},
 		"unknown key, word in common":      {yaml: "api_key: x", want: unknown("api_key", "api_token")},
 		"unknown key like none":            {yaml: "zzz: x", want: unknown("zzz", "")},
 		"unknown nested key":               {yaml: "network: {tls: {verfy: true}}", want: unknown("network.tls.verfy", "verify")},
 		"deprecated key":                   {yaml: "old: true", want: []schema.Problem{{Kind: schema.DeprecatedKey, Path: "old"}}},
-		"number for a string":              {yaml: "api_token: 12345", want: wrong("api_token", "SecretStr | null", "an integer")},
+		"number for a string":              {yaml: "api_token: 12345", want: wrong("api_token", "text", "a whole number")},
 		"quoted number for a string":       {yaml: `api_token: "12345"`},
-		"yes is a boolean to the server":   {yaml: "name: yes", want: wrong("name", "str", "a boolean")},
-		"string for a URL":                 {yaml: "base_url: vllm:8000", want: wrong("base_url", "HttpUrl | null", "a string")},
-		"mapping for a scalar":             {yaml: "port: {a: 1}", want: wrong("port", "int", "a mapping")},
-		"scalar for a mapping":             {yaml: "network: fast", want: wrong("network", "Network | null", "a string")},
-		"list for a mapping":               {yaml: "stores: [a]", want: wrong("stores", "dict[str, KVRef]", "a list")},
-		"wrong element":                    {yaml: "models: [a, 2]", want: wrong("models[1]", "str", "an integer")},
-		"wrong value in a dict":            {yaml: "network: {headers: {a: 1}}", want: wrong("network.headers.a", "str", "an integer")},
-		"wrong key in a dict":              {yaml: "network: {headers: {1: a}}", want: wrong("network.headers.1", "str", "an integer")},
-		"missing in a dict's class":        {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "str", Fatal: true}}},
-		"the class whose tag fits":         {yaml: "index: {type: IVFFlat, lists: x}", want: wrong("index.lists", "int", "a string")},
-		"no class fits":                    {yaml: "index: {type: Other}", want: wrong("index.type", "literal[HNSW, IVFFlat]", "a string")},
-		"neither string nor list":          {yaml: "either: {a: 1}", want: wrong("either", "str | list[str] | null", "a mapping")},
-		"wrong element in one of two":      {yaml: "either: [[a]]", want: wrong("either[0]", "str", "a list")},
-		"too small":                        {yaml: "port: 80", want: out("port", "at least 1024", "an integer")},
-		"too large":                        {yaml: "port: 65536", want: out("port", "at most 65535", "an integer")},
-		"too large as a string":            {yaml: `port: "70000"`, want: out("port", "at most 65535", "a string")},
+		"yes is a boolean to the server":   {yaml: "name: yes", want: wrong("name", "text", "true or false")},
+		"string for a URL":                 {yaml: "base_url: vllm:8000", want: wrong("base_url", "a URL that begins with http:// or https://", "text")},
+		"mapping for a scalar":             {yaml: "port: {a: 1}", want: wrong("port", "a whole number", "a mapping")},
+		"scalar for a mapping":             {yaml: "network: fast", want: wrong("network", "a mapping", "text")},
+		"list for a mapping":               {yaml: "stores: [a]", want: wrong("stores", "a mapping", "a list")},
+		"wrong element":                    {yaml: "models: [a, 2]", want: wrong("models[1]", "text", "a whole number")},
+		"wrong value in a dict":            {yaml: "network: {headers: {a: 1}}", want: wrong("network.headers.a", "text", "a whole number")},
+		"wrong key in a dict":              {yaml: "network: {headers: {1: a}}", want: wrong("network.headers.1", "text", "a whole number")},
+		"missing in a dict's class":        {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "text", Fatal: true}}},
+		"the class whose tag fits":         {yaml: "index: {type: IVFFlat, lists: x}", want: wrong("index.lists", "a whole number", "text")},
+		"no class fits":                    {yaml: "index: {type: Other}", want: wrong("index.type", "one of HNSW, IVFFlat", "text")},
+		"neither string nor list":          {yaml: "either: {a: 1}", want: wrong("either", "text or a list", "a mapping")},
+		"wrong element in one of two":      {yaml: "either: [[a]]", want: wrong("either[0]", "text", "a list")},
+		"too small":                        {yaml: "port: 80", want: out("port", "at least 1024", "a whole number")},
+		"too large":                        {yaml: "port: 65536", want: out("port", "at most 65535", "a whole number")},
+		"too large as a string":            {yaml: `port: "70000"`, want: out("port", "at most 65535", "text")},
 		"octal is not judged":              {yaml: "port: 010"},
-		"not above":                        {yaml: "ratio: 0", want: out("ratio", "more than 0", "an integer")},
+		"not above":                        {yaml: "ratio: 0", want: out("ratio", "more than 0", "a whole number")},
 		"not below":                        {yaml: "ratio: 1.0", want: out("ratio", "less than 1", "a number")},
-		"too short":                        {yaml: "name: a", want: out("name", "at least 2 characters", "a string")},
-		"too long":                         {yaml: "name: abcde", want: out("name", "at most 4 characters", "a string")},
-		"pattern":                          {yaml: "name: aB", want: out("name", "text that matches ^[a-z]+$", "a string")},
+		"too short":                        {yaml: "name: a", want: out("name", "at least 2 characters", "text")},
+		"too long":                         {yaml: "name: abcde", want: out("name", "at most 4 characters", "text")},
+		"pattern":                          {yaml: "name: aB", want: out("name", "text that matches ^[a-z]+$", "text")},
 		"too many":                         {yaml: "models: [a, b, c]", want: out("models", "at most 2 entries", "a list")},
 	}
 	class := exampleClass(t, schema.ExtraIgnore)
@@ -144,8 +144,8 @@ either: a${env.X}b`},
 func TestCheckMissing(t *testing.T) {
 	class := exampleClass(t, schema.ExtraIgnore)
 	want := []schema.Problem{
-		{Kind: schema.MissingKey, Path: "persistence", Want: "KVRef", Fatal: true},
-		{Kind: schema.MissingKey, Path: "token", Want: "str | null", Fatal: true},
+		{Kind: schema.MissingKey, Path: "persistence", Want: "a mapping", Fatal: true},
+		{Kind: schema.MissingKey, Path: "token", Want: "text", Fatal: true},
 	}
 	for name, node := range map[string]*yaml.Node{
 		"no node": nil, "null": parseYAML(t, "null"), "empty": parseYAML(t, "{}"),
@@ -157,7 +157,7 @@ func TestCheckMissing(t *testing.T) {
 		})
 	}
 	t.Run("not a mapping", func(t *testing.T) {
-		want := []schema.Problem{{Kind: schema.WrongType, Want: "Example", Got: "a list", Fatal: true}}
+		want := []schema.Problem{{Kind: schema.WrongType, Want: "a mapping", Got: "a list", Fatal: true}}
 		if diff := cmp.Diff(want, class.Check(parseYAML(t, "[]"))); diff != "" {
 			t.Errorf("problems (-want +got):\n%s", diff)
 		}
@@ -205,13 +205,16 @@ func TestCheckConstructedNodes(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	for want, p := range map[string]schema.Problem{
-		`unknown key, the server ignores it; did you mean "base_url"?`: {Kind: schema.UnknownKey, Nearest: "base_url"},
-		`unknown key, the server ignores it`:                           {Kind: schema.UnknownKey},
-		`unknown key, the server refuses it`:                           {Kind: schema.UnknownKey, Fatal: true},
-		`required key is missing; it takes str`:                        {Kind: schema.MissingKey, Want: "str"},
-		`must be int | null, found a string`:                           {Kind: schema.WrongType, Want: "int | null", Got: "a string"},
-		`must be at most 65535`:                                        {Kind: schema.OutOfRange, Want: "at most 65535"},
-		`is deprecated by the server`:                                  {Kind: schema.DeprecatedKey},
+		`unknown key, the server ignores it; did you mean "base_url"?`:                           {Kind: schema.UnknownKey, Nearest: "base_url"},
+		`unknown key, the server ignores it`:                                                     {Kind: schema.UnknownKey},
+		`unknown key, the server refuses it`:                                                     {Kind: schema.UnknownKey, Fatal: true},
+		`required key is missing; it takes text`:                                                 {Kind: schema.MissingKey, Want: "text"},
+		`must be a whole number, found text`:                                                     {Kind: schema.WrongType, Want: "a whole number", Got: "text"},
+		`must be text, found a whole number; put it in quotes`:                                   {Kind: schema.WrongType, Want: "text", Got: "a whole number"},
+		`must be one of a, b`:                                                                    {Kind: schema.WrongType, Want: "one of a, b", Got: "text"},
+		`must be one of a, b, found a list`:                                                      {Kind: schema.WrongType, Want: "one of a, b", Got: "a list"},
+		`must be at most 65535`:                                                                  {Kind: schema.OutOfRange, Want: "at most 65535"},
+		`is deprecated by the server: it works in this release, and a later one may not have it`: {Kind: schema.DeprecatedKey},
 	} {
 		if got := p.Message(); got != want {
 			t.Errorf("Message() = %q, want %q", got, want)

@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"slices"
+	"strings"
+)
+
 // Kind is the kind of a type expression.
 type Kind int
 
@@ -39,3 +44,61 @@ type Expr struct {
 
 // String returns the expression as it is written in the release data: `SecretStr | null`.
 func (e *Expr) String() string { return e.text }
+
+// Words say what a value of the type is, for people: a whole number; one of llm, embedding. That it may be null is left
+// out, because leaving the key out is the better way to say that.
+func (e *Expr) Words() string {
+	switch e.Kind {
+	case KindAny:
+		return "any value"
+	case KindNull:
+		return "null"
+	case KindBool:
+		return "true or false"
+	case KindInt:
+		return "a whole number"
+	case KindFloat:
+		return "a number"
+	case KindURL:
+		return "a URL that begins with http:// or https://"
+	case KindPath:
+		return "a path"
+	case KindLiteral:
+		return oneOf(e.Values)
+	case KindList:
+		return "a list"
+	case KindDict, KindClass:
+		return "a mapping"
+	case KindUnion:
+		return e.unionWords()
+	case KindStr, KindSecret:
+	}
+	return wordText
+}
+
+// unionWords are those of the members, each once.
+func (e *Expr) unionWords() string {
+	var words []string
+	for _, member := range e.Args {
+		if text := member.Words(); member.Kind != KindNull && !slices.Contains(words, text) {
+			words = append(words, text)
+		}
+	}
+	if len(words) == 0 {
+		return "null"
+	}
+	return strings.Join(words, " or ")
+}
+
+func oneOf(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return anyOf + strings.Join(values, ", ")
+}
+
+const (
+	// anyOf begins the words for a choice.
+	anyOf    = "one of "
+	wordText = "text"
+)

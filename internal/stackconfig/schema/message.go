@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ func (p *Problem) Message() string {
 	case MissingKey:
 		return fmt.Sprintf("required key is missing; it takes %s", p.Want)
 	case WrongType:
-		return fmt.Sprintf("must be %s, found %s", wanted(p.Want), p.Got)
+		return p.typeMessage()
 	case OutOfRange:
 		return fmt.Sprintf("must be %s", p.Want)
 	case ConflictingKeys:
@@ -25,19 +26,20 @@ func (p *Problem) Message() string {
 	case ConflictingValues:
 		return fmt.Sprintf("the server refuses %s together; change one of them", p.Want)
 	case DeprecatedKey:
-		return "is deprecated by the server"
+		return "is deprecated by the server: it works in this release, and a later one may not have it"
 	}
 	return string(p.Kind)
 }
 
-// wanted is a type as a reader sees it: of a choice the words to choose from.
-func wanted(want string) string {
-	for _, choice := range []string{"literal[", "enum["} {
-		if words, ok := strings.CutPrefix(want, choice); ok && strings.Count(want, "]") == 1 && strings.HasSuffix(want, "]") {
-			return "one of " + strings.TrimSuffix(words, "]")
-		}
+func (p *Problem) typeMessage() string {
+	if strings.HasPrefix(p.Want, anyOf) && p.Got == valueNames[valueString] {
+		return "must be " + p.Want // it is a string, but none of these
 	}
-	return want
+	text := fmt.Sprintf("must be %s, found %s", p.Want, p.Got)
+	if p.Want == wordText && slices.Contains([]string{valueNames[valueInt], valueNames[valueFloat], valueNames[valueBool]}, p.Got) {
+		text += "; put it in quotes"
+	}
+	return text
 }
 
 func (p *Problem) unknownMessage() string {

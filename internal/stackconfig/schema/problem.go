@@ -32,7 +32,8 @@ type Problem struct {
 	// Path leads from the checked node to the finding: `network.tls.verify`, `allowed_models[2]`. For a MissingKey
 	// it ends in the missing key. It is empty when the checked node itself is meant.
 	Path string
-	// Want is the type expression or limit that was expected, empty for UnknownKey and DeprecatedKey.
+	// Want is what was expected, in words: the type, the limit, the other keys. It is empty for UnknownKey and
+	// DeprecatedKey.
 	Want string
 	// Got names the kind of value that was found ("a string"), never the value itself, which may be a secret.
 	Got string

@@ -25,10 +25,10 @@ const (
 
 var valueNames = map[valueKind]string{
 	valueNull:      "null",
-	valueBool:      "a boolean",
-	valueInt:       "an integer",
+	valueBool:      "true or false",
+	valueInt:       "a whole number",
 	valueFloat:     "a number",
-	valueString:    "a string",
+	valueString:    "text",
 	valueReference: "an environment reference",
 	valueTimestamp: "a date",
 	valueList:      "a list",

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -30,12 +29,12 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 	}
 	switch {
 	case tag == nil: // the parser asks for it although each class has a default
-		want := "one of " + strings.Join(known, ", ")
+		want := oneOf(known)
 		return []Problem{{Kind: MissingKey, Path: join(path, name), Want: want, Fatal: true}}, true
 	case kindOf(tag) != valueString:
 		return nil, false
 	}
-	return wrongType(join(path, name), "literal["+strings.Join(known, ", ")+"]", kindOf(tag)), true
+	return wrongType(join(path, name), oneOf(known), kindOf(tag)), true
 }
 
 // tag is the name of the key that tells the classes of a union apart, with the classes; empty when another member takes

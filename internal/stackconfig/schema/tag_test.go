@@ -28,10 +28,10 @@ func TestTaggedUnion(t *testing.T) {
 		"null":                       nil,
 		"{type: two}":                nil,
 		"{type: one, a: 1, b: 2}":    nil,
-		"{type: one}":                {missing("a", ""), missing("b", "")},
+		"{type: one}":                {missing("a", "a whole number"), missing("b", "a whole number")},
 		"{a: 1, b: 2}":               {missing("type", "one of one, two")},
 		"{}":                         {missing("type", "one of one, two")},
-		"{type: three}":              {{Kind: schema.WrongType, Path: "type", Want: "literal[one, two]", Got: "a string", Fatal: true}},
+		"{type: three}":              {{Kind: schema.WrongType, Path: "type", Want: "one of one, two", Got: "text", Fatal: true}},
 		"{type: '${env.X}', x: '1'}": {{Kind: schema.UnknownKey, Path: "x"}},
 	} {
 		var document yaml.Node

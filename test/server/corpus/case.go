@@ -57,7 +57,12 @@ func (m *maker) addOwn(name, base string, spec fields) {
 }
 
 func (m *maker) append(name, distribution string, base []byte, embedded bool, spec fields) {
-	spec["distribution"] = fields{"name": distribution, "version": m.rel.Version}
+	m.cases = append(m.cases, newCase(m.rel, name, distribution, base, embedded, spec))
+}
+
+// newCase makes an object of a spec.
+func newCase(rel *release.Release, name, distribution string, base []byte, embedded bool, spec fields) Case {
+	spec["distribution"] = fields{"name": distribution, "version": rel.Version}
 	object := &v1alpha2.LlamaStackDistribution{}
 	object.Name, object.Namespace = stackName, namespace
 	data, err := json.Marshal(spec)
@@ -65,9 +70,9 @@ func (m *maker) append(name, distribution string, base []byte, embedded bool, sp
 		err = json.Unmarshal(data, &object.Spec)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, m.rel.Line, err)) // a slip in this package
+		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, rel.Line, err)) // a slip in this package
 	}
-	m.cases = append(m.cases, Case{Name: name, Release: m.rel, Object: object, Base: base, Embedded: embedded})
+	return Case{Name: name, Release: rel, Object: object, Base: base, Embedded: embedded}
 }
 
 // shipped is a configuration that a release ships.

@@ -231,5 +231,5 @@ func TestRefused(t *testing.T) {
 		rows = append(rows, name+": "+strings.Join(lines, " ")+"\n")
 	}
 	slices.Sort(rows)
-	golden.Dir(t, "testdata", map[string][]byte{"refused.txt": []byte(strings.Join(rows, ""))})
+	golden.Dir(t, "testdata/refused", map[string][]byte{"cases.txt": []byte(strings.Join(rows, ""))})
 }

@@ -12,10 +12,13 @@ looked up and its configuration read into the provider's class. Nothing is conne
 Tier "initialise": the server's own application is made and started as uvicorn would do it, and stopped again, with HOME in
 a directory of its own. What the start-up code connects to has to be there.
 
+With "without", a second configuration, "same" says whether both are read as the same: what the one has more is ignored.
+
 An answer with "missing" names a package that is not installed: that says nothing about the configuration.
 It works unchanged from llama-stack 0.2 to ogx 1.x; what differs between them is in the class Release.
 """
 
+import argparse
 import asyncio
 import contextlib
 import gc
@@ -76,13 +79,31 @@ class Release:
     def _module(self, name: str):
         return importlib.import_module(f"{self.package}.{name}")
 
+    def command(self, path: str) -> None:
+        """Let the server's own command refuse what it refuses before it starts the application; it listens nowhere.
+
+        From 1.2 on it refuses plain HTTP that nobody asked for. What it writes for its workers goes away with the answer.
+        """
+        run = self._module("cli.stack.run")
+        if not hasattr(run, "_dry_run_validate"):
+            return  # of older ones the command does no more than the application
+        listen, run.uvicorn.run = run.uvicorn.run, lambda *_, **__: None
+        try:
+            run._uvicorn_run(path, argparse.Namespace(insecure=False, port=None), None)
+        finally:
+            run.uvicorn.run = listen
+        written = os.environ[self.config_variable]
+        if written != path:
+            os.remove(written)
+
     def application(self):
         """Make the server's application, as uvicorn's --factory would."""
         return self._module("core.server.server").create_app()
 
 
 def parse(release: Release, text: str):
-    """Read a configuration into the release's classes."""
+    """Read a configuration into the release's classes: the top level, and each enabled provider's by its name."""
+    read = {}
     with phase("top level"):
         config = release.parse(yaml.load(text, Loader=LOADER))
     with phase("apis"):
@@ -95,18 +116,33 @@ def parse(release: Release, text: str):
     for api, providers in enabled.items():
         for provider_id, provider in providers.items():
             with phase(f"provider {api.removeprefix('inner-')}/{provider_id}"):
-                provider_class(release, config, provider)
+                read[f"{api}/{provider_id}"] = provider_class(release, config, provider)
+    return config, read
 
 
-def provider_class(release: Release, config, provider) -> None:
+def same(release: Release, text: str, without: str) -> bool:
+    """Say whether two configurations are read as the same."""
+    return values(*parse(release, text)) == values(*parse(release, without))
+
+
+def values(config, read):
+    """Take what was read for comparing; of a provider what its class has, and not what was written."""
+    top = config.model_dump()
+    for providers in top["providers"].values():
+        for provider in providers:
+            provider.pop("config", None)
+    return top, {name: kind.model_dump() for name, kind in read.items()}
+
+
+def provider_class(release: Release, config, provider):
     """Read one provider's configuration into its class."""
     kind = release.instantiate(provider.spec.config_class)
-    values = dict(provider.config)
+    written = dict(provider.config)
     # The resolver hands this section to every provider that has a field for it.
     shared = getattr(config, "vector_stores", None)
     if shared is not None and "vector_stores_config" in getattr(kind, "model_fields", {}):
-        values["vector_stores_config"] = shared
-    kind(**values)
+        written["vector_stores_config"] = shared
+    return kind(**written)
 
 
 def initialise(release: Release, text: str) -> None:
@@ -116,6 +152,8 @@ def initialise(release: Release, text: str) -> None:
     path = os.path.join(os.environ["HOME"], "config.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+    with phase("command"):
+        release.command(path)
     os.environ[release.config_variable] = path
     with phase("start"):
         asyncio.run(start(release))
@@ -141,6 +179,8 @@ def run(release: Release, request: dict) -> dict:
                 parse(release, request["config"])
             else:
                 initialise(release, request["config"])
+            if request.get("without"):
+                return {"ok": True, "same": same(release, request["config"], request["without"])}
         return {"ok": True}
     except Failure as failure:
         working.clear()

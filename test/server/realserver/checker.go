@@ -31,6 +31,8 @@ type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
+	// Without is another configuration, to compare what is read of both.
+	Without string `json:"without,omitempty"`
 	// Seconds that the server's code may take; 30 when zero.
 	Seconds int `json:"seconds,omitempty"`
 }
@@ -38,6 +40,8 @@ type Request struct {
 // Verdict is what the release's own code says of a configuration.
 type Verdict struct {
 	OK bool `json:"ok"`
+	// Same says that the configuration is read as the one that Request.Without is.
+	Same bool `json:"same"`
 	// Phase is the part of the configuration that was refused: `top level`,
 	// `provider inference/vllm`, `start`.
 	Phase string `json:"phase"`

@@ -1,0 +1,103 @@
+//go:build server
+
+package conformance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// TestNegative shows that the server of a release refuses what our checks refuse by its data, ignores what they say that
+// it ignores, and does with what is our own choice what the list of those says.
+func TestNegative(t *testing.T) {
+	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
+		begin, failed := time.Now(), 0
+		models := startUpstream(t)
+		asked := map[corpus.Answer]int{}
+		var left []string
+		for _, n := range corpus.Negatives(rel) {
+			if n.Answer == corpus.Unasked {
+				continue
+			}
+			q, err := n.Question()
+			if err != nil {
+				failed++
+				t.Error(err)
+				continue
+			}
+			verdict := ask(t, checker, models, &n, q)
+			if verdict.Missing != "" || verdict.Phase == "" && !verdict.OK {
+				left = append(left, fmt.Sprintf("%s: the package %s is not installed", n.Name, verdict.Missing))
+				continue
+			}
+			asked[n.Answer]++
+			if problem := differs(&n, verdict); problem != "" {
+				failed++
+				t.Errorf("%s: %s of release %s: %s", n.Name, problem, rel.Version, verdict)
+			}
+		}
+		slices.Sort(left)
+		t.Logf("left out of %s:\n%s", rel.Line, strings.Join(left, "\n"))
+		t.Logf("negative %s: %d configurations refused as told, %d taken as if nothing were there, %d taken, %.0f s", rel.Line,
+			asked[corpus.Refused], asked[corpus.Ignored], asked[corpus.Taken], time.Since(begin).Seconds())
+		all := asked[corpus.Refused] + asked[corpus.Ignored] + asked[corpus.Taken]
+		count(t, all-failed, all)
+		if asked[corpus.Refused] < leastRefused {
+			t.Errorf("only %d configurations were asked about, fewer than %d", asked[corpus.Refused], leastRefused)
+		}
+	})
+}
+
+// leastRefused is how many mistakes of a line the server has to refuse.
+const leastRefused = 40
+
+// ask puts a mistake before the server.
+func ask(t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question) realserver.Verdict {
+	t.Helper()
+	known := []byte(q.Config)
+	if q.Odd {
+		known = []byte(q.Without)
+	}
+	models.serve(known)
+	request := realserver.Request{
+		Tier: realserver.Parse, Config: answered(q.Config, models.url), Env: atHome(t, q.Env, models.url), Seconds: startSeconds,
+	}
+	if n.Answer == corpus.Ignored {
+		request.Without = answered(q.Without, models.url)
+	}
+	verdict, err := checker.Check(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Answer == corpus.Ignored || !verdict.OK || n.Answer == corpus.Taken && needsMore(known, q.Env) != "" {
+		return verdict
+	}
+	request.Tier = realserver.Initialise
+	if verdict, err = checker.Check(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	return verdict
+}
+
+// differs says how a verdict is another one than the case has, empty when it is not.
+func differs(n *corpus.Negative, verdict realserver.Verdict) string {
+	switch {
+	case n.Answer == corpus.Refused && verdict.OK:
+		return "our checks refuse what the server takes"
+	case n.Answer == corpus.Refused && !regexp.MustCompile(n.Says).MatchString(verdict.Phase+" "+verdict.Message):
+		return fmt.Sprintf("the server refuses for another reason than %q", n.Says)
+	case n.Answer != corpus.Refused && !verdict.OK:
+		return "the server refuses what is said to be taken"
+	case n.Answer == corpus.Ignored && !verdict.Same:
+		return "the server reads what is said to be ignored"
+	}
+	return ""
+}

@@ -1,0 +1,289 @@
+package corpus
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// Answer is what the server makes of a mistake.
+type Answer string
+
+const (
+	// Refused: the server does not read the configuration, or does not start with it.
+	Refused Answer = "refuses"
+	// Ignored: the server starts as if nothing had been written.
+	Ignored Answer = "ignores"
+	// Taken: the server starts, and the mistake shows later or nowhere.
+	Taken Answer = "takes"
+	// Unasked: the mistake never gets as far as the server.
+	Unasked Answer = "never sees"
+)
+
+// Negative is a mistake that our checks tell, and the configuration that the server would have to read without them.
+type Negative struct {
+	// Name begins with the check: api/unknown.
+	Name string
+	// Release is the line that the case is for.
+	Release *release.Release
+	// Answer is what the server makes of the mistake, the last word on whether a check is right.
+	Answer Answer
+	// Says is a regular expression for what the server says when it refuses.
+	Says string
+	// Why is the reason for telling what the server does not refuse, or what only the spec can hold. Set for checks of our
+	// own choice, and empty for those that rest on the data of a release.
+	Why string
+	mistake
+}
+
+// mistake is one thing that is wrong: as a user writes it, and as the server would read it.
+type mistake struct {
+	// wrong is the user's object. Nil when it is a value of a Secret that is wrong.
+	wrong *Case
+	// right is the accepted neighbour, whose configuration change makes wrong.
+	right  *Case
+	change func(config fields)
+	// raw is the wrong configuration, when it is no change of another one.
+	raw string
+	// env are values of Secrets that are wrong.
+	env map[string]string
+	// value is told about instead of the object.
+	value func() error
+}
+
+// Told are the lines that the user reads, without what is told of the accepted neighbour too. Refusal says that the stack
+// is not rolled out.
+func (n *Negative) Told() (lines []string, refusal bool, err error) {
+	if n.value != nil {
+		return []string{n.value().Error()}, true, nil
+	}
+	wrong, err := n.wrong.Run()
+	if err != nil {
+		return nil, false, err
+	}
+	if wrong.Refused != "" {
+		return strings.Split(wrong.Refused, "\n"), true, nil
+	}
+	var before []stackconfig.Finding
+	if n.right != nil && n.right != n.wrong {
+		right, err := n.right.Run()
+		if err != nil {
+			return nil, false, err
+		}
+		before = right.Warnings
+	}
+	for _, warning := range wrong.Warnings {
+		if !slices.Contains(before, warning) {
+			lines = append(lines, warning.String())
+		}
+	}
+	return lines, false, nil
+}
+
+// Question is a configuration with the mistake, and without it.
+type Question struct {
+	Config, Without string
+	Env             map[string]string
+	// Odd says that Config is not even YAML for everybody.
+	Odd bool
+}
+
+// Question makes what the server is asked. An error is a defect of the case: its neighbour is refused.
+func (n *Negative) Question() (*Question, error) {
+	outcome, err := n.right.Run()
+	if err != nil {
+		return nil, err
+	}
+	if outcome.Refused != "" {
+		return nil, fmt.Errorf("%s of %s: the neighbour is refused: %s", n.Name, n.Release.Line, outcome.Refused)
+	}
+	env := maps.Clone(outcome.Env)
+	maps.Copy(env, n.env)
+	q := &Question{Config: string(outcome.Config), Without: string(outcome.Config), Env: env}
+	switch {
+	case n.raw != "":
+		q.Config, q.Odd = n.raw, true
+	case n.accepted() != nil:
+		wrong := n.accepted()
+		q.Config, q.Env = string(wrong.Config), wrong.Env
+	case n.change != nil:
+		data, err := changed(outcome.Config, n.change)
+		if err != nil {
+			return nil, fmt.Errorf("%s of %s: %w", n.Name, n.Release.Line, err)
+		}
+		q.Config = string(data)
+	}
+	return q, nil
+}
+
+// accepted is what comes of a mistake that is told and not refused; nil when it is refused.
+func (n *Negative) accepted() *Outcome {
+	if n.wrong == nil || n.wrong == n.right {
+		return nil
+	}
+	outcome, err := n.wrong.Run()
+	if err != nil || outcome.Refused != "" {
+		return nil
+	}
+	return outcome
+}
+
+// changed is a configuration after a change.
+func changed(config []byte, change func(config fields)) ([]byte, error) {
+	var tree fields
+	if err := yaml.Unmarshal(config, &tree); err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	change(tree)
+	data, err := yaml.Marshal(tree)
+	if err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
+	}
+	return data, nil
+}
+
+// negatives makes the negative cases of a line.
+type negatives struct {
+	rel *release.Release
+	m   *maker
+	all []Negative
+	// small is a stack with one provider and the server's stores, and its configuration.
+	small  *Case
+	config []byte
+}
+
+// Negatives are the mistakes that the checks tell for a line that is offered, in a fixed order.
+func Negatives(rel *release.Release) []Negative {
+	n := &negatives{rel: rel, m: &maker{rel: rel}}
+	n.small = n.own(n.smallSpec(nil))
+	outcome, err := n.small.Run()
+	if err != nil || outcome.Refused != "" {
+		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused)) // a slip in this package
+	}
+	n.config = outcome.Config
+	n.bases()
+	n.variables()
+	n.apis()
+	n.dependencies()
+	n.providerTypes()
+	n.providerKeys()
+	n.scalars()
+	n.rules()
+	n.storage()
+	n.models()
+	n.tools()
+	n.references()
+	n.sections()
+	n.settings()
+	n.disabled()
+	n.supplied()
+	n.secrets()
+	n.ownChoices()
+	return n.all
+}
+
+// smallSpec is the small stack with more fields.
+func (n *negatives) smallSpec(more fields) fields {
+	spec := fields{"providers": fields{"inference": n.vllm(nil)}, "storage": fields{"kv": fields{}, "sql": fields{}}}
+	maps.Copy(spec, more)
+	return spec
+}
+
+// vllm is the provider of the small stack with more fields.
+func (n *negatives) vllm(more fields) fields {
+	p := fields{"id": "vllm", "provider": "vllm", "endpoint": "http://vllm.example:8000"}
+	maps.Copy(p, more)
+	return p
+}
+
+// own is a stack over nothing.
+func (n *negatives) own(spec fields) *Case { return n.over([]byte(n.m.nothing()), spec) }
+
+// over is a stack over a configuration of the user's own.
+func (n *negatives) over(base []byte, spec fields) *Case {
+	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
+	c := newCase(n.rel, "negative", starter, base, false, spec)
+	return &c
+}
+
+// listed is the small stack over a base that lists its APIs.
+func (n *negatives) listed(spec fields) *Case {
+	return n.over([]byte(n.m.nothing()+"apis: [inference]\n"), n.smallSpec(spec))
+}
+
+// inBase is a mistake in a base that is fine but for it.
+func (n *negatives) inBase(change func(config fields)) mistake {
+	data, err := changed(n.config, change)
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+	}
+	return mistake{wrong: n.over(data, n.again()), right: n.small, change: change}
+}
+
+// again wishes for nothing that the base does not have.
+func (n *negatives) again() fields { return fields{"networking": fields{"port": 9000}} }
+
+// inSpec is a mistake in the small stack's spec.
+func (n *negatives) inSpec(more fields, change func(config fields)) mistake {
+	return mistake{wrong: n.own(n.smallSpec(more)), right: n.small, change: change}
+}
+
+// inVLLM is a mistake in the small stack's provider.
+func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
+	return n.inSpec(fields{"providers": fields{"inference": n.vllm(more)}}, func(config fields) {
+		change(configOf(config, "inference"))
+	})
+}
+
+// beside is a mistake in a spec whose neighbour is another one.
+func (n *negatives) beside(right, wrong fields, change func(config fields)) mistake {
+	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
+}
+
+// refused is a check that the server confirms, when it reads the configuration or when it starts.
+func (n *negatives) refused(name, says string, what mistake) {
+	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Refused, Says: says, mistake: what})
+}
+
+// ignored is a warning of what has no effect.
+func (n *negatives) ignored(name string, what mistake) {
+	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Ignored, mistake: what})
+}
+
+// choice is a check of our own.
+func (n *negatives) choice(name string, answer Answer, why string, what mistake) {
+	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: answer, Why: why, mistake: what})
+}
+
+// configOf is the configuration of the first provider of an API.
+func configOf(config fields, api string) fields { return firstProvider(config, api)["config"].(fields) }
+
+func firstProvider(config fields, api string) fields {
+	return config["providers"].(fields)[api].([]any)[0].(fields)
+}
+
+// addProvider adds a provider at the end of an API's.
+func addProvider(config fields, api string, provider fields) {
+	all := config["providers"].(fields)
+	list, _ := all[api].([]any)
+	all[api] = append(list, provider)
+}
+
+// at is a mapping below keys.
+func at(config fields, keys ...string) fields {
+	for _, key := range keys {
+		inner, ok := config[key].(fields)
+		if !ok {
+			inner = fields{}
+			config[key] = inner
+		}
+		config = inner
+	}
+	return config
+}

@@ -1,0 +1,168 @@
+package corpus
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// bases: what the server does not read as a configuration at all.
+func (n *negatives) bases() {
+	text := func(name, raw, says string) {
+		n.refused("base/"+name, says, mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw})
+	}
+	small := string(n.config)
+	text("no-yaml", "a: }\n"+small, "parsing")
+	text("indented-with-a-tab", "a:\n\tb: 1\n"+small, "cannot start any token")
+	text("two-documents", small+"---\n"+small, "single document")
+	text("tag", "a: !!python/tuple [1]\n"+small, "could not determine a constructor")
+	text("no-mapping", "- version: 2\n", "list|dict|mapping|str")
+	text("merge-of-a-text", "a: {<<: text}\n"+small, "expected a mapping")
+	n.refused("base/section-of-another-kind", "list|dict|mapping|items", n.inBase(func(config fields) { config["providers"] = []any{} }))
+	raw := strings.Replace(small, "version: 2\n", "", 1)
+	numberless := mistake{wrong: n.over([]byte("version: [2]\n"+raw), n.again()), right: n.small, raw: "version: [2]\n" + raw}
+	if release.Compare(n.rel.Line, "1.0") < 0 {
+		n.refused("base/version-that-is-no-number", "version", numberless)
+	} else {
+		n.choice("base/version-that-is-no-number", Taken, "The requirements name the versions that are supported (FR-028).", numberless)
+	}
+}
+
+// variables that nothing sets.
+func (n *negatives) variables() {
+	n.refused("variable/unset", "NOWHERE", n.inBase(func(config fields) { config["external_apis_dir"] = "${env.NOWHERE}" }))
+	n.refused("variable/unset-in-settings", "NOWHERE", n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE}"}},
+		func(config fields) { config["max_tokens"] = "${env.NOWHERE}" }))
+	n.refused("variable/default-of-the-wrong-type", "max_tokens", n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE:=}"}},
+		func(config fields) { config["max_tokens"] = "${env.NOWHERE:=}" }))
+	n.choice("variable/lower-case", Taken, "The server hands the text on as it stands, and what was meant is not there.",
+		n.inSpec(fields{"settings": fields{"external_apis_dir": "${env.dir}"}}, nil))
+	n.choice("variable/from-elsewhere", Unasked, "Whether envFrom brings the variable is not known before the pod starts.", n.inSpec(fields{
+		"settings": fields{"external_apis_dir": "${env.NOWHERE}"},
+		"workload": fields{"overrides": fields{"envFrom": []any{fields{"configMapRef": fields{"name": "more"}}}}},
+	}, nil))
+}
+
+// apis that the release does not have, or that nothing serves.
+func (n *negatives) apis() {
+	list := func(api string) func(fields) {
+		return func(config fields) { config["apis"] = []any{"inference", api} }
+	}
+	n.refused("api/unknown", "nonsense", n.inBase(list("nonsense")))
+	for _, gone := range n.rel.Removed {
+		if _, known := n.rel.API(gone.Name); gone.Kind == "api" && !known {
+			n.refused("api/gone", gone.Name, n.inBase(list(gone.Name)))
+			break
+		}
+	}
+	for _, name := range n.rel.APIs() {
+		if api, _ := n.rel.API(name); api.NeedsProvider {
+			n.refused("api/without-a-provider", name, n.inBase(list(name)))
+			break
+		}
+	}
+	entry := []any{fields{"provider_id": "mine", "provider_type": "inline::mine"}}
+	n.refused("api/unknown-with-providers", "nonsense", n.inBase(func(config fields) { at(config, "providers")["nonsense"] = entry }))
+	n.refused("api/of-the-server-with-providers", "inspect", n.inBase(func(config fields) { at(config, "providers")["inspect"] = entry }))
+	n.apisOfOthers()
+}
+
+// apisOfOthers: providers of APIs that other releases have.
+func (n *negatives) apisOfOthers() {
+	shown := map[string]bool{}
+	for _, name := range release.KnownAPIs() {
+		field := intent.APIField(name)
+		if api, known := n.rel.API(name); field == "" || known && api.Providable {
+			continue
+		}
+		check := "provider/api-of-another-release"
+		if slices.ContainsFunc(n.rel.Removed, func(r release.Removal) bool { return r.Kind == "api" && r.Name == name }) {
+			check = "provider/api-that-is-gone"
+		}
+		if shown[check] {
+			continue
+		}
+		shown[check] = true
+		more := n.smallSpec(nil)["providers"].(fields)
+		more[field] = fields{"id": "mine", "provider": "inline::mine"}
+		n.refused(check, name, n.inSpec(fields{"providers": more}, func(config fields) {
+			addProvider(config, name, fields{"provider_id": "mine", "provider_type": "inline::mine"})
+		}))
+	}
+}
+
+// dependencies: an API that a provider needs is disabled, or none of its types can be supplied.
+func (n *negatives) dependencies() {
+	search := "file-search"
+	if _, ok := n.rel.Provider("tool_runtime", "inline::"+search); !ok {
+		search = "rag-runtime"
+	}
+	// Every API that it needs is supplied when it is there alone.
+	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
+	n.refused("dependency/disabled", "vector_io", mistake{
+		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}}), right: n.listed(fields{"providers": providers}),
+		change: func(config fields) {
+			delete(at(config, "providers"), "vector_io")
+			config["apis"] = slices.DeleteFunc(config["apis"].([]any), func(api any) bool { return api == "vector_io" })
+		},
+	})
+	for _, api := range n.rel.APIs() {
+		for _, name := range n.rel.ProviderTypes(api) {
+			kind, _ := n.rel.Provider(api, name)
+			if Heavy(kind) == "" && slices.ContainsFunc(kind.Requires, n.cannotBeSupplied) {
+				n.needy(api, name)
+				return
+			}
+		}
+	}
+}
+
+// cannotBeSupplied says that an API has no inline type that starts with what the engine knows.
+func (n *negatives) cannotBeSupplied(api string) bool {
+	known, ok := n.rel.API(api)
+	return ok && !known.Internal && known.RoutingTable == "" && known.Router == "" &&
+		!slices.ContainsFunc(n.rel.ProviderTypes(api), func(name string) bool { return strings.HasPrefix(name, "inline::") })
+}
+
+func (n *negatives) needy(api, name string) {
+	kind, _ := n.rel.Provider(api, name)
+	v := &values{}
+	providers := fields{"inference": n.vllm(nil), intent.APIField(api): v.provider(kind, "", minimal)}
+	n.refused("dependency/missing", "required dependency|depend", n.inSpec(fields{"providers": providers}, func(config fields) {
+		entry := fields{"provider_id": kind.Short(), "provider_type": kind.Type, "config": fields{}}
+		addProvider(config, api, entry)
+	}))
+}
+
+// disabled: what cannot be taken away.
+func (n *negatives) disabled() {
+	off := func(what ...any) fields { return fields{"disabled": what} }
+	none := mistake{right: n.small}
+	with := func(spec fields) mistake {
+		m := none
+		m.wrong = n.own(n.smallSpec(spec))
+		return m
+	}
+	n.choice("disabled/of-no-release", Unasked, "Nothing is disabled by a name that is misspelt, and nobody would notice.", with(off("infrence")))
+	n.choice("disabled/part-of-an-API", Unasked, "Models are served by the router of inference; one cannot go without the other.", with(off("models")))
+	n.choice("disabled/of-the-server", Unasked, "The server has it without any provider and cannot be told to leave it out.", with(off("inspect")))
+	n.choice("disabled/provider-that-is-not-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+		with(off("inference/nowhere")))
+	n.choice("disabled/and-configured", Unasked, "Two fields wish for the opposite; the one that takes away wins.",
+		with(fields{
+			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}}, "disabled": []any{"inference/other"},
+		}))
+	n.choice("disabled/and-named-by-a-model", Unasked, "The model would have no provider to serve it.",
+		with(fields{
+			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},
+			"disabled":  []any{"inference/other"}, "resources": fields{"models": []any{fields{"name": "a", "provider": "other"}}},
+		}))
+	for _, api := range release.KnownAPIs() {
+		if _, known := n.rel.API(api); !known && (api != "telemetry" || n.rel.Runtime.TelemetrySwitch == "") {
+			n.choice("disabled/of-another-release", Unasked, "What the release does not have is off already.", with(off(api)))
+			break
+		}
+	}
+}

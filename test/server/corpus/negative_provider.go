@@ -1,0 +1,250 @@
+package corpus
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// types are the provider types of the line that spec.providers has a field for.
+func (n *negatives) types() []*provider.Type {
+	var types []*provider.Type
+	for _, api := range n.rel.APIs() {
+		for _, name := range n.rel.ProviderTypes(api) {
+			kind, _ := n.rel.Provider(api, name)
+			types = append(types, kind)
+		}
+	}
+	return types
+}
+
+// first is the first of the types that have something; nil when none has.
+func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
+	types := n.types()
+	if i := slices.IndexFunc(types, has); i >= 0 {
+		return types[i]
+	}
+	return nil
+}
+
+// another is the small stack with one provider more.
+func (n *negatives) another(kind *provider.Type, p fields) fields {
+	p["id"] = "another"
+	name := intent.APIField(kind.API)
+	providers := fields{"inference": []any{n.vllm(nil)}}
+	list, _ := providers[name].([]any)
+	providers[name] = append(list, p)
+	return fields{"providers": providers}
+}
+
+// withSettings is the small stack with a provider of a type, and the mistake of settings that it has.
+func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
+	v := &values{}
+	right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
+	all := fields{}
+	if given, ok := right["settings"].(fields); ok {
+		maps.Copy(all, given)
+	}
+	maps.Copy(all, settings)
+	wrong["settings"] = all
+	for field, key := range map[string]string{"endpoint": kind.EndpointKey, "apiKey": kind.CredentialKey} {
+		if _, set := settings[key]; set {
+			delete(wrong, field)
+		}
+	}
+	return n.beside(n.another(kind, right), n.another(kind, wrong),
+		func(config fields) { maps.Copy(anotherConfig(config, kind.API), settings) })
+}
+
+// anotherConfig is the config of that provider.
+func anotherConfig(config fields, api string) fields {
+	list := at(config, "providers")[api].([]any)
+	return at(list[len(list)-1].(fields), "config")
+}
+
+// providerTypes: types that the release does not have, or that do not start.
+func (n *negatives) providerTypes() {
+	unknown := func(check, name, providerType string) {
+		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))
+		n.all[len(n.all)-1].change = func(config fields) { firstProvider(config, "inference")["provider_type"] = providerType }
+	}
+	unknown("provider/unknown-type", "remote::vlm", "remote::vlm")
+	unknown("provider/unknown-type-like-no-other", "qwertzuiop", "remote::qwertzuiop")
+	n.typesOfOthers()
+	for _, gone := range n.rel.Removed {
+		api, providerType, _ := strings.Cut(gone.Name, "/")
+		if known, _ := n.rel.API(api); gone.Kind != "provider" || !known.Providable {
+			continue
+		}
+		more := n.another(&provider.Type{API: api}, fields{"provider": providerType})
+		n.refused("provider/type-that-is-gone", providerType, n.inSpec(more, func(config fields) {
+			addProvider(config, api, fields{"provider_id": "another", "provider_type": providerType})
+		}))
+		break
+	}
+	for _, kind := range n.types() {
+		if kind.Broken != "" {
+			n.broken(kind)
+		}
+		if kind.Deprecated != "" {
+			v := &values{}
+			n.choice("provider/deprecated-type/"+kind.Type, Taken, "It works in this release, and the next ones will not have it.",
+				mistake{wrong: n.own(n.smallSpec(n.another(kind, v.provider(kind, "another", minimal)))), right: n.small})
+		}
+	}
+	if kind := n.first(func(kind *provider.Type) bool { return n.isScoring(kind) && Heavy(kind) == "" }); kind != nil {
+		n.scoring(kind)
+	}
+}
+
+// typesOfOthers: types of other releases and of other APIs.
+func (n *negatives) typesOfOthers() {
+	unknown := func(check, api, name, providerType string) {
+		more := n.another(&provider.Type{API: api}, fields{"provider": name})
+		n.refused(check, providerType, n.inSpec(more, func(config fields) {
+			addProvider(config, api, fields{"provider_id": "another", "provider_type": providerType})
+		}))
+	}
+	unknown("provider/type-of-another-api", "tool_runtime", "vllm", "remote::vllm")
+	if _, ok := n.rel.ResolveType("vector_io", "neo4j"); !ok {
+		unknown("provider/type-of-a-later-release", "vector_io", "neo4j", "remote::neo4j")
+		unknown("provider/slip-in-a-type-of-a-later-release", "vector_io", "neo4", "remote::neo4")
+	}
+}
+
+// broken is a type that never starts.
+func (n *negatives) broken(kind *provider.Type) {
+	v := &values{}
+	p := v.provider(kind, "another", minimal)
+	n.refused("provider/broken-type/"+kind.API+"/"+kind.Type, "", n.inSpec(n.another(kind, p), func(config fields) {
+		entry := fields{"provider_id": "another", "provider_type": kind.Type, "config": fields{}}
+		if settings, ok := p["settings"].(fields); ok {
+			entry["config"] = settings
+		}
+		if url, ok := p["endpoint"].(string); ok {
+			entry["config"].(fields)[kind.EndpointKey] = kind.Endpoint(url)
+		}
+		addProvider(config, kind.API, entry)
+	}))
+	last := &n.all[len(n.all)-1]
+	n.refused("provider/broken-type-of-the-base/"+kind.API+"/"+kind.Type, "", n.inBase(last.change))
+}
+
+func (n *negatives) isScoring(kind *provider.Type) bool {
+	api, _ := n.rel.API(kind.API)
+	return api.RoutingTable == "scoring_functions"
+}
+
+// scoring: two providers of one type.
+func (n *negatives) scoring(kind *provider.Type) {
+	one := n.another(kind, fields{"provider": kind.Type})
+	two := n.another(kind, fields{"provider": kind.Type})
+	name := intent.APIField(kind.API)
+	two["providers"].(fields)[name] = append(two["providers"].(fields)[name].([]any), fields{"id": "second", "provider": kind.Type})
+	n.refused("provider/second-of-a-type", "already exists|already registered|conflicting|scoring", n.beside(one, two, func(config fields) {
+		addProvider(config, kind.API, fields{"provider_id": "second", "provider_type": kind.Type, "config": fields{}})
+	}))
+}
+
+// providerKeys: every key that a type does not start without, left out.
+func (n *negatives) providerKeys() {
+	v := &values{}
+	for _, kind := range n.types() {
+		if kind.Broken != "" {
+			continue
+		}
+		defaults := map[string]bool{}
+		for i := range kind.RequiredDefaults {
+			defaults[kind.RequiredDefaults[i].Key] = true
+		}
+		for _, key := range required(kind.Config, defaults) {
+			if known, _ := kind.Config.Key(key); !known.Required {
+				continue // a rule asks for it
+			}
+			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
+			check := "provider/missing-key"
+			switch settings, _ := wrong["settings"].(fields); key {
+			case kind.EndpointKey:
+				delete(wrong, "endpoint")
+				check = "provider/missing-endpoint"
+			case kind.CredentialKey:
+				delete(wrong, "apiKey")
+				check = "provider/missing-credential"
+			case kind.EndpointParts.Port:
+				continue // it comes with the endpoint
+			default:
+				delete(settings, key)
+				if secrets, ok := wrong["secretRefs"].(fields); ok {
+					delete(secrets, key)
+				}
+			}
+			n.refused(check+"/"+kind.API+"/"+kind.Type+"/"+key, key+"|[Mm]ust provide|is a required", n.beside(n.another(kind, right), n.another(kind, wrong),
+				func(config fields) { delete(anotherConfig(config, kind.API), key) }))
+		}
+	}
+	n.extraKeys()
+	n.unreadFields()
+}
+
+// extraKeys: what a type does not read.
+func (n *negatives) extraKeys() {
+	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}}, func(config fields) { config["max_token"] = 5 }))
+	n.ignored("provider/unknown-key-like-no-other", n.inVLLM(fields{"settings": fields{"qwertzuiop": 5}}, func(config fields) { config["qwertzuiop"] = 5 }))
+	if kind := n.first(func(kind *provider.Type) bool { return kind.Config.Extra == schema.ExtraForbid && kind.Broken == "" }); kind != nil {
+		n.refused("provider/unknown-key-that-is-refused", "qwertzuiop", n.withSettings(kind, fields{"qwertzuiop": 5}))
+	}
+	deprecated := func(kind *provider.Type) bool {
+		return Heavy(kind) == "" && kind.Broken == "" && slices.ContainsFunc(kind.Config.Keys, func(key schema.Key) bool { return key.Deprecated })
+	}
+	if kind := n.first(deprecated); kind != nil {
+		i := slices.IndexFunc(kind.Config.Keys, func(key schema.Key) bool { return key.Deprecated })
+		key := kind.Config.Keys[i]
+		if value, ok := (&values{}).of(key.Type, key.Limits, 0); ok {
+			n.choice("provider/deprecated-key", Taken, "It works in this release; the server itself asks for another one.",
+				n.withSettings(kind, fields{key.Name: value}))
+		}
+	}
+}
+
+// unreadFields: fields of the spec that a type has no key for.
+func (n *negatives) unreadFields() {
+	noEndpoint := n.first(func(kind *provider.Type) bool {
+		return kind.EndpointKey == "" && kind.API == "inference" && kind.IsRemote()
+	})
+	if noEndpoint != nil {
+		v := &values{}
+		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
+		wrong["endpoint"] = "http://gateway.example/v1"
+		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service, with the key that is meant for another one.",
+			n.beside(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
+				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }))
+	}
+	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
+	if bedrock.CredentialKey == "" {
+		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
+			n.beside(n.another(bedrock, fields{"provider": "bedrock"}), n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
+				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }))
+	}
+	noCredential := n.first(func(kind *provider.Type) bool {
+		_, known := kind.Config.Key("api_key")
+		return kind.CredentialKey == "" && !known && kind.API == "tool_runtime"
+	})
+	if noCredential != nil {
+		right, wrong := fields{"provider": noCredential.Type}, fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
+		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
+			n.beside(n.another(noCredential, right), n.another(noCredential, wrong),
+				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }))
+	}
+	if kind := n.first(func(kind *provider.Type) bool { return kind.EndpointIgnored }); kind != nil {
+		v := &values{}
+		right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
+		wrong["endpoint"] = "http://gateway.example/v1"
+		n.choice("provider/endpoint-that-is-a-constant", Taken, "The class reads the key, and the adapter calls a constant.",
+			n.beside(n.another(kind, right), n.another(kind, wrong),
+				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }))
+	}
+}

@@ -1,0 +1,204 @@
+package corpus
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// models that the server does not register.
+func (n *negatives) models() {
+	models := func(all ...any) fields { return fields{"resources": fields{"models": all}} }
+	first := func(change func(model fields)) func(fields) {
+		return func(config fields) { change(at(config, release.RegisteredResources)["models"].([]any)[0].(fields)) }
+	}
+	right := models("a")
+	n.refused("model/of-no-provider", "nowhere", n.beside(right, models(fields{"name": "a", "provider": "nowhere"}),
+		first(func(model fields) { model["provider_id"] = "nowhere" })))
+	n.refused("model/of-no-provider-in-the-base", "nowhere", n.inBase(func(config fields) {
+		registerIn(config, release.RegisteredResources, "models", fields{"model_id": "a", "provider_id": "nowhere"})
+	}))
+	n.refused("model/type", "model_type", n.beside(right, models(fields{"name": "a", "modelType": "poem"}),
+		first(func(model fields) { model["model_type"] = "poem" })))
+	embedding := func(value any) mistake {
+		metadata := fields{}
+		if value != nil {
+			metadata["embedding_dimension"] = value
+		}
+		good := fields{"name": "a", "modelType": "embedding", "metadata": fields{"embedding_dimension": 384}}
+		return n.beside(models(good), models(fields{"name": "a", "modelType": "embedding", "metadata": metadata}),
+			first(func(model fields) { model["metadata"] = metadata }))
+	}
+	n.refused("model/embedding-without-dimension", "embedding", embedding(nil))
+	n.choice("model/embedding-with-a-fraction", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding(1.5))
+	n.choice("model/embedding-with-a-text", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding("many"))
+	unserved := mistake{wrong: n.own(fields{"storage": fields{"kv": fields{}}, "resources": fields{"models": []any{"a"}}}), right: n.small}
+	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
+	n.refused("model/twice", "already exists", n.beside(right,
+		models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
+			registerIn(config, release.RegisteredResources, "models", fields{"model_id": "a", "provider_id": "vllm", "metadata": fields{"context_length": 4096}})
+		}))
+	n.choice("model/key-set-twice", Unasked, "Which of the two is meant nobody knows.", mistake{
+		right: n.small,
+		wrong: n.own(n.smallSpec(models(fields{"name": "a", "contextLength": 4096, "metadata": fields{"context_length": 1}}))),
+	})
+	if known, _ := n.rel.Resource("models"); known.DropsID() {
+		of := func(name string, length int) fields {
+			return fields{"name": name, "providerModelId": "x", "contextLength": length}
+		}
+		n.refused("model/two-names-of-one", "already exists|conflicting|already registered", n.beside(models(of("a", 1)), models(of("a", 1), of("b", 2)),
+			func(config fields) {
+				registerIn(config, release.RegisteredResources, "models", fields{
+					"model_id": "b", "provider_id": "vllm", "provider_model_id": "x", "metadata": fields{"context_length": 2},
+				})
+			}))
+		n.choice("model/name-that-is-dropped", Taken, "Clients have to know which name to send.", mistake{
+			wrong: n.own(n.smallSpec(models(fields{"name": "a", "providerModelId": "x"}))), right: n.small,
+		})
+	}
+	if d, ok := n.rel.Distribution(starter); ok {
+		n.conditional(d)
+	}
+	n.shields()
+	for _, known := range n.rel.Resources() {
+		if known.Dropped {
+			n.choice("resource/dropped/"+known.Kind, Taken, "The server reads the list and registers nothing of it; a base is not the user's to mend.",
+				n.inBase(func(config fields) { n.registerDropped(config, known) }))
+		}
+	}
+}
+
+// registerDropped adds a resource that names only what the small stack has.
+func (n *negatives) registerDropped(config fields, known release.Resource) {
+	n.m.register(config, known)
+	for _, kind := range []string{"models", known.Kind} {
+		all, _ := at(config, release.RegisteredResources)[kind].([]any)
+		for _, item := range all {
+			item.(fields)["provider_id"] = "vllm"
+			if _, named := item.(fields)["embedding_model"]; named {
+				item.(fields)["embedding_model"] = "vllm/embed"
+			}
+		}
+	}
+}
+
+// conditional: a model of a provider of the base that exists only with a variable.
+func (n *negatives) conditional(d *release.Distribution) {
+	for _, p := range providersOf(shipped(n.rel, starter)) {
+		if p.api != "inference" || p.condition == "" || len(d.Variables) == 0 {
+			continue
+		}
+		c := newCase(n.rel, "negative", starter, shipped(n.rel, starter), true, fields{
+			"resources": fields{"models": []any{fields{"name": "a", "provider": p.id}}},
+		})
+		n.choice("model/of-a-conditional-provider", Unasked, "Whether the variable is set is not known before the pod starts.", mistake{wrong: &c, right: n.small})
+		return
+	}
+}
+
+// shields, where the release has them and where not.
+func (n *negatives) shields() {
+	known, ok := n.rel.Resource("shields")
+	if !ok || known.Dropped {
+		n.choice("shield/of-another-release", Ignored, "A stack would serve without the guard that it was given.", mistake{
+			wrong: n.own(n.smallSpec(fields{"resources": fields{"shields": []any{"guard"}}})), right: n.small,
+			change: func(config fields) {
+				registerIn(config, release.RegisteredResources, "shields", fields{"shield_id": "guard", "provider_id": "llama-guard"})
+			},
+		})
+		return
+	}
+	guarded := func(more fields) fields {
+		spec := fields{
+			"providers": fields{"inference": n.vllm(nil), "safety": fields{"id": "guard", "provider": "llama-guard"}},
+			"resources": fields{"shields": []any{"guard"}},
+		}
+		maps.Copy(spec, more)
+		return spec
+	}
+	if key, ok := n.rel.TopLevel.Key("safety"); !ok || classOf(key.Type) == nil {
+		return
+	}
+	shield := func(id string) fields { return fields{"settings": fields{"safety": fields{"default_shield_id": id}}} }
+	stale := n.over([]byte(n.m.nothing()+"safety: {default_shield_id: nowhere}\n"), n.smallSpec(guarded(nil)))
+	n.refused("supplied/default-shield", "nowhere|shield", n.in(stale, func(config fields) { at(config, "safety")["default_shield_id"] = "nowhere" }))
+	n.refused("shield/default-that-is-none", "nowhere", n.beside(guarded(nil), guarded(shield("nowhere")),
+		func(config fields) { at(config, "safety")["default_shield_id"] = "nowhere" }))
+	n.refused("shield/default-without-the-api", "safety|shield", n.inBase(func(config fields) {
+		config["apis"] = []any{"inference"}
+		at(config, "safety")["default_shield_id"] = "guard"
+	}))
+}
+
+// references: settings that name what is not there.
+func (n *negatives) references() {
+	if _, ok := n.rel.TopLevel.Key("vector_stores"); !ok {
+		return
+	}
+	faiss := fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}}
+	for _, reference := range n.rel.References {
+		section, key, below := strings.Cut(reference.Path, ".")
+		if section != "vector_stores" || !below || strings.Contains(key, ".") || reference.ProviderKey == "" {
+			continue
+		}
+		value := any("nowhere")
+		if reference.ProviderKey != "." {
+			value = fields{reference.ProviderKey: "nowhere", reference.ResourceKey: "a"}
+		}
+		wrong := fields{"providers": faiss, "settings": fields{section: fields{key: value}}}
+		what := n.beside(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
+		if reference.ProviderKey == "." {
+			n.choice("reference/"+reference.Path, Taken, "The first vector store that names no provider itself could not be made.", what)
+			continue
+		}
+		n.refused("reference/"+reference.Path, "nowhere|not found|does not", what)
+	}
+}
+
+// tools that the server does not have.
+func (n *negatives) tools() {
+	brave := fields{"inference": n.vllm(nil), "toolRuntime": fields{"id": "brave", "provider": "brave-search"}}
+	with := func(providers fields, tool any) mistake {
+		return mistake{wrong: n.own(n.smallSpec(fields{"providers": providers, "resources": fields{"tools": []any{tool}}})), right: n.small}
+	}
+	alone := fields{"inference": n.vllm(nil)}
+	n.choice("tool/without-any-provider", Unasked, "Nothing would run the tool.", with(alone, "websearch"))
+	n.choice("tool/without-its-provider", Unasked, "Nothing would run the tool.", with(brave, "rag"))
+	n.choice("tool/of-the-wrong-provider", Unasked, "The provider does not have the tool; a request that uses it would fail.",
+		with(brave, fields{"name": "rag", "provider": "brave"}))
+	n.choice("tool/of-no-provider", Unasked, "Nothing would run the tool.", with(brave, fields{"name": "websearch", "provider": "nowhere"}))
+	n.choice("tool/built-in-with-an-endpoint", Unasked, "The server's own tool would be called and not the MCP server.",
+		with(brave, fields{"name": "websearch", "mcpEndpoint": "http://mcp.example/mcp"}))
+	if _, ok := n.rel.Resource("tool_groups"); !ok || n.dropped("tool_groups") {
+		n.choice("tool/of-no-kind", Ignored, "The stack would serve without the tool that it was given.", mistake{
+			wrong: n.own(n.smallSpec(fields{"providers": brave, "resources": fields{"tools": []any{"calculator"}}})),
+			right: n.own(n.smallSpec(fields{"providers": brave})),
+			change: func(config fields) {
+				registerIn(config, release.RegisteredResources, "tool_groups", fields{"toolgroup_id": "calculator", "provider_id": "brave"})
+			},
+		})
+	}
+	if builtIn, ok := n.rel.Tools.BuiltInTool("websearch"); ok && builtIn.Automatic {
+		n.choice("tool/provider-that-is-not-read", Unasked, "The release takes no provider for it, so nothing stands in the configuration.",
+			with(brave, fields{"name": "websearch", "provider": "brave"}))
+		n.choice("tool/arguments-that-are-not-read", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
+			with(brave, fields{"name": "websearch", "args": fields{"max": 1}}))
+	}
+	mcp := fields{"inference": n.vllm(nil), "toolRuntime": []any{fields{"id": "brave", "provider": "brave-search"}, fields{"id": "mcp", "provider": "model-context-protocol"}}}
+	n.choice("tool/mcp-without-its-provider", Unasked, "Nothing would run the tool.", with(brave, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp"}))
+	if n.rel.Tools.MCP != "tool_groups" {
+		n.choice("tool/arguments-of-an-mcp-server", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
+			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "args": fields{"a": 1}}))
+		n.choice("tool/provider-of-an-mcp-server", Unasked, "The release takes no provider for it, so nothing stands in the configuration.",
+			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "provider": "mcp"}))
+	}
+	n.choice("tool/disabled", Unasked, "Two fields wish for the opposite; the one that takes away wins.", mistake{right: n.small, wrong: n.own(n.smallSpec(fields{
+		"disabled": []any{"toolRuntime"}, "resources": fields{"tools": []any{"websearch"}},
+	}))})
+}
+
+func (n *negatives) dropped(kind string) bool {
+	known, _ := n.rel.Resource(kind)
+	return known.Dropped
+}

@@ -1,0 +1,217 @@
+package corpus
+
+import (
+	"maps"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// sections: what is wrong outside of providers and storage.
+func (n *negatives) sections() {
+	server := func(key string, value any) mistake {
+		return n.inSpec(fields{"settings": fields{"server": fields{key: value}}}, func(config fields) { at(config, "server")[key] = value })
+	}
+	n.refused("server/port", "port", n.inSpec(fields{"networking": fields{"port": 80}}, func(config fields) { at(config, "server")["port"] = 80 }))
+	n.refused("server/wrong-type", "auth", server("auth", "none"))
+	n.ignored("server/unknown-key", server("hst", "a"))
+	n.ignored("section/unknown-key", n.inSpec(fields{"settings": fields{"qwertzuiop": fields{"a": 1}}}, func(config fields) { config["qwertzuiop"] = fields{"a": 1} }))
+	for _, gone := range n.rel.Removed {
+		if section, key, nested := strings.Cut(gone.Name, "."); gone.Kind == "section" && !storesAndResources(gone.Name) {
+			value := any(fields{"enabled": true})
+			patch := fields{gone.Name: value}
+			if nested {
+				patch = fields{section: fields{key: value}}
+			}
+			n.ignored("section/that-is-gone/"+gone.Name, n.inSpec(fields{"settings": patch}, nil))
+		}
+	}
+	for _, path := range []string{"vector_stores.default_provider_id", "safety.default_shield_id", "server.tenancy", "server.cors"} {
+		if lines := release.LinesWithKey(path); len(lines) == 0 || n.has(path) || n.gone(path) {
+			continue
+		}
+		section, key, _ := strings.Cut(path, ".")
+		patch := fields{section: fields{key: "text"}}
+		n.ignored("section/of-another-release/"+path, n.inSpec(fields{"settings": patch}, nil))
+	}
+	n.serverRules()
+}
+
+// has says whether the release reads a key of the top level or of a section.
+func (n *negatives) has(path string) bool {
+	section, name, nested := strings.Cut(path, ".")
+	key, ok := n.rel.TopLevel.Key(section)
+	if !ok || !nested {
+		return ok
+	}
+	class := classOf(key.Type)
+	if class == nil {
+		return true
+	}
+	_, ok = class.Key(name)
+	return ok
+}
+
+func (n *negatives) gone(path string) bool {
+	section, _, _ := strings.Cut(path, ".")
+	for _, gone := range n.rel.Removed {
+		if gone.Kind == "section" && (gone.Name == path || gone.Name == section) {
+			return true
+		}
+	}
+	return false
+}
+
+// storesAndResources says that a section is what a field of the spec writes, which settings may not.
+func storesAndResources(name string) bool {
+	for _, owned := range []string{"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns", "benchmarks", "_store"} {
+		if strings.HasSuffix(name, owned) {
+			return true
+		}
+	}
+	return false
+}
+
+// serverRules: conditions on several keys of a section.
+func (n *negatives) serverRules() {
+	rule := func(name, says string, section fields) {
+		n.refused("server/rule/"+name, says, n.inSpec(fields{"settings": fields{"server": section}}, func(config fields) {
+			maps.Copy(at(config, "server"), section)
+		}))
+	}
+	if !n.has("server.auth") {
+		return
+	}
+	custom := fields{"type": "custom", "endpoint": "http://auth.example/check"}
+	auth := func(policy fields) fields {
+		return fields{"auth": fields{"provider_config": custom, "access_policy": []any{policy}}}
+	}
+	read := fields{"actions": []any{"read"}}
+	if key, _ := n.rel.Server.Key("auth"); classOf(key.Type) != nil {
+		if _, known := classOf(key.Type).Key("provider_config"); known {
+			rule("any-of", "permit|forbid", auth(fields{"when": "user is owner"}))
+			rule("exclusive", "permit|forbid", auth(fields{"permit": read, "forbid": read}))
+			rule("pattern", "", auth(fields{"permit": read, "when": "at night"}))
+			rule("choice", "type", fields{"auth": fields{"provider_config": fields{"type": "nonsense"}}})
+			rule("missing-key", "endpoint", fields{"auth": fields{"provider_config": fields{"type": "custom"}}})
+		}
+	}
+	if n.has("server.cors") {
+		rule("never", "", fields{"cors": fields{"allow_origins": []any{"*"}, "allow_credentials": true}})
+	}
+	if n.has("server.tls_config") {
+		n.refused("server/rule/limit-of-a-value", "cipher", n.inBase(func(config fields) {
+			maps.Copy(at(config, "server"), fields{"tls_certfile": "/etc/hosts", "tls_keyfile": "/etc/hosts", "tls_config": fields{"ciphers": []any{"RC4"}}})
+			delete(at(config, "server"), "insecure") // which turns the check off
+		}))
+	}
+}
+
+// settings: what the user's patch may not do.
+func (n *negatives) settings() {
+	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
+	twice := "Two fields wish for different things; which is meant nobody knows."
+	n.choice("setting/of-a-field", Unasked, twice, with(fields{"settings": fields{"server": fields{"port": 9000}}}))
+	n.choice("setting/removes-what-a-field-set", Unasked, twice, with(fields{"removeSettings": []any{"server.port"}}))
+	n.choice("setting/removes-what-is-not-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+		with(fields{"removeSettings": []any{"server.prt"}}))
+	n.choice("setting/removes-like-nothing-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+		with(fields{"removeSettings": []any{"qwertzuiop"}}))
+	list := n.m.nothing() + "server: {auth: {provider_config: {type: github_token}, access_policy: []}}\n"
+	n.choice("setting/removes-a-part-of-a-list", Unasked, "A list has no keys to name its entries by.", mistake{
+		wrong: n.over([]byte(list), n.smallSpec(fields{"removeSettings": []any{"server.auth.access_policy.permit"}})), right: n.small,
+	})
+	if n.rel.Runtime.TelemetrySwitch != "" {
+		n.choice("setting/removes-what-is-disabled", Unasked, twice, with(fields{
+			"disabled": []any{"telemetry"}, "removeSettings": []any{n.rel.Runtime.TelemetrySwitch},
+		}))
+	}
+	n.choice("setting/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(fields{"settings": fields{
+		"server": fields{"auth": fields{"provider_config": fields{"type": "custom", "endpoint": "http://auth.example/check", "client_secret": "x"}}},
+	}}))
+	n.choice("setting/log-levels", Taken, "The key is in the server's class, and nothing looks at it.", with(fields{"settings": fields{"logging": fields{"level": "debug"}}}))
+	if key, ok := n.rel.TopLevel.Key("server"); ok && !key.Required {
+		base := strings.Replace(n.m.nothing(), "providers: {}", "providers: {}\nserver: {auth: {provider_config: {type: custom, endpoint: http://auth.example/check}}}", 1)
+		wrong, right := n.smallSpec(fields{"removeSettings": []any{"server.auth.provider_config.endpoint"}}), n.smallSpec(nil)
+		if n.has("server.auth") {
+			n.refused("setting/removes-what-is-required", "endpoint", mistake{
+				wrong: n.over([]byte(base), wrong), right: n.over([]byte(base), right),
+				change: func(config fields) { delete(at(config, "server", "auth", "provider_config"), "endpoint") },
+			})
+		}
+	}
+}
+
+// ownChoices: what the server would take and we do not.
+func (n *negatives) ownChoices() {
+	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
+	inference := func(all ...any) fields { return fields{"providers": fields{"inference": all}} }
+	text := func(raw string) mistake {
+		return mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw}
+	}
+	n.choice("own/duplicate-id", Taken, "The server takes the last of the two in silence.", mistake{
+		wrong: n.own(n.smallSpec(inference(n.vllm(nil), n.vllm(fields{"endpoint": "http://other.example"})))), right: n.small,
+		change: func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) },
+	})
+	n.choice("own/duplicate-id-in-the-base", Taken, "The server takes the last of the two in silence; a base is not the user's to mend.",
+		n.inBase(func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) }))
+	n.choice("own/folded-names", Unasked, "Two ids that differ in '-' and '.' have one variable for their credentials.", with(inference(
+		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")}, fields{"id": "a.b", "provider": "openai", "apiKey": ref("two", "key")})))
+	n.choice("own/id-needed", Unasked, "With several providers an id says which one a model means.", with(inference(
+		fields{"provider": "vllm", "endpoint": "http://a.example"}, fields{"provider": "openai"})))
+	n.choice("own/key-set-twice", Unasked, "Which of the two is meant nobody knows.", with(inference(n.vllm(fields{"settings": fields{
+		n.endpointKey(): "http://other.example/v1",
+	}}))))
+	n.choice("own/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(inference(n.vllm(fields{"settings": fields{"api_token": "x"}}))))
+	n.choice("own/endpoint-with-a-password", Unasked, "Whoever may read ConfigMaps would read the password.", with(inference(n.vllm(fields{"endpoint": "http://me:pw@vllm.example"}))))
+	n.endpoint()
+	search := func(endpoint, providerType string) fields {
+		return fields{"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": providerType, "endpoint": endpoint, "apiKey": ref("db", "password"), "settings": fields{"db": "d", "user": "u"}}}}
+	}
+	n.choice("own/host-and-port", Taken, "The class takes any text as a host, and the connection would fail.", with(search("http://db.example:5432", "pgvector")))
+	n.choice("own/endpoint-with-a-space", Taken, "The class takes any text, and the connection would fail.", with(fields{"providers": fields{
+		"inference": n.vllm(nil), "vectorIo": fields{"provider": "weaviate", "endpoint": "a b", "apiKey": ref("db", "key")},
+	}}))
+	n.choice("own/endpoint-with-a-user", Unasked, "Whoever may read ConfigMaps would read the password.", with(fields{"providers": fields{
+		"inference": n.vllm(nil), "vectorIo": fields{"provider": "weaviate", "endpoint": "me@weaviate.example:8080", "apiKey": ref("db", "key")},
+	}}))
+	n.choice("own/base-version", Taken, "The requirements name the versions that are supported (FR-028, FR-029); the server itself reads any number.",
+		n.inBase(func(config fields) { config["version"] = 3 }))
+	small := string(n.config)
+	n.choice("own/base-key-twice", Taken, "The server takes the last of the two in silence.", text("version: 2\n"+small))
+	n.choice("own/base-key-that-is-no-text", Unasked, "No key of the server is a list.", text("? [a]\n: 1\n"+small))
+	n.choice("own/base-empty", Unasked, "It is a slip: there is nothing to serve in it.", text("\n"))
+	n.choice("own/base-too-large", Unasked, "A ConfigMap of Kubernetes holds no more.", text("a: "+strings.Repeat("x", 800<<10)))
+	n.choice("own/base-too-deep", Unasked, "Nothing that the server reads is that deep, and the operator stays small.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))
+	n.choice("own/base-of-aliases", Unasked, "Aliases of aliases would fill the memory of the operator.", text(aliases()))
+}
+
+// endpoint: text in the place of a URL.
+func (n *negatives) endpoint() {
+	what := n.inVLLM(fields{"endpoint": "vllm"}, func(config fields) { config[n.endpointKey()] = "vllm" })
+	kind, _ := n.rel.Provider("inference", "remote::vllm")
+	if key, _ := kind.Config.Key(kind.EndpointKey); len((&key).Check(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "vllm"})) > 0 {
+		n.refused("provider/endpoint-that-is-no-url", kind.EndpointKey, what)
+		return
+	}
+	n.choice("own/endpoint-that-is-no-url", Taken, "The class takes any text, and each request would fail.", what)
+}
+
+// endpointKey is where the release has the endpoint of vLLM.
+func (n *negatives) endpointKey() string {
+	kind, _ := n.rel.Provider("inference", "remote::vllm")
+	return kind.EndpointKey
+}
+
+// aliases are ten to the sixth values on seven lines.
+func aliases() string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")
+	for i := '1'; i <= '6'; i++ {
+		previous := "*a" + string(i-1) + ", "
+		b.WriteString("a" + string(i) + ": &a" + string(i) + " [" + strings.TrimSuffix(strings.Repeat(previous, 10), ", ") + "]\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,154 @@
+package corpus_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+)
+
+// checked are the packages whose every text for users needs a case.
+var checked = []string{"internal/stackconfig", "internal/stackconfig/schema"}
+
+// toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the test.
+var toldElsewhere = map[string]string{
+	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
+	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,
+	"not known, configured as ":                             header,
+	"; the release of the server is not known)":             "only for an image of an unknown release: TestGenerate/spellings/unknown-release",
+	"override config: %w":                                   override,
+	"override config: server must be a mapping, got %s":     override,
+	"%q is not a part of a connection string":               "a defect: the parts are constants",
+	"%q is not an API; known are %s":                        "package validate refuses what no release knows before",
+	"the server release %s has no %s of type %q; it has %s": "every release has the types that the CRD has",
+	"the server release %s runs one process only":           "only 0.2, which nobody can ask for",
+	"required key is missing; it takes %s":                  "the engine has words of its own for it",
+	"an unknown value":                                      "an alias, which is written out when a base is read",
+	"any value":                                             "every value is one",
+	"at most %d %s":                                         "no key has the limit",
+	"%s: clients call this model %q":                        "what a plan says of each model, no finding",
+	"text that matches ":                                    "every pattern has words of its own",
+}
+
+const (
+	header   = "the head of the file, no message"
+	override = "the server reads an override as it is: TestOverrideCopy"
+)
+
+// notForUsers are files whose texts only a mistake in the release data can bring up.
+var notForUsers = []string{"parse.go"}
+
+// Every text by which the engine refuses or warns is told by some negative case: a new check without a case fails here.
+func TestEveryCheckHasACase(t *testing.T) {
+	told := allTold(t)
+	texts := map[string]bool{}
+	for _, dir := range checked {
+		for _, text := range textsIn(t, filepath.Join(testutil.Root(), dir)) {
+			texts[text] = true
+			shown := pattern(text).MatchString(told)
+			if reason, excused := toldElsewhere[text]; shown == excused {
+				t.Errorf("%s: %q is told by a case: %t; the reason why it need not be: %q", dir, text, shown, reason)
+			}
+		}
+	}
+	for text := range toldElsewhere {
+		if !texts[text] {
+			t.Errorf("%q is no text of the engine any more", text)
+		}
+	}
+}
+
+// allTold is what all cases of all lines tell.
+func allTold(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, line := range release.Offered() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range corpus.Negatives(match.Release) {
+			lines, _, err := n.Told()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(strings.Join(lines, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// textsIn are the strings of a package's code that hold words, but for those that are no messages.
+func textsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no code in %s: %v", dir, err)
+	}
+	var texts []string
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") || slices.Contains(notForUsers, filepath.Base(path)) {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if isNoMessage(node) {
+				return false
+			}
+			if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil && words.MatchString(text) {
+					texts = append(texts, text)
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// words are two of them: a key or the name of a field has one.
+var words = regexp.MustCompile(`[a-z]{2,} +([a-z%(]|\S+ +[a-z])`)
+
+// isNoMessage says that what is below a node is told to nobody, or by other means: imports, tags, patterns, panics, and
+// where a value comes from, which render --explain tells.
+func isNoMessage(node ast.Node) bool {
+	switch n := node.(type) {
+	case *ast.ImportSpec, *ast.Field:
+		return true
+	case *ast.CompositeLit:
+		name, _ := n.Type.(*ast.Ident)
+		return name != nil && name.Name == "Origin"
+	case *ast.CallExpr:
+		switch called := n.Fun.(type) {
+		case *ast.Ident:
+			return called.Name == "panic" || called.Name == "derived"
+		case *ast.SelectorExpr:
+			return called.Sel.Name == "MustCompile"
+		}
+	}
+	return false
+}
+
+var verb = regexp.MustCompile(`%[a-z]`)
+
+// pattern matches what a format makes.
+func pattern(format string) *regexp.Regexp {
+	parts := verb.Split(format, -1)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(strings.ReplaceAll(parts[i], "%%", "%"))
+	}
+	return regexp.MustCompile(strings.Join(parts, `.+`))
+}

@@ -1,0 +1,179 @@
+package corpus
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// storage: backends and stores that are not there, or of the wrong kind.
+func (n *negatives) storage() {
+	backends := func(config fields) fields { return at(config, "storage", "backends") }
+	stores := func(config fields) fields { return at(config, "storage", "stores") }
+	n.refused("storage/unknown-type", "kv_nonsense|type", n.inBase(func(config fields) { at(backends(config), "kv_default")["type"] = "kv_nonsense" }))
+	n.refused("storage/backend-of-the-wrong-type", "port", n.inBase(func(config fields) {
+		backends(config)["another"] = fields{"type": "kv_redis", "host": "cache.example", "port": "many"}
+	}))
+	n.refused("storage/no-such-backend", "nowhere|backend", n.inBase(func(config fields) { at(stores(config), "metadata")["backend"] = "nowhere" }))
+	n.refused("storage/no-such-backend-of-a-provider", "nowhere|backend", n.inBase(func(config fields) {
+		addProvider(config, "vector_io", fields{
+			"provider_id": "another", "provider_type": "inline::faiss", "config": n.faiss("nowhere"),
+		})
+	}))
+	n.refused("storage/backend-of-the-other-family", "sql_default|backend|kv", n.inBase(func(config fields) { at(stores(config), "metadata")["backend"] = "sql_default" }))
+	n.refused("storage/half-a-reference", "namespace", n.inBase(func(config fields) { delete(at(stores(config), "metadata"), "namespace") }))
+	for i := range n.rel.Storage.Stores {
+		if store := &n.rel.Storage.Stores[i]; store.Required {
+			n.requiredStore(store)
+		}
+	}
+	if i := slices.IndexFunc(n.rel.Storage.Backends, func(b release.Backend) bool { return len(b.Class.Rules) > 0 }); i >= 0 {
+		kind := n.rel.Storage.Backends[i].Type
+		n.refused("storage/rule/exclusive", "connection_string", n.inBase(func(config fields) {
+			backends(config)["another"] = fields{"type": kind, "connection_string": "postgresql://u@h/d", "host": "h", "user": "u"}
+		}))
+		n.refused("storage/rule/any-of", "connection_string|user", n.inBase(func(config fields) { backends(config)["another"] = fields{"type": kind} }))
+	}
+}
+
+// requiredStore is supplied to a base without it, and may not be taken out.
+func (n *negatives) requiredStore(store *release.Store) {
+	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
+	data, err := changed(n.config, without)
+	if err != nil {
+		panic("corpus: " + err.Error()) // it has just been made
+	}
+	n.refused("supplied/store/"+store.Name, store.Name, n.in(n.over(data, n.again()), without))
+	n.refused("storage/store-that-is-taken-out/"+store.Name, store.Name, mistake{
+		wrong: n.over(n.config, fields{"removeSettings": []any{store.Path}}), right: n.small, change: without,
+	})
+}
+
+// faiss is the config of a provider with a store of its own.
+func (n *negatives) faiss(backend string) fields {
+	kind, _ := n.rel.Provider("vector_io", "inline::faiss")
+	config := fields{}
+	for _, key := range required(kind.Config, nil) {
+		config[key] = fields{"namespace": "faiss", "backend": backend}
+	}
+	return config
+}
+
+// secrets: values that do not reach the server as they are.
+func (n *negatives) secrets() {
+	keyed := n.smallSpec(fields{"providers": fields{"inference": n.vllm(fields{"apiKey": ref("vllm", "token")})}})
+	right := n.own(keyed)
+	value := func(text string) mistake {
+		return mistake{
+			right: right, env: map[string]string{"LLSD_VLLM_API_KEY": text},
+			value: func() error { return stackconfig.UsableSecretValue(text) },
+		}
+	}
+	numbers := map[string]string{"whole": "12345", "with-exponent": "1e5", "infinite": "inf", "grouped": "1_000", "of-another-script": "٣٤"}
+	for _, name := range sorted(numbers) {
+		n.refused("secret/number/"+name, "api_token", value(numbers[name]))
+	}
+	n.refused("secret/bool", "api_token", value("True"))
+	n.refused("secret/empty", "not set or empty", value(""))
+	n.choice("secret/line-break", Taken, "It is a slip of the editor in nearly every case, and no header can hold it.", value("token\n"))
+	n.choice("secret/no-text", Unasked, "A container's variable holds text.", mistake{value: func() error { return stackconfig.UsableSecretValue("\xff\xfe") }})
+	n.choice("secret/control-character", Taken, "No header can hold it, so that every request would fail.", value("a\x01b"))
+	n.choice("secret/home", Taken, "The server puts its home directory in the place of ~, and the credential is another one.", value("~/token"))
+	n.choice("secret/reference", Taken, "From 1.2 on the workers replace it once more; before, it depends on where the value goes.", value("${env.HOME:=x}"))
+	n.connections()
+}
+
+// connections: connection strings that cannot be handed on.
+func (n *negatives) connections() {
+	wrong := func(name, text, why string, part stackconfig.Part) {
+		n.choice("connection/"+name, Unasked, why, mistake{value: func() error {
+			_, err := stackconfig.Derive(part, text)
+			if err == nil {
+				return errors.New("accepted")
+			}
+			return err
+		}})
+	}
+	apart := "The operator takes the string apart, because not every release reads it whole."
+	wrong("no-url", "mysql://u:p@h/d", apart, stackconfig.PartHost)
+	wrong("unreadable", "postgresql://u:p%@h/d", apart, stackconfig.PartHost)
+	wrong("several-hosts", "postgresql://u:p@a,b/d", "The server takes one host.", stackconfig.PartHost)
+	wrong("empty", " ", apart, stackconfig.PartHost)
+	wrong("open-quote", "host='a user=b", apart, stackconfig.PartHost)
+	wrong("no-host", "postgresql:///d?user=u", apart, stackconfig.PartHost)
+	wrong("no-user", "postgresql://h/d", apart, stackconfig.PartHost)
+	wrong("port", "postgresql://u:p@h:0/d", apart, stackconfig.PartHost)
+	wrong("sslmode", "postgresql://u:p@h/d?sslmode=maybe", apart, stackconfig.PartHost)
+	wrong("parameter", "postgresql://u:p@h/d?options=x", "The server has no key for it, and would connect otherwise than was meant.", stackconfig.PartHost)
+	wrong("odd-parameter", "postgresql://u:p@h/d?a%20b=x", "The server has no key for it, and would connect otherwise than was meant.", stackconfig.PartHost)
+	wrong("insists-on-tls", "postgresql://u:p@h/d?sslmode=require", "The backend of this release cannot be told, and would connect in clear text.", stackconfig.PartHostPlain)
+	wrong("numeric-user", "postgresql://123:p@h/d", "The server makes a number of the user, and its class takes text.", stackconfig.PartUser)
+	wrong("numeric-password", "postgresql://u:123@h/d", "The server makes a number of the password, and its class takes text.", stackconfig.PartPassword)
+	wrong("numeric-database", "postgresql://u:p@h/123", "The server makes a number of the name, and its class takes text.", stackconfig.PartDB)
+	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", stackconfig.PartHost)
+}
+
+// supplied: what the engine adds to a configuration that would not start. Nothing is told of it, or a warning.
+func (n *negatives) supplied() {
+	if n.rel.Runtime.PlainHTTPRefused {
+		n.refused("supplied/insecure", "insecure|TLS|tls", n.in(n.small, func(config fields) { delete(at(config, "server"), "insecure") }))
+	}
+	if key := n.rel.Runtime.DistributionKey; key != "" {
+		nameless := n.over([]byte("version: 2\nproviders: {}\n"), n.smallSpec(nil))
+		n.refused("supplied/name", key, n.in(nameless, func(config fields) { delete(config, key) }))
+	}
+	rag := "file-search"
+	if _, ok := n.rel.Provider("tool_runtime", "inline::"+rag); !ok {
+		rag = "rag-runtime"
+	}
+	search := n.listed(fields{"providers": fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": rag}}})
+	for _, api := range []string{"vector_io", "files"} {
+		if kind, _ := n.rel.Provider("tool_runtime", "inline::"+rag); slices.Contains(kind.Requires, api) {
+			n.refused("supplied/api/"+api, api, n.in(search, func(config fields) {
+				delete(at(config, "providers"), api)
+				config["apis"] = slices.DeleteFunc(config["apis"].([]any), func(other any) bool { return other == api })
+			}))
+		}
+	}
+	for i := range n.rel.Storage.Stores {
+		if store := &n.rel.Storage.Stores[i]; len(store.RequiredWith) > 0 {
+			n.ownersStore(store)
+		}
+	}
+	faiss := n.own(n.smallSpec(fields{"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}}}))
+	n.suppliedKey(faiss, "vector_io", "inline::faiss")
+}
+
+// ownersStore is the store for who owns what, without which access rules do not start.
+func (n *negatives) ownersStore(store *release.Store) {
+	stack := n.own(n.smallSpec(fields{
+		"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}},
+		"settings": fields{"server": fields{"auth": fields{
+			"provider_config": fields{"type": "custom", "endpoint": "http://auth.example/check"},
+			"access_policy":   []any{fields{"permit": fields{"actions": []any{"read"}}}},
+		}}},
+	}))
+	n.refused("supplied/store/"+store.Name, "metadata_store|"+store.Name, n.in(stack, func(config fields) {
+		keys := strings.Split(store.Path, ".")
+		delete(at(config, keys[:len(keys)-1]...), keys[len(keys)-1])
+	}))
+}
+
+// suppliedKey takes away what a type needs and the user did not write.
+func (n *negatives) suppliedKey(stack *Case, api, name string) {
+	kind, _ := n.rel.Provider(api, name)
+	for i := range kind.RequiredDefaults {
+		key := kind.RequiredDefaults[i].Key
+		if known, _ := kind.Config.Key(key); known.Required {
+			n.refused("supplied/key/"+key, key, n.in(stack, func(config fields) { delete(anotherConfig(config, api), key) }))
+		}
+	}
+}
+
+// in is an accepted stack without a part of its configuration.
+func (n *negatives) in(stack *Case, change func(config fields)) mistake {
+	return mistake{wrong: stack, right: stack, change: change}
+}

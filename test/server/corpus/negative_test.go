@@ -1,0 +1,145 @@
+package corpus_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+)
+
+// supplied begins the names of the cases in which nothing is refused, because the engine adds what would be missing.
+const supplied = "supplied/"
+
+// What holds of every negative case without asking a server: the mistake is told as the case says, its neighbour is
+// accepted, and no value of a Secret is told.
+func TestNegatives(t *testing.T) {
+	eachLine(t, func(t *testing.T, rel *release.Release) {
+		if !slices.Contains(release.Offered(), rel.Line) {
+			return // nobody can ask for it
+		}
+		names := map[string]bool{}
+		for _, n := range corpus.Negatives(rel) {
+			if names[n.Name] {
+				t.Errorf("two cases are called %s", n.Name)
+			}
+			names[n.Name] = true
+			lines, refusal, err := n.Told()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problem := checkTold(&n, lines, refusal); problem != "" {
+				t.Errorf("%s: %s", n.Name, problem)
+			}
+			if n.Answer == corpus.Unasked {
+				continue
+			}
+			if _, err := n.Question(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// checkTold says what is wrong with what a user reads, empty when nothing is.
+func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
+	text := strings.Join(lines, "\n")
+	switch {
+	case strings.Contains(text, corpus.Canary):
+		return "the value of a Secret is told: " + text
+	case strings.HasPrefix(n.Name, supplied):
+		if refusal {
+			return "is refused: " + text
+		}
+	case text == "":
+		return "nothing is told"
+	case n.Why == "" && n.Answer == corpus.Refused != refusal:
+		return fmt.Sprintf("the server %s it, and we refuse it: %t: %s", n.Answer, refusal, text)
+	case n.Why == "" && n.Answer != corpus.Refused && n.Answer != corpus.Ignored:
+		return fmt.Sprintf("the server %s it, and there is no reason to tell it", n.Answer)
+	}
+	return ""
+}
+
+// TestNegativeTexts holds what a user reads of every mistake, with the lines that it is the same for: in server/ what
+// rests on the data of a release, in own/ what is our own choice, with the reason.
+func TestNegativeTexts(t *testing.T) {
+	files := map[string]*telling{}
+	for _, line := range release.Offered() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range corpus.Negatives(match.Release) {
+			lines, refusal, err := n.Told()
+			if err != nil {
+				t.Fatal(err)
+			}
+			topic, _, _ := strings.Cut(n.Name, "/")
+			file := "server/" + topic + ".txt"
+			if n.Why != "" {
+				file = "own/" + topic + ".txt"
+			}
+			if files[file] == nil {
+				files[file] = &telling{texts: map[string][]string{}}
+			}
+			files[file].add(&n, lines, refusal)
+		}
+	}
+	got := map[string][]byte{}
+	for name, file := range files {
+		got[name] = file.bytes()
+	}
+	golden.Dir(t, "testdata/negative", got)
+}
+
+// telling is what is told of one topic.
+type telling struct {
+	// heads are the cases in the order they come up first, texts the lines of each text of a case.
+	heads []string
+	texts map[string][]string
+	order map[string][]string
+}
+
+func (f *telling) add(n *corpus.Negative, lines []string, refusal bool) {
+	head := fmt.Sprintf("%s: the server %s it", n.Name, n.Answer)
+	switch {
+	case strings.HasPrefix(n.Name, supplied):
+		head += ", so the engine adds what is missing"
+	case n.Why != "":
+		head += ", we "
+		head += map[bool]string{true: "refuse", false: "warn"}[refusal] + ": " + n.Why
+	case !refusal:
+		head += ", we warn"
+	}
+	if !slices.Contains(f.heads, head) {
+		f.heads = append(f.heads, head)
+	}
+	if f.order == nil {
+		f.order = map[string][]string{}
+	}
+	text := "\t" + strings.ReplaceAll(strings.Join(lines, "\n\t"), "release "+n.Release.Line, "release <line>") + "\n"
+	if len(lines) == 0 {
+		text = "\t(nothing is told)\n"
+	}
+	key := head + "\x00" + text
+	if _, known := f.texts[key]; !known {
+		f.order[head] = append(f.order[head], text)
+	}
+	f.texts[key] = append(f.texts[key], n.Release.Line)
+}
+
+func (f *telling) bytes() []byte {
+	var b strings.Builder
+	for _, head := range f.heads {
+		b.WriteString(head + "\n")
+		for _, text := range f.order[head] {
+			b.WriteString("  " + strings.Join(f.texts[head+"\x00"+text], " ") + "\n" + text)
+		}
+		b.WriteString("\n")
+	}
+	return []byte(b.String())
+}
