@@ -331,3 +331,12 @@ func TestHelpShowsExamples(t *testing.T) {
 		}
 	}
 }
+
+// What the rules of the spec and the engine both tell is told once.
+func TestDisabledAndConfiguredIsToldOnce(t *testing.T) {
+	object := stack(`{distribution: {name: starter}, providers: {inference: [{id: a, provider: openai}, {id: b, provider: openai}]}, disabled: [inference/b]}`)
+	got := run(t, object, "validate", "-f", "-")
+	if n := strings.Count(got.out+got.err, "spec.providers.inference[1]"); n != 1 {
+		t.Errorf("told %d times:\n%s%s", n, got.out, got.err)
+	}
+}

@@ -3,5 +3,7 @@
 // provider type, storage kind, resource kind and disabled API, Random any number
 // more. Run takes a case through the pipeline of the controller and gives the
 // configuration and the environment that a server would get, for whoever has a
-// server to ask.
+// server to ask. Negatives has a mistake for every check, and Sweep a strange value
+// for every key, each with the configuration that the server would have to read if
+// we did not tell.
 package corpus

@@ -160,13 +160,7 @@ type negatives struct {
 
 // Negatives are the mistakes that the checks tell for a line that is offered, in a fixed order.
 func Negatives(rel *release.Release) []Negative {
-	n := &negatives{rel: rel, m: &maker{rel: rel}}
-	n.small = n.own(n.smallSpec(nil))
-	outcome, err := n.small.Run()
-	if err != nil || outcome.Refused != "" {
-		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused)) // a slip in this package
-	}
-	n.config = outcome.Config
+	n := newNegatives(rel)
 	n.bases()
 	n.variables()
 	n.apis()
@@ -186,6 +180,17 @@ func Negatives(rel *release.Release) []Negative {
 	n.secrets()
 	n.ownChoices()
 	return n.all
+}
+
+func newNegatives(rel *release.Release) *negatives {
+	n := &negatives{rel: rel, m: &maker{rel: rel}}
+	n.small = n.own(n.smallSpec(nil))
+	outcome, err := n.small.Run()
+	if err != nil || outcome.Refused != "" {
+		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused)) // a slip in this package
+	}
+	n.config = outcome.Config
+	return n
 }
 
 // smallSpec is the small stack with more fields.

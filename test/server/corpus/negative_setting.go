@@ -179,6 +179,10 @@ func (n *negatives) ownChoices() {
 	}}))
 	n.choice("own/base-version", Taken, "The requirements name the versions that are supported (FR-028, FR-029); the server itself reads any number.",
 		n.inBase(func(config fields) { config["version"] = 3 }))
+	if key := n.rel.Runtime.DistributionKey; key != "" {
+		n.choice("own/base-name-that-is-a-number", Taken, "The server makes text of a number here; a name of digits in quotes is one for everybody.",
+			n.inBase(func(config fields) { config[key] = 5 }))
+	}
 	small := string(n.config)
 	n.choice("own/base-key-twice", Taken, "The server takes the last of the two in silence.", text("version: 2\n"+small))
 	n.choice("own/base-key-that-is-no-text", Unasked, "No key of the server is a list.", text("? [a]\n: 1\n"+small))

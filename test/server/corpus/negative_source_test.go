@@ -16,7 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// checked are the packages whose every text for users needs a case.
+// checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about the
+// form of an object, whatever the release; their own tests have a case of each.
 var checked = []string{"internal/stackconfig", "internal/stackconfig/schema"}
 
 // toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the test.

@@ -44,6 +44,26 @@ func TestNegatives(t *testing.T) {
 	})
 }
 
+// Our checks refuse what the data of a key refuses: some of the values on every line, the real server gets more.
+func TestSweep(t *testing.T) {
+	const each = 23
+	for _, line := range release.Offered() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := corpus.Sweep(match.Release)
+		if len(all) < 1000 {
+			t.Errorf("%s: only %d values", line, len(all))
+		}
+		for i := 0; i < len(all); i += each {
+			if lines, refusal, err := all[i].Told(); err != nil || !refusal {
+				t.Errorf("%s: %s is not refused: %v %v", line, all[i].Name, lines, err)
+			}
+		}
+	}
+}
+
 // checkTold says what is wrong with what a user reads, empty when nothing is.
 func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	text := strings.Join(lines, "\n")

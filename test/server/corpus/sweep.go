@@ -1,0 +1,84 @@
+package corpus
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// strange are values that few keys take.
+var strange = []any{
+	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
+}
+
+// Sweep are the keys of every provider type and of the sections beside them, each with every strange value that its data
+// refuses: a false refusal is found here, whatever key it is about.
+func Sweep(rel *release.Release) []Negative {
+	n := newNegatives(rel)
+	for _, kind := range n.types() {
+		if kind.Broken != "" {
+			continue
+		}
+		for i := range kind.Config.Keys {
+			n.sweepKey(kind, &kind.Config.Keys[i])
+		}
+	}
+	for i := range rel.TopLevel.Keys {
+		n.sweepSection(&rel.TopLevel.Keys[i])
+	}
+	return n.all
+}
+
+// written are the keys that the engine writes itself whatever a base has there, and those that the server mends or leaves
+// alone: a name of digits, a version.
+var written = []string{"distro_name", "image_name", "version", "server.port", "server.host", "server.insecure"}
+
+func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
+	for i, value := range strange {
+		if !key.Internal && refuses(key, value) {
+			n.refused(fmt.Sprintf("sweep/%s/%s/%s/%d", kind.API, kind.Type, key.Name, i), "", n.withSettings(kind, fields{key.Name: value}))
+		}
+	}
+}
+
+// sweepSection is about a key of the top level, and the keys of its class.
+func (n *negatives) sweepSection(key *schema.Key) {
+	for i, value := range strange {
+		if !slices.Contains(written, key.Name) && refuses(key, value) {
+			n.refused(fmt.Sprintf("sweep/%s/%d", key.Name, i), "", n.inBase(func(config fields) { config[key.Name] = value }))
+		}
+	}
+	class := classOf(key.Type)
+	if class == nil {
+		return
+	}
+	for k := range class.Keys {
+		inner := &class.Keys[k]
+		for i, value := range strange {
+			if !slices.Contains(written, key.Name+"."+inner.Name) && refuses(inner, value) {
+				n.refused(fmt.Sprintf("sweep/%s.%s/%d", key.Name, inner.Name, i), "",
+					n.inBase(func(config fields) { at(config, key.Name)[inner.Name] = value }))
+			}
+		}
+	}
+}
+
+// refuses says whether the data of a key refuses a value.
+func refuses(key *schema.Key, value any) bool {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		panic("corpus: " + err.Error()) // the values are constants
+	}
+	problems := key.Check(&node)
+	for i := range problems {
+		if problems[i].Fatal {
+			return true
+		}
+	}
+	return false
+}
