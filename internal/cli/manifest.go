@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
 // maxManifestBytes bounds one input: etcd refuses objects a fraction this size,
@@ -39,9 +39,8 @@ type manifests struct {
 	stacks     []stack
 	configMaps map[objectKey]*corev1.ConfigMap
 	secrets    map[objectKey]*corev1.Secret
-	// images are those that the operator's ConfigMap puts in place of the
-	// catalogue's.
-	images distribution.Overrides
+	// config is the operator's ConfigMap.
+	config operatorconfig.Config
 }
 
 // stack is one LlamaStackDistribution and the file it came from.

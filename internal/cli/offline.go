@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
@@ -88,7 +89,7 @@ func (m *manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (stri
 	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
 		return "", false
 	}
-	return m.images.Image(spec.Distribution.Name, spec.Distribution.Version)
+	return m.config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
 }
 
 // refuse notes what is wrong: of a plan that failed, each finding.
@@ -115,11 +116,14 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 
 func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, error) {
 	spec := &object.Spec
-	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version, m.images)
+	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
+		m.config.Images)
 	if err != nil {
 		return nil, err
 	}
-	input := plan.Input{Object: object, Distribution: resolved}
+	input := plan.Input{
+		Object: object, Distribution: resolved, Cluster: render.Cluster{NetworkPolicies: m.config.Features.NetworkPolicies},
+	}
 	if plan.NeedsBase(spec) {
 		if input.Base, err = m.base(object, resolved); err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -29,7 +28,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
 	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images are used as in its cluster")
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features are used as in its cluster")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag stands some lines above
 	}
@@ -41,17 +40,17 @@ func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	if err != nil || s.operatorConfig == "" {
 		return found, err
 	}
-	found.images, err = readOperatorConfig(s.operatorConfig, stdin, p)
+	found.config, err = readOperatorConfig(s.operatorConfig, stdin, p)
 	return found, err
 }
 
-// readOperatorConfig gives the images of the operator's ConfigMap. An operator
+// readOperatorConfig gives what the operator's ConfigMap says. An operator
 // keeps the last good state of a key with an error; here none is known, so that
 // it ends the command.
-func readOperatorConfig(path string, stdin io.Reader, p printer) (distribution.Overrides, error) {
+func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig.Config, error) {
 	configMap, err := findOperatorConfig(path, stdin)
 	if err != nil {
-		return nil, fmt.Errorf("--operator-config: %w", err)
+		return operatorconfig.Config{}, fmt.Errorf("--operator-config: %w", err)
 	}
 	config, errs := operatorconfig.Read(configMap, operatorconfig.Config{})
 	var problems []string
@@ -64,9 +63,9 @@ func readOperatorConfig(path string, stdin io.Reader, p printer) (distribution.O
 		}
 	}
 	if len(problems) > 0 {
-		return nil, &rejection{problems: problems, summary: "the operator would keep what these keys said before, which is not known here"}
+		return operatorconfig.Config{}, &rejection{problems: problems, summary: "the operator would keep what these keys said before, which is not known here"}
 	}
-	return config.Images, nil
+	return config, nil
 }
 
 func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error) {

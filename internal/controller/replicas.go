@@ -20,7 +20,7 @@ func (r *Reconciler) handOverReplicas(ctx context.Context, s *state) error {
 	if err != nil || live == nil || s.decision.Deployment.Spec.Replicas != nil {
 		return err
 	}
-	least := render.LeastAutoscaled(&s.object.Spec)
+	least := render.LeastAutoscaled(s.object)
 	if live.Spec.Replicas != nil {
 		least = max(least, *live.Spec.Replicas)
 	}

@@ -27,8 +27,8 @@ func horizontalPodAutoscaler(in Input) (*autoscalingv2ac.HorizontalPodAutoscaler
 				WithAPIVersion(appsv1.SchemeGroupVersion.String()).
 				WithKind(deploymentKind.Kind).
 				WithName(names.Deployment(in.Stack.Name))).
-			WithMinReplicas(LeastAutoscaled(&in.Stack.Spec)).
-			WithMaxReplicas(autoscaling.MaxReplicas).
+			WithMinReplicas(LeastAutoscaled(in.Stack)).
+			WithMaxReplicas(max(autoscaling.MaxReplicas, LeastAutoscaled(in.Stack))).
 			WithMetrics(metrics(autoscaling)...)), nil
 }
 
@@ -62,10 +62,15 @@ func Autoscaled(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return workload(spec).Autoscaling != nil && Replicas(spec) != 0
 }
 
-// LeastAutoscaled is the number of replicas that an autoscaler keeps at the least.
-func LeastAutoscaled(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
-	if autoscaling := workload(spec).Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil {
-		return *autoscaling.MinReplicas
+// LeastAutoscaled is the number of replicas that an autoscaler keeps at the least. A stack of v1alpha1 never goes below
+// its own replicas, which a disruption budget beside it may count on.
+func LeastAutoscaled(stack *v1alpha2.LlamaStackDistribution) int32 {
+	least := int32(1)
+	if autoscaling := workload(&stack.Spec).Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil {
+		least = *autoscaling.MinReplicas
 	}
-	return 1
+	if names.Compat(stack.Annotations) {
+		return max(least, Replicas(&stack.Spec))
+	}
+	return least
 }

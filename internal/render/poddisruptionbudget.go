@@ -12,7 +12,7 @@ import (
 // there is always another to serve.
 func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfiguration, error) {
 	configured := workload(&in.Stack.Spec).PodDisruptionBudget
-	if configured == nil && max(Replicas(&in.Stack.Spec), LeastAutoscaled(&in.Stack.Spec)) < 2 {
+	if configured == nil && max(Replicas(&in.Stack.Spec), LeastAutoscaled(in.Stack)) < 2 {
 		return nil, nil
 	}
 	spec := policyv1ac.PodDisruptionBudgetSpec().

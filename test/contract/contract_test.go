@@ -1,0 +1,77 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Everything that differs from what stacks of v1alpha1 have today stands in the table, with its reason, and nothing
+// stands there that is no longer so.
+func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
+	table := readTable(t)
+	if !haveFixtures(t) {
+		return
+	}
+	var undeclared []string
+	compared := pairs(t)
+	for _, name := range slices.Sorted(maps.Keys(compared)) {
+		for _, d := range differences(t, name, compared[name][0], compared[name][1]) {
+			if !table.declares(d) {
+				undeclared = append(undeclared, fmt.Sprintf("%s: %s %s: today %q, ours %q", d.Manifest, d.Object, d.Path, d.Today, d.Ours))
+			}
+		}
+	}
+	if len(undeclared) > 0 {
+		t.Errorf("%d differences are not in testdata/differences.yaml:\n%s", len(undeclared), strings.Join(undeclared, "\n"))
+	}
+	for _, gone := range table.unused() {
+		t.Errorf("testdata/differences.yaml: no longer so: %s", gone)
+	}
+	t.Logf("%d manifests compared", len(compared))
+}
+
+func differences(t *testing.T, name, manifest, todayFile string) []difference {
+	t.Helper()
+	data, err := os.ReadFile(todayFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	today, err := documents(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, messages, code, err := render(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code != 0 {
+		t.Errorf("%s: not rendered: %s", name, messages)
+		return nil
+	}
+	return compare(name, stacks(t, manifest), today, ours)
+}
+
+// stacks are the names of the stacks in a manifest.
+func stacks(t *testing.T, file string) []string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := documents(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range objects {
+		if object["kind"] == "LlamaStackDistribution" {
+			metadata, _ := object["metadata"].(map[string]any)
+			names = append(names, metadata["name"].(string))
+		}
+	}
+	return names
+}

@@ -1,0 +1,248 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// flat is an object as its leaves by path. The items of a list go by what names them, so that order makes no
+// difference where it has no meaning; a list of plain values is one leaf.
+type flat map[string]string
+
+// byName are the lists whose items have a name, and the field that has it.
+var byName = map[string]string{
+	"containers": "name", "initContainers": "name", "env": "name", "volumes": "name", "volumeMounts": "mountPath",
+	"ports": "port", "containerPorts": "containerPort", "topologySpreadConstraints": "topologyKey", "items": "key",
+}
+
+func flatten(object map[string]any) flat {
+	result := make(flat)
+	result.add("", "", object)
+	return result
+}
+
+func (f flat) add(at, field string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			f[at] = "{}"
+		}
+		for key, inner := range v {
+			f.add(strings.TrimPrefix(at+"."+key, "."), key, inner)
+		}
+	case []any:
+		if len(v) == 0 || !isObject(v[0]) {
+			f[at] = text(v)
+			return
+		}
+		for i, item := range v {
+			f.add(fmt.Sprintf("%s[%s]", at, itemName(field, i, item)), "", item)
+		}
+	default:
+		f[at] = text(v)
+		if field == "mountPath" {
+			f[at] = path.Clean(text(v))
+		}
+	}
+}
+
+func isObject(value any) bool {
+	_, ok := value.(map[string]any)
+	return ok
+}
+
+func itemName(list string, i int, item any) string {
+	fields, _ := item.(map[string]any)
+	for _, key := range []string{byName[list], byName["containerPorts"]} {
+		switch name := fields[key].(type) {
+		case string:
+			if key == "mountPath" {
+				return path.Clean(name)
+			}
+			return name
+		case float64, int64:
+			return text(name)
+		}
+	}
+	return fmt.Sprint(i)
+}
+
+// text is a value on one line.
+func text(value any) string {
+	if plain, ok := value.(string); ok {
+		return plain
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it was read from YAML
+	}
+	return string(data)
+}
+
+// defaults are what an API server adds to an object that does not say it, by kind and path; `*` is any item.
+var defaults = map[string]flat{
+	"Deployment": {
+		"spec.template.spec.dnsPolicy":                                     "ClusterFirst",
+		"spec.template.spec.restartPolicy":                                 "Always",
+		"spec.template.spec.schedulerName":                                 "default-scheduler",
+		"spec.template.spec.terminationGracePeriodSeconds":                 "30",
+		"spec.template.spec.securityContext":                               "{}",
+		"spec.template.spec.containers[*].terminationMessagePath":          "/dev/termination-log",
+		"spec.template.spec.containers[*].terminationMessagePolicy":        "File",
+		"spec.template.spec.containers[*].resources":                       "{}",
+		"spec.template.spec.containers[*].ports[*].protocol":               "TCP",
+		"spec.template.spec.containers[*].env[*].value":                    "",
+		"spec.template.spec.containers[*].startupProbe.successThreshold":   "1",
+		"spec.template.spec.containers[*].readinessProbe.successThreshold": "1",
+		"spec.template.spec.containers[*].livenessProbe.successThreshold":  "1",
+		"spec.template.spec.volumes[*].configMap.defaultMode":              "420",
+	},
+	"Service": {
+		"spec.internalTrafficPolicy": "Cluster", "spec.ipFamilies": `["IPv4"]`, "spec.ipFamilyPolicy": "SingleStack",
+		"spec.sessionAffinity": "None", "spec.type": "ClusterIP",
+	},
+	"PersistentVolumeClaim": {"spec.volumeMode": "Filesystem"},
+}
+
+// dropDefaults takes out of an object what the API server added.
+func (f flat) dropDefaults(kind string, ours flat) {
+	for p, value := range f {
+		if container, ok := strings.CutSuffix(p, ".imagePullPolicy"); ok && value == pullPolicy(f[container+".image"]) {
+			delete(f, p)
+		}
+		for pattern, added := range defaults[kind] {
+			if _, said := ours[p]; !said && value == added && like(pattern, p) {
+				delete(f, p)
+			}
+		}
+	}
+}
+
+// pullPolicy is what the API server adds, by the tag.
+func pullPolicy(image string) string {
+	if strings.HasSuffix(image, ":latest") {
+		return "Always"
+	}
+	return "IfNotPresent"
+}
+
+// noise is what says nothing of the contract: an object that is in no cluster has no owner and no namespace, and
+// serviceAccount is the older name of serviceAccountName.
+var noise = []string{"apiVersion", "kind", "metadata.ownerReferences*", "metadata.namespace", "spec.template.spec.serviceAccount"}
+
+func (f flat) dropNoise() {
+	for p := range f {
+		if slices.ContainsFunc(noise, func(pattern string) bool { return like(pattern, p) }) {
+			delete(f, p)
+		}
+	}
+}
+
+// like compares with a pattern in which `*` is any text.
+func like(pattern, value string) bool {
+	parts := strings.Split(pattern, "*")
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".*") + `$`).MatchString(value)
+}
+
+var contentHash = regexp.MustCompile(`-[0-9a-f]{8}$`)
+
+// role is an object's kind, and its name without what is the stack's own.
+func role(object map[string]any, stacks []string) string {
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	stacks = slices.Clone(stacks)
+	slices.SortFunc(stacks, func(a, b string) int { return len(b) - len(a) })
+	for _, stack := range stacks {
+		if rest, ok := strings.CutPrefix(name, stack); ok {
+			return fmt.Sprintf("%s <cr>%s", object["kind"], contentHash.ReplaceAllString(rest, "-<hash>"))
+		}
+	}
+	return fmt.Sprintf("%s %s", object["kind"], name)
+}
+
+// difference is one leaf that differs. An object that one side alone has is one difference, with an empty path.
+type difference struct {
+	Manifest, Object, Path, Today, Ours string
+}
+
+const (
+	absent  = "-"
+	present = "an object"
+)
+
+// compare lists what differs between two sets of objects.
+func compare(manifest string, stacks []string, today, ours []map[string]any) []difference {
+	then, now := index(today), index(ours)
+	var found []difference
+	for _, key := range slices.Sorted(maps.Keys(union(then, now))) {
+		was, before := then[key]
+		is, after := now[key]
+		switch {
+		case !before:
+			found = append(found, difference{manifest, role(is, stacks), "", absent, present})
+		case !after:
+			found = append(found, difference{manifest, role(was, stacks), "", present, absent})
+		default:
+			found = append(found, leaves(manifest, role(was, stacks), was, is)...)
+		}
+	}
+	return found
+}
+
+func leaves(manifest, object string, today, ours map[string]any) []difference {
+	was, is := flatten(today), flatten(ours)
+	kind, _, _ := strings.Cut(object, " ")
+	was.dropDefaults(kind, is)
+	is.dropDefaults(kind, was)
+	was.dropNoise()
+	is.dropNoise()
+	var found []difference
+	for _, p := range slices.Sorted(maps.Keys(union(was, is))) {
+		before, hadIt := was[p]
+		after, hasIt := is[p]
+		if hadIt == hasIt && before == after {
+			continue
+		}
+		d := difference{manifest, object, p, absent, absent}
+		if hadIt {
+			d.Today = before
+		}
+		if hasIt {
+			d.Ours = after
+		}
+		found = append(found, d)
+	}
+	return found
+}
+
+func index(objects []map[string]any) map[string]map[string]any {
+	result := make(map[string]map[string]any)
+	for _, object := range objects {
+		metadata, _ := object["metadata"].(map[string]any)
+		result[fmt.Sprintf("%s/%s", object["kind"], metadata["name"])] = object
+	}
+	return result
+}
+
+func union[T any](a, b map[string]T) map[string]T {
+	result := maps.Clone(a)
+	maps.Copy(result, b)
+	return result
+}
+
+func TestLike(t *testing.T) {
+	for pattern, value := range map[string]string{"a[*].b": "a[x.y].b", "a*": "a.b[c]", "a": "a"} {
+		if !like(pattern, value) || like(pattern, "z"+value) {
+			t.Errorf("%s and %s", pattern, value)
+		}
+	}
+}

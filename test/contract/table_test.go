@@ -1,0 +1,133 @@
+package contract
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// table is what differs, each with its reason.
+type table []*reason
+
+// reason is why something differs, and where it does.
+type reason struct {
+	// What differs and Why, for the documentation.
+	What, Why string
+	Where     []*place
+}
+
+// place is one field of one kind of object. `*` in a pattern is any text.
+type place struct {
+	// Object is its role: `Deployment <cr>`.
+	Object string
+	// Path of the field; empty is the object itself.
+	Path string
+	// Today and Ours are the values; empty is any, `-` is none.
+	Today, Ours string
+	// Manifests in which it differs; empty is any.
+	Manifests []string
+
+	seen map[string]bool
+}
+
+func readTable(t *testing.T) table {
+	t.Helper()
+	data, err := os.ReadFile("testdata/differences.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found table
+	if err := yaml.UnmarshalStrict(data, &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range found {
+		if r.What == "" || r.Why == "" || len(r.Where) == 0 {
+			t.Errorf("differences.yaml: %q has no reason or no place", r.What)
+		}
+		for _, p := range r.Where {
+			p.seen = make(map[string]bool)
+		}
+	}
+	return found
+}
+
+// declares finds the places of a difference, and notes that they are in use.
+func (all table) declares(d difference) bool {
+	declared := false
+	for _, r := range all {
+		for _, p := range r.Where {
+			if p.matches(d) {
+				p.seen[d.Manifest] = true
+				declared = true
+			}
+		}
+	}
+	return declared
+}
+
+func (p *place) matches(d difference) bool {
+	value := func(pattern, value string) bool { return pattern == "" || like(pattern, value) }
+	return like(p.Object, d.Object) && like(p.Path, d.Path) && value(p.Today, d.Today) && value(p.Ours, d.Ours) &&
+		(len(p.Manifests) == 0 || slices.Contains(p.Manifests, d.Manifest))
+}
+
+// unused are the places that match nothing.
+func (all table) unused() []string {
+	var gone []string
+	for _, r := range all {
+		for _, p := range r.Where {
+			if len(p.seen) == 0 {
+				gone = append(gone, fmt.Sprintf("%s: %s %s", r.What, p.Object, p.Path))
+			}
+			for _, manifest := range p.Manifests {
+				if !p.seen[manifest] && len(p.seen) > 0 {
+					gone = append(gone, fmt.Sprintf("%s: %s %s in %s", r.What, p.Object, p.Path, manifest))
+				}
+			}
+		}
+	}
+	return gone
+}
+
+// The documentation shows the table.
+func TestDocumentation(t *testing.T) {
+	const begin, end = "<!-- differences: written by `go test ./test/contract -update` -->\n", "<!-- end of differences -->\n"
+	file := filepath.Join(testutil.Root(), "docs/v1alpha1.md")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(data), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no place for the table", file)
+	}
+	page := before + begin + readTable(t).markdown() + end + after
+	if golden.Updating() {
+		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(data), page); diff != "" {
+		t.Errorf("%s (-is +should be), run with -update:\n%s", file, diff)
+	}
+}
+
+func (all table) markdown() string {
+	var b strings.Builder
+	b.WriteString("| differs | why |\n|---|---|\n")
+	for _, r := range all {
+		fmt.Fprintf(&b, "| %s | %s |\n", r.What, r.Why)
+	}
+	return b.String()
+}
