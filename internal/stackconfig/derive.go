@@ -171,7 +171,7 @@ func (c *connection) set(name, value string) error {
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
 		// The server sets its own; nothing is lost.
 	default:
-		return fmt.Errorf("the connection string has the parameter %s, which cannot be handed to the server", printable(name))
+		return fmt.Errorf("the connection string has a parameter%s that cannot be handed to the server; take it out", printable(name))
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (c *connection) set(name, value string) error {
 // printable keeps a parameter's name, and nothing that only looks like one.
 func printable(name string) string {
 	if len(name) > 40 || name != url.QueryEscape(name) {
-		return "that follows the known ones"
+		return ""
 	}
-	return strconv.Quote(name)
+	return " " + strconv.Quote(name)
 }

@@ -97,7 +97,7 @@ name: ${env.N}
 models: ${env.M:=}
 network: ${env.NET:=}
 either: a${env.X}b`},
-		"a reference cannot become a list": {yaml: "only_list: ${env.X}", want: wrong("only_list", "a list", "an environment reference")},
+		"a reference cannot become a list": {yaml: "only_list: ${env.X}", want: wrong("only_list", "a list", "a variable, which is always text")},
 		"a lower-case reference is text":   {yaml: "port: ${env.port}", want: wrong("port", "a whole number", "text")},
 		"unknown key":                      {yaml: "base_ulr: x", want: unknown("base_ulr", "base_url")},
 		"unknown key, word in common":      {yaml: "api_key: x", want: unknown("api_key", "api_token")},

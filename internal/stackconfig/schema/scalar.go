@@ -29,7 +29,7 @@ var valueNames = map[valueKind]string{
 	valueInt:       "a whole number",
 	valueFloat:     "a number",
 	valueString:    "text",
-	valueReference: "an environment reference",
+	valueReference: "a variable, which is always text",
 	valueTimestamp: "a date",
 	valueList:      "a list",
 	valueMapping:   "a mapping",

@@ -74,7 +74,7 @@ func swept(rel *release.Release) []corpus.Negative {
 const sweepEach = 11
 
 // leastRefused is how many mistakes of a line the server has to refuse.
-const leastRefused = 40
+const leastRefused = 200
 
 // ask puts a mistake before the server.
 func ask(t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question) realserver.Verdict {

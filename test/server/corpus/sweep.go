@@ -35,8 +35,8 @@ func Sweep(rel *release.Release) []Negative {
 }
 
 // written are the keys that the engine writes itself whatever a base has there, and those that the server mends or leaves
-// alone: a name of digits, a version.
-var written = []string{"distro_name", "image_name", "version", "server.port", "server.host", "server.insecure"}
+// alone: a name of digits, a version, an empty section for storage.
+var written = []string{"distro_name", "image_name", "version", "storage", "server.port", "server.host", "server.insecure"}
 
 func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 	for i, value := range strange {
