@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
@@ -145,6 +146,7 @@ type boot struct {
 	config  string   // path of config.yaml
 	home    string   // HOME, an empty directory
 	env     []string // the environment of the pod, NAME=value
+	command []string // in place of the release's own command with the config
 	client  *http.Client
 	scheme  string
 	secrets []string // values that no output may show
@@ -174,11 +176,17 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 		return nil, err
 	}
 	cmd := exec.Command(filepath.Join(bin, runtime.Command[0]), append(slices.Clone(runtime.Command[1:]), b.config)...)
+	path := "/usr/local/bin:/usr/bin:/bin"
+	if len(b.command) > 0 {
+		cmd = exec.Command(b.command[0], b.command[1:]...)
+		path = bin + ":" + path
+	}
 	cmd.Dir = b.home
 	// The tokenizer and the port are the two things in which this machine
 	// differs from the image and the pod; the last of two equal names counts.
-	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.home}, b.env...)
-	cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer, runtime.PortVariable+"="+strconv.Itoa(port))
+	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
+	cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer,
+		runtime.PortVariable+"="+strconv.Itoa(port), names.EnvPort+"="+strconv.Itoa(port))
 
 	begin := time.Now()
 	p, err := startProcess(t, cmd, syscall.SIGTERM)

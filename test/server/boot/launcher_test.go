@@ -1,0 +1,44 @@
+//go:build server
+
+package boot
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// TestLauncher starts each release as a stack of v1alpha1 with a userConfig is
+// started: by what is installed in the image.
+func TestLauncher(t *testing.T) {
+	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment, _ := workload(t, objects)
+	command := deployment.Spec.Template.Spec.Containers[0].Command
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		vllm, ok := rel.Provider("inference", "remote::vllm")
+		if !ok {
+			t.Fatal("the release has no remote::vllm")
+		}
+		home := t.TempDir()
+		config := filepath.Join(home, "config.yaml")
+		writeFile(t, config, strings.NewReplacer(
+			"ENDPOINT_KEY", vllm.EndpointKey, "ENDPOINT", startUpstream(t).url+"/v1", "HOME", home).Replace(literalConfig))
+		server, err := startServer(t, boot{
+			release: rel, command: command, home: home, client: http.DefaultClient, scheme: "http",
+			env: []string{"TOKEN=none", names.EnvConfig + "=" + config, names.EnvWorkers + "=1"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkVersion(t, server, rel)
+	})
+}
