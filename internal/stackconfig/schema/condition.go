@@ -37,8 +37,7 @@ func (c Condition) met(node *yaml.Node) bool {
 	case valueList:
 		return slices.ContainsFunc(node.Content, c.met)
 	case valueBool:
-		isTrue := slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(node.Value))
-		return strconv.FormatBool(isTrue) == c.Value
+		return strconv.FormatBool(isTrue(node.Value)) == c.Value
 	case valueString, valueInt:
 		return node.Value == c.Value
 	case valueNull, valueFloat, valueReference, valueTimestamp, valueMapping, valueUnknown:
@@ -53,4 +52,9 @@ func together(conditions []Condition) string {
 		parts[i] = condition.Key + ": " + condition.Value
 	}
 	return strings.Join(parts, " and ")
+}
+
+// isTrue reads a boolean as YAML 1.1 does.
+func isTrue(value string) bool {
+	return slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(value))
 }

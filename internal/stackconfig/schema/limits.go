@@ -18,6 +18,8 @@ func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	switch kind := kindOf(node); kind {
 	case valueInt, valueFloat:
 		want = l.numberLimit(node.Value)
+	case valueBool:
+		want = l.numberLimit(boolAsNumber(node.Value)) // the server's parser makes a number of it
 	case valueString:
 		want = l.stringLimit(node.Value)
 	case valueList, valueMapping:
@@ -25,12 +27,19 @@ func (l *Limits) check(path string, node *yaml.Node) []Problem {
 		if want == "" && l.Values != nil {
 			return l.Values.checkValues(path, node)
 		}
-	case valueNull, valueBool, valueReference, valueTimestamp, valueUnknown:
+	case valueNull, valueReference, valueTimestamp, valueUnknown:
 	}
 	if want == "" {
 		return nil
 	}
 	return []Problem{{Kind: OutOfRange, Path: path, Want: want, Got: valueNames[kindOf(node)], Fatal: true}}
+}
+
+func boolAsNumber(value string) string {
+	if isTrue(value) {
+		return "1"
+	}
+	return "0"
 }
 
 // checkValues holds each value of a list or a mapping to the limits.

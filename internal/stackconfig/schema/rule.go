@@ -141,6 +141,9 @@ func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 	text := fmt.Sprint(key.Default)
 	if value := c.valueOf(name, node); value != nil {
 		text = value.Value
+		if kindOf(value) == valueBool {
+			text = boolAsNumber(text)
+		}
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	return number, err == nil

@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ const randomConfigs = 500
 func TestParse(t *testing.T) {
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
-		configs, refused := acceptedOf(t, append(corpus.Cases(rel), corpus.Random(rel, seed, randomConfigs)...))
+		configs, refused := acceptedOf(t, slices.Concat(corpus.Cases(rel), corpus.Strange(rel), corpus.Random(rel, seed, randomConfigs)))
 		failed := 0
 		for _, c := range configs {
 			verdict, err := checker.Check(t.Context(), realserver.Request{Tier: realserver.Parse, Config: string(c.Config), Env: c.Env})

@@ -3,6 +3,7 @@ package corpus
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -44,6 +45,32 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 			n.refused(fmt.Sprintf("sweep/%s/%s/%s/%d", kind.API, kind.Type, key.Name, i), "", n.withSettings(kind, fields{key.Name: value}))
 		}
 	}
+}
+
+// Strange are stacks with a strange value that the data of its key takes, so that the server has to take it too: what our
+// checks miss is found here. A path has to exist, which nobody knows before the pod starts.
+func Strange(rel *release.Release) []Case {
+	if rel.Storage.Inline {
+		return nil // nobody can ask for it
+	}
+	n := newNegatives(rel)
+	var cases []Case
+	for _, kind := range n.types() {
+		for i := range kind.Config.Keys {
+			key := &kind.Config.Keys[i]
+			if kind.Broken != "" || key.Internal || strings.HasSuffix(key.Name, "verify") {
+				continue
+			}
+			for v, value := range strange {
+				if !refuses(key, value) {
+					c := *n.withSettings(kind, fields{key.Name: value}).wrong
+					c.Name = fmt.Sprintf("strange/%s/%s/%s/%d", kind.API, kind.Type, key.Name, v)
+					cases = append(cases, c)
+				}
+			}
+		}
+	}
+	return cases
 }
 
 // sweepSection is about a key of the top level, and the keys of its class.
