@@ -21,7 +21,8 @@ type Options struct {
 	Writer client.Client
 	// Cache holds the children, those of MetadataOnly as metadata.
 	Cache client.Reader
-	// Scheme knows every kind that is applied.
+	// Scheme knows the kinds that the cache holds as their types; any other is
+	// cached unstructured.
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
@@ -192,6 +193,11 @@ func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured)
 func (a *Applier) newObject(gvk schema.GroupVersionKind) (client.Object, error) {
 	if a.metadataOnly.Has(gvk) {
 		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(gvk)
+		return object, nil
+	}
+	if !a.scheme.Recognizes(gvk) {
+		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(gvk)
 		return object, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -78,6 +79,11 @@ func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, erro
 	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
 	if a.metadataOnly.Has(kind) {
 		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(listKind)
+		return list, nil
+	}
+	if !a.scheme.Recognizes(listKind) {
+		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(listKind)
 		return list, nil
 	}

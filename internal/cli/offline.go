@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
@@ -114,6 +115,15 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 	}
 }
 
+// cluster is what the operator's ConfigMap says of every stack. A Gateway would
+// not be named where nothing serves it.
+func cluster(config operatorconfig.Config) render.Cluster {
+	return render.Cluster{
+		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
+		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil,
+	}
+}
+
 func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, error) {
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
@@ -122,7 +132,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, 
 		return nil, err
 	}
 	input := plan.Input{
-		Object: object, Distribution: resolved, Cluster: render.Cluster{NetworkPolicies: m.config.Features.NetworkPolicies},
+		Object: object, Distribution: resolved, Cluster: cluster(m.config),
 	}
 	if plan.NeedsBase(spec) {
 		if input.Base, err = m.base(object, resolved); err != nil {

@@ -139,6 +139,7 @@ func (r *Reconciler) conclude(s *state) {
 		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
 			s.newerImage)
 	}
+	message += s.unexposed()
 	if left := s.decision.Record.Autoscaled; left.Count > 0 {
 		message += fmt.Sprintf("; it keeps the %s that the autoscaler left, until spec.workload.replicas is not %d any more",
 			count(int(left.Count), "replica"), left.Spec)
@@ -206,7 +207,9 @@ func (r *Reconciler) prune(ctx context.Context, s *state) error {
 			keep[child] = true
 		}
 	}
-	_, err := r.applier.Prune(ctx, s.owner(), render.PrunedKinds(), func(child apply.Child) bool { return keep[child] })
+	_, err := r.applier.Prune(ctx, s.owner(), r.prunedKinds(), func(child apply.Child) bool {
+		return keep[child] || s.keepsExposure(child)
+	})
 	return err
 }
 

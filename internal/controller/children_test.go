@@ -130,7 +130,9 @@ providers:
   inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
 storage:
   sql: {type: postgres, connectionString: {secretKeyRef: {name: vllm-creds, key: postgres}}}
-networking: {allowedFrom: {namespaces: [web], labels: [llama-access, team=ml]}}
+networking:
+  expose: {hostname: llama.example.com, annotations: {a: b}, tlsSecretName: llama-tls}
+  allowedFrom: {namespaces: [web], labels: [llama-access, team=ml]}
 workload:
   replicas: 2
   workers: 2
@@ -173,6 +175,7 @@ func TestCallsWithEveryOption(t *testing.T) {
 		"patch deployments my",
 		"patch services my-service",
 		"patch networkpolicies my-network-policy",
+		"patch ingresses my-ingress",
 		"patch poddisruptionbudgets my-pdb",
 		"patch horizontalpodautoscalers my-hpa",
 		"patch llamastackdistributions status my",

@@ -114,6 +114,7 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 		scheme = "https"
 	}
 	now.ServiceURL = fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(name), s.object.Namespace, render.Port(&s.object.Spec))
+	now.RouteURL = s.routeURL()
 	now.ResolvedDistribution = s.resolved()
 	now.GeneratedConfigMap, now.ConfigGeneration = "", nil
 	if s.planned.Config != nil {

@@ -127,12 +127,15 @@ func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistr
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
 	sameRegistries := reflect.DeepEqual(before.Registries, now.Registries)
 	sameFeatures := before.Features == now.Features
-	if len(images) == 0 && known && sameRegistries && sameFeatures {
+	sameExposure := reflect.DeepEqual(before.Ingress, now.Ingress) && reflect.DeepEqual(before.Gateway, now.Gateway) &&
+		before.Unknown(operatorconfig.KeyIngress) == now.Unknown(operatorconfig.KeyIngress) &&
+		before.Unknown(operatorconfig.KeyGateway) == now.Unknown(operatorconfig.KeyGateway)
+	if len(images) == 0 && known && sameRegistries && sameFeatures && sameExposure {
 		return nil
 	}
 	return func(stack *v1alpha2.LlamaStackDistribution) bool {
 		return !known || !sameFeatures || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack) ||
-			(!sameRegistries && waitsForImage(stack))
+			(!sameRegistries && waitsForImage(stack)) || (!sameExposure && exposedStack(stack))
 	}
 }
 

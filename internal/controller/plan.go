@@ -55,6 +55,7 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 	if err != nil {
 		return err
 	}
+	s.cluster = cluster
 	input := plan.Input{
 		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),

@@ -39,6 +39,7 @@ type Reconciler struct {
 	prober     *probe.Prober
 	recorder   events.EventRecorder
 
+	apis          *optionalAPIs
 	config        *operatorConfig
 	relatedImages distribution.Overrides
 	version       string

@@ -46,6 +46,11 @@ type Options struct {
 	OperatorVersion string
 	// OperatorConfig caches the operator's ConfigMap, whole.
 	OperatorConfig cache.Cache
+	// Optional caches children of kinds that the cluster need not serve, Definitions
+	// the CustomResourceDefinitions that bring those, by name. A definition without
+	// cache is not followed: its kind is looked for at the start.
+	Optional    cache.Cache
+	Definitions map[string]cache.Cache
 	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
 	// does not.
 	RelatedImages distribution.Overrides
@@ -76,6 +81,7 @@ func Watched() []client.Object {
 		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{},
 		&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
 		&policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{}, &networkingv1.NetworkPolicy{},
+		&networkingv1.Ingress{},
 	}
 	for _, kind := range metadataOnly() {
 		object := &metav1.PartialObjectMetadata{}
@@ -85,12 +91,12 @@ func Watched() []client.Object {
 	return watched
 }
 
-// SetupWithManager adds the controller to the manager.
-func SetupWithManager(mgr ctrl.Manager, options Options) error {
-	r := &Reconciler{
-		cache: mgr.GetCache(), direct: options.Direct,
+// newReconciler makes the reconciler but for its workers.
+func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Reconciler {
+	return &Reconciler{
+		cache: mgr.GetCache(), direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
-			Writer: options.Direct, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), Manager: names.FieldManager,
+			Writer: options.Direct, Cache: childCache{mgr.GetCache(), apis}, Scheme: mgr.GetScheme(), Manager: names.FieldManager,
 			MetadataOnly: metadataOnly(),
 		}),
 		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct),
@@ -100,6 +106,15 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 	}
+}
+
+// SetupWithManager adds the controller to the manager.
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
+	apis, err := newOptionalAPIs(options.Optional, mgr.GetRESTMapper(), mgr.GetScheme())
+	if err != nil {
+		return err
+	}
+	r := newReconciler(mgr, options, apis)
 	answers := make(chan ctrlevent.GenericEvent)
 	r.prober = probe.New(probe.Options{Dial: options.DialServer, Notify: wake(answers), Log: mgr.GetLogger().WithName("probe")})
 	read := make(chan ctrlevent.GenericEvent)
@@ -114,7 +129,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	// Of some children the status is nobody's concern here, and it changes with every pod.
 	specChanged := builder.WithPredicates(predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged()))
-	err := ctrl.NewControllerManagedBy(mgr).
+	built := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
 		Owns(&appsv1.Deployment{}, changed).
 		Owns(&corev1.Service{}, changed).
@@ -122,6 +137,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Owns(&corev1.PersistentVolumeClaim{}, changed).
 		Owns(&policyv1.PodDisruptionBudget{}, specChanged).
 		Owns(&networkingv1.NetworkPolicy{}, specChanged).
+		Owns(&networkingv1.Ingress{}, changed).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, specChanged).
 		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, changed).
 		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).
@@ -138,10 +154,22 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 			// There is one controller in a program, but a test restarts it in one process.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		}).
-		Complete(r)
+		})
+	for _, kind := range optionalKinds() {
+		if apis.serves(kind) {
+			built = built.WatchesRawSource(apis.source(kind))
+		}
+	}
+	exposed := make(chan ctrlevent.GenericEvent)
+	c, err := built.WatchesRawSource(source.Channel(exposed, &handler.EnqueueRequestForObject{})).Build(r)
 	if err != nil {
 		return fmt.Errorf("build controller: %w", err)
+	}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		return apis.follow(ctx, options.Definitions, c, r.wakeExposed(exposed))
+	}))
+	if err != nil {
+		return fmt.Errorf("add the watches of definitions: %w", err)
 	}
 	return r.createOperatorConfig(mgr, options)
 }

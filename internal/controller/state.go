@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 )
 
@@ -43,6 +44,7 @@ type state struct {
 	secrets    resolve.Values
 	references record.References
 	baseConfig *plan.Base
+	cluster    render.Cluster
 	planned    *plan.Plan
 	derived    map[string][]byte
 	claims     []apply.Claim

@@ -36,6 +36,7 @@ func cacheOptions(namespaces []string) cache.Options {
 			&corev1.Service{}:                        children,
 			&corev1.ServiceAccount{}:                 children,
 			&corev1.PersistentVolumeClaim{}:          children,
+			&networkingv1.Ingress{}:                  children,
 			&networkingv1.NetworkPolicy{}:            children,
 			&policyv1.PodDisruptionBudget{}:          children,
 			&autoscalingv2.HorizontalPodAutoscaler{}: children,
@@ -68,16 +69,15 @@ func operatorConfigOptions(namespace string) cache.Options {
 	}
 }
 
-// addOperatorConfig adds that cache to the manager.
-func addOperatorConfig(mgr ctrl.Manager, config *rest.Config, namespace string) (cache.Cache, error) {
-	options := operatorConfigOptions(namespace)
+// addCache adds a cache of its own to the manager.
+func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.Options) (cache.Cache, error) {
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	found, err := cache.New(config, options)
 	if err != nil {
-		return nil, fmt.Errorf("make a cache of the operator's ConfigMap: %w", err)
+		return nil, fmt.Errorf("make a cache of %s: %w", what, err)
 	}
 	if err := mgr.Add(found); err != nil {
-		return nil, fmt.Errorf("add the cache of the operator's ConfigMap: %w", err)
+		return nil, fmt.Errorf("add the cache of %s: %w", what, err)
 	}
 	return found, nil
 }

@@ -61,13 +61,17 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	if err != nil {
 		return nil, err
 	}
-	operatorConfig, err := addOperatorConfig(mgr, config, options.OperatorNamespace)
+	operatorConfig, err := addCache(mgr, config, "the operator's ConfigMap", operatorConfigOptions(options.OperatorNamespace))
+	if err != nil {
+		return nil, err
+	}
+	optional, definitions, err := addOptional(mgr, config, options.WatchNamespaces)
 	if err != nil {
 		return nil, err
 	}
 	err = controller.SetupWithManager(mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		OperatorConfig: operatorConfig, RelatedImages: relatedImages(getenv),
+		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
 		DialServer: options.DialServer, OpenShift: onOpenShift, Concurrency: options.Concurrency,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,9 @@ func TestObjectNames(t *testing.T) {
 		"my-stack-pdb":                     names.PodDisruptionBudget("my-stack"),
 		"my-stack-hpa":                     names.HorizontalPodAutoscaler("my-stack"),
 		"my-stack-network-policy":          names.NetworkPolicy("my-stack"),
+		"my-stack-ingress":                 names.Ingress("my-stack"),
+		"my-stack-route":                   names.Route("my-stack"),
+		"my-stack-httproute":               names.HTTPRoute("my-stack"),
 		"my-stack-storage":                 names.StorageSecret("my-stack"),
 		"my-stack-config-01234567":         names.ConfigMap("my-stack", hash),
 		"my-stack-config-0123456789abcdef": names.LongConfigMap("my-stack", hash),
@@ -49,6 +53,20 @@ func TestLabels(t *testing.T) {
 	want["llamastack.io/config"] = "base"
 	if diff := cmp.Diff(want, names.ConfigLabels("my-stack", names.ConfigKindBase)); diff != "" {
 		t.Errorf("ConfigLabels (-want +got):\n%s", diff)
+	}
+}
+
+func TestHostLabel(t *testing.T) {
+	long := strings.Repeat("a", 55)
+	for _, tc := range []struct{ stack, namespace, want string }{
+		{"my-stack", "team-a", "my-stack-team-a"},
+		{long, "team-ab", long + "-team-ab"},
+		{long, "team-abc", long + "-40057b"},
+		{long, "team-abd", long + "-b36716"},
+	} {
+		if got := names.HostLabel(tc.stack, tc.namespace); got != tc.want || len(got) > 63 {
+			t.Errorf("HostLabel(%q, %q) = %q, want %q", tc.stack, tc.namespace, got, tc.want)
+		}
 	}
 }
 

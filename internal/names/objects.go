@@ -28,6 +28,15 @@ func HorizontalPodAutoscaler(stack string) string { return stack + "-hpa" }
 // NetworkPolicy is the name of what says who may connect.
 func NetworkPolicy(stack string) string { return stack + "-network-policy" }
 
+// Ingress is the name of the Ingress that exposes the server.
+func Ingress(stack string) string { return stack + "-ingress" }
+
+// Route is the name of OpenShift's Route.
+func Route(stack string) string { return stack + "-route" }
+
+// HTTPRoute is the name of the Gateway API's HTTPRoute.
+func HTTPRoute(stack string) string { return stack + "-httproute" }
+
 // ConfigMap is the name of the generated configuration with the given content
 // hash (FR-024).
 func ConfigMap(stack, hash string) string {

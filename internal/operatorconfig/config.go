@@ -20,6 +20,10 @@ const (
 	KeyImageOverrides = "image-overrides"
 	// KeyFeatureFlags holds what every stack gets.
 	KeyFeatureFlags = "featureFlags"
+	// KeyIngress holds how exposed stacks are reached.
+	KeyIngress = "ingress"
+	// KeyGateway holds the Gateway that exposed stacks are attached to.
+	KeyGateway = "gateway"
 	// KeyRegistries holds how images are read.
 	KeyRegistries = "registries"
 )
@@ -30,6 +34,10 @@ type Config struct {
 	Images distribution.Overrides
 	// Features are what every stack gets.
 	Features Features
+	// Ingress says how exposed stacks are reached.
+	Ingress Ingress
+	// Gateway that exposed stacks are attached to. Nil: they have an Ingress or Route.
+	Gateway *Gateway
 	// Registries says how images are read.
 	Registries Registries
 
@@ -57,6 +65,14 @@ var sections = []section{
 	{
 		KeyFeatureFlags, featuresHelp, readFeatures,
 		func(into *Config, last Config) { into.Features = last.Features },
+	},
+	{
+		KeyIngress, ingressHelp, readIngress,
+		func(into *Config, last Config) { into.Ingress = last.Ingress },
+	},
+	{
+		KeyGateway, gatewayHelp, readGateway,
+		func(into *Config, last Config) { into.Gateway = last.Gateway },
 	},
 	{
 		KeyRegistries, registriesHelp, readRegistries,

@@ -129,6 +129,8 @@ func (p *Plan) render(in Input) error {
 		return err
 	}
 	p.input.Inputs = inputs
+	p.Exposure, p.ExposureServed = render.Exposure(p.input)
+	p.Hostname = render.Hostname(p.input)
 	p.Objects, err = render.Objects(p.input)
 	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -15,6 +18,7 @@ import (
 // facts is what the renderers need to know whatever the configuration is.
 func facts(in Input) render.Input {
 	return render.Input{
+		Expose:    expose(&in.Object.Spec),
 		Stack:     in.Object,
 		Image:     image(in),
 		Server:    server(in.Distribution),
@@ -22,6 +26,18 @@ func facts(in Input) render.Input {
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
 	}
+}
+
+// expose is how the stack is reached from outside; nil: it is not.
+func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
+	if spec.Networking == nil {
+		return nil
+	}
+	enabled, wanted, _ := intent.DecodeExpose(spec.Networking.Expose, field.NewPath("spec", "networking", "expose"))
+	if !enabled {
+		return nil
+	}
+	return &wanted
 }
 
 // image is what the pods run; beside a digest the tag stays, for people.

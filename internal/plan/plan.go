@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
@@ -75,6 +77,12 @@ type Plan struct {
 	ConfigHash string
 	// ConfigMapName is the mounted ConfigMap, BaseConfigMapName the one that keeps the base. Empty when there is none.
 	ConfigMapName, BaseConfigMapName string
+	// Exposure is the kind of object by which the stack is reached from outside, ExposureServed says that the cluster
+	// serves it, Hostname is the host name it asks for. Empty: the stack is not exposed, or has the name that the
+	// cluster gives it.
+	Exposure       schema.GroupVersionKind
+	ExposureServed bool
+	Hostname       string
 	// Env are the variables that the configuration reads, sorted by name.
 	Env []stackconfig.EnvVar
 	// Derived are the entries of the Secret with derived values.

@@ -6,4 +6,34 @@ type Cluster struct {
 	OperatorNamespace string `json:"operatorNamespace,omitempty"`
 	// NetworkPolicies says that each stack has a NetworkPolicy, whatever its spec says.
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
+	// Ingress says how exposed stacks are reached.
+	Ingress Ingress `json:"ingress,omitzero"`
+	// Gateway that exposed stacks are attached to. Nil: none is configured.
+	Gateway *Gateway `json:"gateway,omitempty"`
+	// Routes says that the cluster serves OpenShift's Route, HTTPRoutes that it serves the Gateway API's HTTPRoute.
+	Routes     bool `json:"routes,omitempty"`
+	HTTPRoutes bool `json:"httpRoutes,omitempty"`
+	// ExposureUnknown says that Ingress and Gateway could not be read: nothing is known of how to expose a stack.
+	ExposureUnknown bool `json:"exposureUnknown,omitempty"`
+}
+
+// Ingress says how exposed stacks are reached.
+type Ingress struct {
+	// Domain that the host names of stacks without one of their own are made in. Empty: they get none.
+	Domain string `json:"domain,omitempty"`
+	// ClassName of Ingresses whose stack names none. Empty: the cluster's default.
+	ClassName string `json:"className,omitempty"`
+	// Annotations of every Ingress; those of a stack go before.
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// ControllerNamespaces are where connections to exposed stacks come from.
+	ControllerNamespaces []string `json:"controllerNamespaces,omitempty"`
+}
+
+// Gateway is a Gateway of the Gateway API.
+type Gateway struct {
+	// Name and Namespace of the Gateway.
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	// SectionName is its listener. Empty: each that takes the route.
+	SectionName string `json:"sectionName,omitempty"`
 }

@@ -29,6 +29,8 @@ type Input struct {
 	Directories []string
 	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
 	Inputs string
+	// Expose says how the stack is reached from outside. Nil: it is not.
+	Expose *v1alpha2.ExposeSpec
 	// Cluster is what the stack runs in.
 	Cluster Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.

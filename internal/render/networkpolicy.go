@@ -65,6 +65,30 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 	for _, label := range allowed.Labels {
 		found = append(found, fromNamespaces(labelled(label)))
 	}
+	return append(found, exposurePeers(in)...)
+}
+
+// policyGroup is OpenShift's label of the namespaces that its routers are in.
+const policyGroup = "network.openshift.io/policy-group"
+
+// exposurePeers are where connections to an exposed stack come from: the routers of OpenShift, the namespaces of the
+// ingress controller, the Gateway's.
+func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	networking := in.Stack.Spec.Networking
+	asked := compat(in) && networking != nil && (networking.Expose != nil || networking.AllowedFrom != nil)
+	if in.Expose == nil && !asked {
+		return nil
+	}
+	found := []*networkingv1ac.NetworkPolicyPeerApplyConfiguration{
+		fromNamespaces(metav1ac.LabelSelector().WithMatchLabels(map[string]string{policyGroup: "ingress"})),
+	}
+	namespaces := slices.Clone(in.Cluster.Ingress.ControllerNamespaces)
+	if gateway := in.Cluster.Gateway; gateway != nil {
+		namespaces = append(namespaces, gateway.Namespace)
+	}
+	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
+		found = append(found, fromNamespace(namespace))
+	}
 	return found
 }
 

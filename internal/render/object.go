@@ -33,6 +33,7 @@ var (
 	deploymentKind     = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	serviceKind        = corev1.SchemeGroupVersion.WithKind("Service")
 	budgetKind         = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
+	ingressKind        = networkingv1.SchemeGroupVersion.WithKind("Ingress")
 	policyKind         = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 	autoscalerKind     = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")
 )
@@ -48,6 +49,9 @@ var factories = []factory{
 	child(deploymentKind, deployment),
 	child(serviceKind, service),
 	child(policyKind, networkPolicy),
+	child(ingressKind, ingress),
+	child(RouteKind, route),
+	child(HTTPRouteKind, httpRoute),
 	child(budgetKind, podDisruptionBudget),
 	child(autoscalerKind, horizontalPodAutoscaler),
 }
@@ -73,7 +77,8 @@ func Objects(in Input) ([]Object, error) {
 // Kinds lists every kind of object that a stack may have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
-		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, policyKind, budgetKind,
+		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, policyKind, ingressKind,
+		RouteKind, HTTPRouteKind, budgetKind,
 		autoscalerKind,
 	}
 }

@@ -30,13 +30,14 @@ type fixture struct {
 		Data          string `json:"data"`
 		Binary        []byte `json:"binary"`
 	} `json:"base"`
-	Paths       []render.EnvVar `json:"paths"`
-	Secrets     []render.EnvVar `json:"secrets"`
-	Directories []string        `json:"directories"`
-	Inputs      string          `json:"inputs"`
-	OpenShift   bool            `json:"openShift"`
-	Launcher    bool            `json:"launcher"`
-	Cluster     render.Cluster  `json:"cluster"`
+	Paths       []render.EnvVar      `json:"paths"`
+	Secrets     []render.EnvVar      `json:"secrets"`
+	Directories []string             `json:"directories"`
+	Inputs      string               `json:"inputs"`
+	OpenShift   bool                 `json:"openShift"`
+	Launcher    bool                 `json:"launcher"`
+	Cluster     render.Cluster       `json:"cluster"`
+	Expose      *v1alpha2.ExposeSpec `json:"expose"`
 }
 
 func readInput(t *testing.T, path string) render.Input {
@@ -47,7 +48,7 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
-		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster,
+		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster, Expose: f.Expose,
 	}
 	if f.Config != nil {
 		in.Config = &render.Config{

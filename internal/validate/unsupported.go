@@ -16,9 +16,6 @@ var unsupported = []unsupportedField{
 	{"spec.networking.tls.caBundle", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Networking != nil && s.Networking.TLS != nil && s.Networking.TLS.CABundle != nil
 	}},
-	{"spec.networking.expose", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Networking != nil && s.Networking.Expose != nil && string(s.Networking.Expose.Raw) != "false"
-	}},
 	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
 	}},

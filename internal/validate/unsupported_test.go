@@ -13,9 +13,6 @@ var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
 	"spec.networking.tls.caBundle": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Networking = &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{CABundle: &v1alpha2.CABundleSpec{}}}
 	},
-	"spec.networking.expose": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Networking = &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(true)}
-	},
 	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
 	},
@@ -45,10 +42,9 @@ func TestUnsupported(t *testing.T) {
 // What asks for nothing is not worth a warning.
 func TestUnsupportedSaysNothing(t *testing.T) {
 	for name, spec := range map[string]v1alpha2.LlamaStackDistributionSpec{
-		"nothing set":  {},
-		"expose false": {Networking: &v1alpha2.NetworkingSpec{Expose: v1alpha2.NewExpose(false)}},
-		"tls off":      {Networking: &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{}}},
-		"never":        {Workload: &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightNever}},
+		"nothing set": {},
+		"tls off":     {Networking: &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{}}},
+		"never":       {Workload: &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightNever}},
 	} {
 		if got := Unsupported(&v1alpha2.LlamaStackDistribution{Spec: spec}); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)

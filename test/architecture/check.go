@@ -20,6 +20,8 @@ var (
 		"go.yaml.in/yaml/v3",
 		"k8s.io/client-go/applyconfigurations/...",
 		"k8s.io/utils/...",
+		"sigs.k8s.io/gateway-api/apis/...",
+		"sigs.k8s.io/gateway-api/applyconfiguration/...",
 		"sigs.k8s.io/json",
 		"sigs.k8s.io/yaml/...",
 	}, apiLibraries...)

@@ -1,0 +1,206 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+const (
+	// definitionPoll is how often a kind is looked for once its definition is there,
+	// and definitionPatience for how long: it is served a moment later.
+	definitionPoll     = 500 * time.Millisecond
+	definitionPatience = time.Minute
+)
+
+// optionalKinds are kinds that a cluster need not serve, by the name of the
+// CustomResourceDefinition that brings them where one does.
+func optionalKinds() map[string]schema.GroupVersionKind {
+	return map[string]schema.GroupVersionKind{
+		"httproutes.gateway.networking.k8s.io": render.HTTPRouteKind,
+		"routes.route.openshift.io":            render.RouteKind,
+	}
+}
+
+// OptionalDefinitions are the names of the CustomResourceDefinitions whose
+// coming and going the controller wants to see.
+func OptionalDefinitions() []string {
+	kinds := optionalKinds()
+	found := make([]string, 0, len(kinds))
+	for name := range kinds {
+		found = append(found, name)
+	}
+	return found
+}
+
+// optionalAPIs knows which of the optional kinds the cluster serves: asked once
+// at the start, then told by watches on their definitions. Nothing is polled.
+type optionalAPIs struct {
+	cache  cache.Cache
+	mapper meta.RESTMapper
+	scheme *runtime.Scheme
+
+	mu     sync.RWMutex
+	served map[schema.GroupVersionKind]bool
+}
+
+// newOptionalAPIs asks which kinds are served now.
+func newOptionalAPIs(optional cache.Cache, mapper meta.RESTMapper, scheme *runtime.Scheme) (*optionalAPIs, error) {
+	apis := &optionalAPIs{cache: optional, mapper: mapper, scheme: scheme, served: map[schema.GroupVersionKind]bool{}}
+	for _, kind := range optionalKinds() {
+		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil && !meta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("look for %s: %w", kind.GroupKind(), err)
+		}
+		apis.served[kind] = err == nil
+	}
+	return apis, nil
+}
+
+// serves says that the kind is served, and watched.
+func (a *optionalAPIs) serves(kind schema.GroupVersionKind) bool {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.served[kind]
+}
+
+func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.served[kind] = served
+}
+
+// has says whether the kind is an optional one, as an object or a list of them.
+func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
+	for _, optional := range optionalKinds() {
+		if kind.Group == optional.Group {
+			return true
+		}
+	}
+	return false
+}
+
+func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+// source watches the children of a kind.
+func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
+	return source.Kind[client.Object](a.cache, optionalObject(kind),
+		handler.EnqueueRequestForOwner(a.scheme, a.mapper, &v1alpha2.LlamaStackDistribution{}, handler.OnlyControllerOwner()),
+		predicate.ResourceVersionChangedPredicate{})
+}
+
+// follow watches the definitions until ctx ends: a kind that comes is watched, and
+// whom it concerns is woken; one that goes is forgotten.
+func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, wake func(context.Context)) error {
+	for name, kind := range optionalKinds() {
+		definition := definitions[name]
+		if definition == nil {
+			continue
+		}
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		informer, err := definition.GetInformer(ctx, object)
+		if err != nil {
+			return fmt.Errorf("watch definition %q: %w", name, err)
+		}
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { go a.comes(ctx, kind, c, wake) },
+			UpdateFunc: func(_, now any) {
+				if object, ok := now.(client.Object); ok && object.GetDeletionTimestamp() != nil {
+					a.goes(ctx, kind, wake)
+				}
+			},
+			DeleteFunc: func(any) { a.goes(ctx, kind, wake) },
+		})
+		if err != nil {
+			return fmt.Errorf("watch definition %q: %w", name, err)
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// comes waits until the kind is served and starts to watch it.
+func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, wake func(context.Context)) {
+	if a.serves(kind) {
+		return
+	}
+	logger := log.FromContext(ctx)
+	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
+		_, err := a.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		return err == nil, nil
+	})
+	if err == nil {
+		_, err = a.cache.GetInformer(ctx, optionalObject(kind)) // filled when it returns
+	}
+	if err == nil {
+		err = c.Watch(a.source(kind))
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			logger.Error(err, "A kind was defined and cannot be used", "kind", kind.GroupKind().String())
+		}
+		return
+	}
+	a.set(kind, true)
+	logger.Info("The cluster serves a kind that stacks are exposed by", "kind", kind.GroupKind().String())
+	wake(ctx)
+}
+
+// goes forgets a kind as soon as its definition is being deleted.
+func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, wake func(context.Context)) {
+	if !a.serves(kind) {
+		return
+	}
+	a.set(kind, false)
+	if err := a.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
+		log.FromContext(ctx).Error(err, "A kind is gone and is still watched", "kind", kind.GroupKind().String())
+	}
+	go wake(ctx)
+}
+
+// childCache reads each kind from the cache that holds it.
+type childCache struct {
+	client.Reader
+
+	apis *optionalAPIs
+}
+
+// Get reads an object.
+func (c childCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if c.apis.has(object.GetObjectKind().GroupVersionKind()) {
+		return c.apis.cache.Get(ctx, key, object, options...)
+	}
+	return c.Reader.Get(ctx, key, object, options...)
+}
+
+// List reads objects.
+func (c childCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if c.apis.has(list.GetObjectKind().GroupVersionKind()) {
+		return c.apis.cache.List(ctx, list, options...)
+	}
+	return c.Reader.List(ctx, list, options...)
+}

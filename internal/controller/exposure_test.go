@@ -1,0 +1,231 @@
+package controller_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// routeURL waits until the status says where the stack is reached.
+func (b *bench) routeURL(t *testing.T, name, want string) {
+	t.Helper()
+	eventually(t, func() error {
+		stack := &v1alpha2.LlamaStackDistribution{}
+		if err := b.Get(t.Context(), b.key(name), stack); err != nil {
+			return err
+		}
+		if stack.Status.RouteURL != want {
+			return fmt.Errorf("routeURL %q, want %q", stack.Status.RouteURL, want)
+		}
+		return nil
+	})
+}
+
+// An Ingress comes and goes with the wish; what others annotate on it stays, and
+// the operator's ConfigMap is followed.
+func TestIngress(t *testing.T) {
+	const version = "ingress"
+	b := newBench(t)
+	b.configured = true
+	b.start(t, version)
+	ingress := &networkingv1.Ingress{}
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	b.appears(t, "my-ingress", ingress)
+	if host := ingress.Spec.Rules[0].Host; host != "" {
+		t.Errorf("host %q, and nobody named a domain", host)
+	}
+	b.routeURL(t, "my", "")
+	annotated := ingress.DeepCopy()
+	annotated.Annotations = map[string]string{"cert-manager.io/issuer": "theirs"}
+	if err := b.Patch(t.Context(), annotated, client.MergeFrom(ingress)); err != nil {
+		t.Fatal(err)
+	}
+	addressed := annotated.DeepCopy()
+	addressed.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
+	if err := b.Status().Patch(t.Context(), addressed, client.MergeFrom(annotated)); err != nil {
+		t.Fatal(err)
+	}
+	b.routeURL(t, "my", "http://192.0.2.1")
+
+	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
+	b.routeURL(t, "my", "http://my-"+b.namespace+".apps.example.com")
+	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com, tlsSecretName: llama-tls}}}`)
+	b.routeURL(t, "my", "https://llama.example.com")
+	b.get(t, "my-ingress", ingress)
+	if ingress.Annotations["cert-manager.io/issuer"] != "theirs" || ingress.Annotations["ours"] != "x" {
+		t.Errorf("annotations %v", ingress.Annotations)
+	}
+	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: false}}`)
+	b.goes(t, "my-ingress", ingress)
+	b.routeURL(t, "my", "")
+}
+
+// An operator that never could read how stacks are exposed leaves what is there.
+func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
+	b := newBench(t)
+	b.configured = true
+	first := b.start(t, "exposure-known")
+	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	b.routeURL(t, "my", "http://my-"+b.namespace+".apps.example.com")
+	first.stop(t)
+	b.configure(t, operatorconfig.KeyIngress, "domain: [apps.example.com]")
+	b.start(t, "exposure-unknown")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.settled(t, "exposure-unknown")
+	ingress := &networkingv1.Ingress{}
+	b.get(t, "my-ingress", ingress)
+	if got := ingress.Spec.Rules[0].Host; got != "my-"+b.namespace+".apps.example.com" {
+		t.Errorf("host %q", got)
+	}
+}
+
+// gatewayDefinition is the Gateway API's own definition of HTTPRoute.
+func gatewayDefinition(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := testutil.ReadObjects(filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects[0]
+}
+
+// routeDefinition takes anything for a Route, as its real API is none of a
+// CustomResourceDefinition.
+func routeDefinition() client.Object {
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	definition.Name = "routes.route.openshift.io"
+	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: "route.openshift.io", Scope: apiextensionsv1.NamespaceScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "routes", Kind: "Route", ListKind: "RouteList"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+			Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
+				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+			},
+		}},
+	}
+	return definition
+}
+
+// install adds a definition for the time of the test.
+func (b *bench) install(t *testing.T, definition client.Object) (uninstall func()) {
+	t.Helper()
+	if err := b.Create(t.Context(), definition); err != nil {
+		t.Fatal(err)
+	}
+	uninstall = func() {
+		if err := b.Delete(t.Context(), definition); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+		eventually(t, func() error {
+			if err := b.Get(t.Context(), client.ObjectKeyFromObject(definition), definition); err == nil {
+				return fmt.Errorf("%s is still there", definition.GetName())
+			}
+			return nil
+		})
+	}
+	return uninstall
+}
+
+func exposure(kind schema.GroupVersionKind) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+// A kind that is installed after the operator is used within a minute, without a
+// restart; taken away again, the status says what is missing.
+func TestHTTPRouteIsInstalledLater(t *testing.T) {
+	const version = "httproute"
+	b := newBench(t)
+	b.everywhere, b.configured = true, true
+	b.start(t, version)
+	b.configure(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {}}}`))
+	missing := func() {
+		t.Helper()
+		eventually(t, func() error {
+			condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+			if want := "does not serve HTTPRoute of gateway.networking.k8s.io yet"; !strings.Contains(condition.Message, want) {
+				return fmt.Errorf("message %q, want %q in it", condition.Message, want)
+			}
+			return nil
+		})
+	}
+	missing()
+	uninstall := b.install(t, gatewayDefinition(t))
+	began := time.Now()
+	b.routeURL(t, "my", "https://my-"+b.namespace+".apps.example.com")
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	route := exposure(render.HTTPRouteKind)
+	b.get(t, "my-httproute", route)
+	seen := b.settled(t, version)
+
+	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
+	b.appears(t, "my-network-policy", &networkingv1.NetworkPolicy{})
+	for _, call := range writes(b.settled(t, version)[len(seen):]) {
+		if strings.Contains(call, "httproutes") {
+			t.Errorf("%s, and nothing of it changed", call)
+		}
+	}
+	b.respec(t, "my", `{distribution: {name: starter}}`)
+	b.goes(t, "my-httproute", route)
+	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`)
+	b.appears(t, "my-httproute", route)
+	uninstall()
+	missing()
+	b.routeURL(t, "my", "")
+}
+
+// On OpenShift a Route takes the Ingress' place.
+func TestRoute(t *testing.T) {
+	const version = "route"
+	b := newBench(t)
+	uninstall := b.install(t, routeDefinition())
+	defer uninstall()
+	eventually(t, func() error {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(render.RouteKind.GroupVersion().WithKind("RouteList"))
+		return b.List(t.Context(), list, client.InNamespace(b.namespace))
+	})
+	operator := b.start(t, version)
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com}}}`))
+	route := exposure(render.RouteKind)
+	b.appears(t, "my-route", route)
+	b.routeURL(t, "my", "https://llama.example.com")
+	b.goes(t, "my-ingress", &networkingv1.Ingress{})
+	b.settled(t, version)
+	operator.stop(t)
+
+	again := b.start(t, "route-again")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	for _, call := range writes(b.settled(t, "route-again")) {
+		if strings.Contains(call, "routes") {
+			t.Errorf("%s after a restart", call)
+		}
+	}
+	b.respec(t, "my", `{distribution: {name: starter}}`)
+	b.goes(t, "my-route", route)
+	again.stop(t)
+}

@@ -1,0 +1,53 @@
+package manager
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// optionalOptions cache children of kinds that a cluster need not serve.
+func optionalOptions(namespaces []string) cache.Options {
+	options := cache.Options{
+		ReaderFailOnMissingInformer: true,
+		DefaultTransform:            keepWhole,
+		DefaultLabelSelector:        labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
+	}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return options
+}
+
+// definitionOptions cache the metadata of one CustomResourceDefinition.
+func definitionOptions(name string) cache.Options {
+	return cache.Options{
+		DefaultTransform:     stripMetadata,
+		DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name),
+	}
+}
+
+// addOptional adds caches for the kinds that a cluster need not serve, and for
+// their definitions, where the operator may see those.
+func addOptional(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, map[string]cache.Cache, error) {
+	optional, err := addCache(mgr, config, "optional kinds", optionalOptions(namespaces))
+	if err != nil || len(namespaces) > 0 {
+		return optional, nil, err
+	}
+	definitions := map[string]cache.Cache{}
+	for _, name := range controller.OptionalDefinitions() {
+		if definitions[name], err = addCache(mgr, config, "definition "+name, definitionOptions(name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return optional, definitions, nil
+}

@@ -1,0 +1,99 @@
+package operatorconfig
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Ingress says how stacks with spec.networking.expose are reached.
+type Ingress struct {
+	// Domain that host names are made in. Unset: none are made.
+	Domain string
+	// ClassName of Ingresses. Unset: the cluster's default.
+	ClassName string
+	// Annotations of every Ingress.
+	Annotations map[string]string
+	// ControllerNamespaces are let in by NetworkPolicies of exposed stacks.
+	ControllerNamespaces []string
+}
+
+// Gateway is the one that exposed stacks are attached to.
+type Gateway struct {
+	Name, Namespace string
+	// SectionName is the Gateway's listener. Unset: each that takes the route.
+	SectionName string
+}
+
+const ingressHelp = `# How stacks with spec.networking.expose are reached.
+# What the host name <name>-<namespace>.<domain> is made of; unset: none is made.
+# domain: apps.example.com
+# The class of Ingresses; unset: the cluster's default.
+# className: nginx
+# Annotations of every Ingress.
+# annotations: {cert-manager.io/cluster-issuer: letsencrypt}
+# Namespaces of the ingress controller, let in by NetworkPolicies of exposed stacks.
+# controllerNamespaces: [ingress-nginx]
+`
+
+const gatewayHelp = `# The Gateway of the Gateway API that stacks with spec.networking.expose are
+# attached to by an HTTPRoute, in place of an Ingress or Route.
+# name: public
+# namespace: gateways
+# Its listener; unset: each that takes the route.
+# sectionName: https
+`
+
+func readIngress(r *reader, root node, into *Config) {
+	ingress := &into.Ingress
+	r.fields(root, map[string]func(node){
+		"domain":      func(n node) { ingress.Domain = r.checked(n, validation.IsDNS1123Subdomain) },
+		"className":   func(n node) { ingress.ClassName = r.checked(n, validation.IsDNS1123Subdomain) },
+		"annotations": func(n node) { ingress.Annotations = r.annotations(n) },
+		"controllerNamespaces": func(n node) {
+			ingress.ControllerNamespaces = r.texts(n, func(n node, text string) {
+				r.check(n, text, validation.IsDNS1123Label)
+			})
+		},
+	})
+}
+
+func readGateway(r *reader, root node, into *Config) {
+	gateway, before := &Gateway{}, len(r.errs)
+	r.fields(root, map[string]func(node){
+		"name":        func(n node) { gateway.Name = r.checked(n, validation.IsDNS1123Subdomain) },
+		"namespace":   func(n node) { gateway.Namespace = r.checked(n, validation.IsDNS1123Label) },
+		"sectionName": func(n node) { gateway.SectionName = r.checked(n, validation.IsDNS1123Subdomain) },
+	})
+	if len(r.errs) == before && (gateway.Name == "" || gateway.Namespace == "") {
+		r.fail(root.path, "", "needs name and namespace of the Gateway")
+	}
+	into.Gateway = gateway
+}
+
+func (r *reader) annotations(n node) map[string]string {
+	found := map[string]string{}
+	for _, e := range r.entries(n, (*field.Path).Key) {
+		r.check(node{e.value.path, e.value.value}, e.key, validation.IsQualifiedName)
+		if text, ok := r.text(e.value); ok {
+			found[e.key] = text
+		}
+	}
+	return found
+}
+
+// checked reads a text of a known form.
+func (r *reader) checked(n node, check func(string) []string) string {
+	text, ok := r.text(n)
+	if ok {
+		r.check(n, text, check)
+	}
+	return text
+}
+
+func (r *reader) check(n node, text string, check func(string) []string) {
+	if problems := check(text); len(problems) > 0 {
+		r.fail(n.path, text, fmt.Sprintf("%q cannot be used: %s", text, problems[0]))
+	}
+}

@@ -1,0 +1,59 @@
+package render
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Exposure says by which kind of object the stack is reached from outside, and whether the cluster serves that kind.
+// No kind: it is not, or nobody knows how. A Gateway is what an administrator chose; a Route is what OpenShift has.
+func Exposure(in Input) (kind schema.GroupVersionKind, served bool) {
+	switch {
+	case in.Expose == nil, in.Cluster.ExposureUnknown:
+		return schema.GroupVersionKind{}, false
+	case in.Cluster.Gateway != nil:
+		return HTTPRouteKind, in.Cluster.HTTPRoutes
+	case in.Cluster.Routes:
+		return RouteKind, true
+	default:
+		return ingressKind, true
+	}
+}
+
+// exposedBy says that the stack is exposed by an object of the kind.
+func exposedBy(in Input, kind schema.GroupVersionKind) bool {
+	by, served := Exposure(in)
+	return by == kind && served
+}
+
+// ExposureKinds lists the kinds by which a stack may be exposed.
+func ExposureKinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{ingressKind, RouteKind, HTTPRouteKind}
+}
+
+// Hostname is the stack's host name (FR-064, FR-065). Empty: whatever the cluster gives it.
+func Hostname(in Input) string {
+	switch {
+	case in.Expose == nil:
+		return ""
+	case in.Expose.Hostname != "":
+		return in.Expose.Hostname
+	case in.Cluster.Ingress.Domain != "":
+		return names.HostLabel(in.Stack.Name, in.Stack.Namespace) + "." + in.Cluster.Ingress.Domain
+	default:
+		return ""
+	}
+}
+
+// exposureAnnotations are the stack's, over others.
+func exposureAnnotations(in Input, others map[string]string) map[string]string {
+	annotations := maps.Clone(others)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(annotations, in.Expose.Annotations)
+	return annotations
+}

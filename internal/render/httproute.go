@@ -1,0 +1,43 @@
+package render
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayv1ac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// HTTPRouteKind is the Gateway API's; a cluster need not serve it.
+var HTTPRouteKind = schema.GroupVersionKind{Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "HTTPRoute"}
+
+// httpRoute attaches the stack to the Gateway that an administrator chose. It says what the API server would default:
+// lists of this API are compared as a whole.
+func httpRoute(in Input) (*gatewayv1ac.HTTPRouteApplyConfiguration, error) {
+	if !exposedBy(in, HTTPRouteKind) {
+		return nil, nil
+	}
+	gateway := in.Cluster.Gateway
+	parent := gatewayv1ac.ParentReference().
+		WithGroup(gatewayv1.GroupName).WithKind("Gateway").
+		WithName(gatewayv1.ObjectName(gateway.Name)).WithNamespace(gatewayv1.Namespace(gateway.Namespace))
+	if gateway.SectionName != "" {
+		parent.WithSectionName(gatewayv1.SectionName(gateway.SectionName))
+	}
+	match := gatewayv1ac.HTTPRouteMatch().WithPath(gatewayv1ac.HTTPPathMatch().
+		WithType(gatewayv1.PathMatchPathPrefix).WithValue("/"))
+	backend := gatewayv1ac.HTTPBackendRef().
+		WithGroup("").WithKind("Service").WithName(gatewayv1.ObjectName(names.Service(in.Stack.Name))).
+		WithPort(Port(&in.Stack.Spec)).WithWeight(1)
+	spec := gatewayv1ac.HTTPRouteSpec().
+		WithParentRefs(parent).
+		WithRules(gatewayv1ac.HTTPRouteRule().WithMatches(match).WithBackendRefs(backend))
+	if host := Hostname(in); host != "" {
+		spec.WithHostnames(gatewayv1.Hostname(host))
+	}
+	return gatewayv1ac.HTTPRoute(names.HTTPRoute(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithAnnotations(exposureAnnotations(in, nil)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(spec), nil
+}

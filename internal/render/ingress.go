@@ -1,0 +1,43 @@
+package render
+
+import (
+	"cmp"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// ingress exposes the stack where nothing else was chosen.
+func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
+	if !exposedBy(in, ingressKind) {
+		return nil, nil
+	}
+	backend := networkingv1ac.IngressBackend().WithService(networkingv1ac.IngressServiceBackend().
+		WithName(names.Service(in.Stack.Name)).
+		WithPort(networkingv1ac.ServiceBackendPort().WithNumber(Port(&in.Stack.Spec))))
+	rule := networkingv1ac.IngressRule().WithHTTP(networkingv1ac.HTTPIngressRuleValue().
+		WithPaths(networkingv1ac.HTTPIngressPath().
+			WithPath("/").WithPathType(networkingv1.PathTypePrefix).WithBackend(backend)))
+	host := Hostname(in)
+	if host != "" {
+		rule.WithHost(host)
+	}
+	spec := networkingv1ac.IngressSpec().WithRules(rule)
+	if class := cmp.Or(in.Expose.IngressClassName, in.Cluster.Ingress.ClassName); class != "" {
+		spec.WithIngressClassName(class)
+	}
+	if secret := in.Expose.TLSSecretName; secret != "" {
+		tls := networkingv1ac.IngressTLS().WithSecretName(secret)
+		if host != "" {
+			tls.WithHosts(host)
+		}
+		spec.WithTLS(tls)
+	}
+	return networkingv1ac.Ingress(names.Ingress(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithAnnotations(exposureAnnotations(in, in.Cluster.Ingress.Annotations)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(spec), nil
+}

@@ -1,0 +1,81 @@
+package render
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// RouteKind is OpenShift's; a cluster need not serve it.
+var RouteKind = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
+
+// routeApplyConfiguration is the part of OpenShift's Route that is used here: its module has no apply configurations.
+type routeApplyConfiguration struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+
+	*metav1ac.ObjectMetaApplyConfiguration `json:"metadata"`
+
+	Spec routeSpec `json:"spec"`
+}
+
+type routeSpec struct {
+	Host string    `json:"host,omitempty"`
+	To   routeTo   `json:"to"`
+	Port routePort `json:"port"`
+	TLS  routeTLS  `json:"tls"`
+}
+
+type routeTo struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+type routePort struct {
+	TargetPort string `json:"targetPort"`
+}
+
+type routeTLS struct {
+	Termination                   string            `json:"termination"`
+	InsecureEdgeTerminationPolicy string            `json:"insecureEdgeTerminationPolicy"`
+	ExternalCertificate           *routeCertificate `json:"externalCertificate,omitempty"`
+}
+
+type routeCertificate struct {
+	Name string `json:"name"`
+}
+
+// IsApplyConfiguration is the mark of what can be applied.
+func (routeApplyConfiguration) IsApplyConfiguration() {}
+
+// GetName gives the object's name.
+func (r *routeApplyConfiguration) GetName() *string { return r.Name }
+
+// route exposes the stack by OpenShift's router, always by HTTPS: with the server's certificate where it has one, else
+// with the router's or the one that the spec names.
+func route(in Input) (*routeApplyConfiguration, error) {
+	if !exposedBy(in, RouteKind) {
+		return nil, nil
+	}
+	tls := routeTLS{Termination: "edge", InsecureEdgeTerminationPolicy: "Redirect"}
+	switch {
+	case in.Server.ServesTLS:
+		tls.Termination = "passthrough"
+	case in.Expose.TLSSecretName != "":
+		tls.ExternalCertificate = &routeCertificate{Name: in.Expose.TLSSecretName}
+	}
+	metadata := (&metav1ac.ObjectMetaApplyConfiguration{}).
+		WithName(names.Route(in.Stack.Name)).
+		WithNamespace(in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithAnnotations(exposureAnnotations(in, nil)).
+		WithOwnerReferences(owner(in.Stack)...)
+	return &routeApplyConfiguration{
+		APIVersion: RouteKind.GroupVersion().String(), Kind: RouteKind.Kind, ObjectMetaApplyConfiguration: metadata,
+		Spec: routeSpec{
+			Host: Hostname(in), TLS: tls, Port: routePort{TargetPort: names.PortName},
+			To: routeTo{Kind: serviceKind.Kind, Name: names.Service(in.Stack.Name)},
+		},
+	}, nil
+}
