@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -175,23 +177,21 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 // override reads the whole configuration that the spec names.
 func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
 	const path = "spec.overrideConfig"
-	name := object.Spec.OverrideConfig.ConfigMapName
-	configMap, err := m.configMap(object.Namespace, path, name)
+	use := intent.OverrideUse(object)
+	configMap, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name)
 	if err != nil {
 		return nil, err
 	}
-	files := configMapFiles(configMap)
-	found := &plan.Override{ConfigMapName: name, Key: intent.OverrideKey(object, files), Files: files}
-	for _, use := range intent.ConfigMaps(object) {
-		if use.Purpose != intent.PurposeOverride {
-			continue
-		}
-		if _, ok := files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-			return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, name, found.Key)
-		}
+	if use.Namespace != "" && !names.AllowsNamespace(configMap.Annotations, object.Namespace) {
+		return nil, fmt.Errorf("%s: ConfigMap %q of namespace %q may not be read: its annotation %s does not name %q",
+			path, use.Name, use.Namespace, names.AnnotationAllowNamespaces, object.Namespace)
 	}
-	found.Data = files[found.Key]
-	return found, nil
+	files := configMapFiles(configMap)
+	key := intent.OverrideKey(object, files)
+	if _, ok := files[key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
+		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, use.Name, key)
+	}
+	return &plan.Override{Namespace: use.Namespace, ConfigMapName: use.Name, Key: key, Data: files[key], Files: files}, nil
 }
 
 func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {

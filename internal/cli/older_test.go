@@ -64,6 +64,11 @@ func TestValidateOlder(t *testing.T) {
 		"a name that is unknown": {
 			older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
 		},
+		"ConfigMap of another namespace": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
+			[]string{`spec.server.userConfig: ConfigMap "mine" of namespace "shared" may not be read: its annotation llamastack.io/allow-namespaces does not name "default"`},
+		},
 		"ConfigMap in no file": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
 			[]string{`spec.server.userConfig.configMapName: ConfigMap "gone" of namespace "default" is in none of the files`},

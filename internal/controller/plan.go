@@ -83,9 +83,10 @@ func override(s *state) *plan.Override {
 	if given == nil {
 		return nil
 	}
-	files := s.configMaps[given.ConfigMapName]
+	use := intent.OverrideUse(s.object)
+	files := s.configMaps[use.ID()]
 	key := intent.OverrideKey(s.object, files)
-	return &plan.Override{ConfigMapName: given.ConfigMapName, Key: key, Data: files[key], Files: files}
+	return &plan.Override{Namespace: use.Namespace, ConfigMapName: use.Name, Key: key, Data: files[key], Files: files}
 }
 
 // generated says how the configuration came about.
@@ -94,7 +95,10 @@ func generated(s *state) (reason, message string) {
 	case plan.ModeOverride:
 		how := "is used as it is"
 		if s.planned.Config != nil {
-			how = "is used in a copy, with " + setInCopy(s.intent.Server) + " set"
+			how = "is used in a copy"
+			if set := setInCopy(s.intent.Server); set != "" {
+				how += ", with " + set + " set"
+			}
 		}
 		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q %s", s.object.Spec.OverrideConfig.ConfigMapName, how)
 	case plan.ModeImageDefault:

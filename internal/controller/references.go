@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -38,17 +39,17 @@ func newReferenceIndex() *referenceIndex {
 // set replaces what the stack refers to.
 func (i *referenceIndex) set(stack types.NamespacedName, secrets []intent.SecretUse, configMaps []intent.ConfigMapUse) {
 	references := make([]reference, 0, len(secrets)+len(configMaps))
-	add := func(kind, name string) {
-		r := reference{kind, types.NamespacedName{Namespace: stack.Namespace, Name: name}}
+	add := func(kind, namespace, name string) {
+		r := reference{kind, types.NamespacedName{Namespace: cmp.Or(namespace, stack.Namespace), Name: name}}
 		if !slices.Contains(references, r) {
 			references = append(references, r)
 		}
 	}
 	for _, use := range secrets {
-		add(kindSecret, use.Secret)
+		add(kindSecret, "", use.Secret)
 	}
 	for _, use := range configMaps {
-		add(kindConfigMap, use.Name)
+		add(kindConfigMap, use.Namespace, use.Name)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()

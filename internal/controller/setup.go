@@ -42,6 +42,8 @@ type Options struct {
 	Direct client.Client
 	// OperatorNamespace holds the operator's own Secret and ConfigMap.
 	OperatorNamespace string
+	// WatchNamespaces are those that the operator works in; empty: all.
+	WatchNamespaces []string
 	// OperatorVersion is shown in status.
 	OperatorVersion string
 	// OperatorConfig caches the operator's ConfigMap, whole.
@@ -99,7 +101,7 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 			Writer: options.Direct, Cache: childCache{mgr.GetCache(), apis}, Scheme: mgr.GetScheme(), Manager: names.FieldManager,
 			MetadataOnly: metadataOnly(),
 		}),
-		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct),
+		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 		references: newReferenceIndex(), statuses: newStatusMemory(),
 		recorder: mgr.GetEventRecorder(names.EventReporter),

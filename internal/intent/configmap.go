@@ -1,6 +1,8 @@
 package intent
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -14,9 +16,11 @@ const (
 	PurposeCABundle Purpose = "CABundle"
 )
 
-// ConfigMapUse is one reference to a ConfigMap in the object's namespace.
+// ConfigMapUse is one reference to a ConfigMap.
 type ConfigMapUse struct {
-	Name string
+	// Namespace is another one than the object's. Empty: the object's.
+	Namespace string
+	Name      string
 	// Keys are all needed.
 	Keys []string
 	// AnyOf are keys of which one is needed. Empty: none.
@@ -36,7 +40,8 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 			keys = []string{v1alpha2.DefaultCABundleKey}
 		}
 		uses = append(uses, ConfigMapUse{
-			Name: bundle.ConfigMapName, Keys: keys, Purpose: PurposeCABundle,
+			Namespace: elsewhere(obj, names.AnnotationCABundleNamespace),
+			Name:      bundle.ConfigMapName, Keys: keys, Purpose: PurposeCABundle,
 			Path: path.Child("networking", "tls", "caBundle", "configMapName").String(),
 		})
 	}
@@ -48,18 +53,41 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	}
 	if override := obj.Spec.OverrideConfig; override != nil {
 		use := ConfigMapUse{
-			Name: override.ConfigMapName, Purpose: PurposeOverride,
+			Namespace: elsewhere(obj, names.AnnotationUserConfigNamespace),
+			Name:      override.ConfigMapName, Purpose: PurposeOverride,
 			Path: path.Child("overrideConfig", "configMapName").String(),
 		}
 		switch {
 		case override.Key != "" || !names.Compat(obj.Annotations):
 			use.Keys = []string{orDefaultKey(override.Key)}
-		case !OwnCommand(&obj.Spec): // a command of the user's own knows which file it reads
+		case use.Namespace != "" || !OwnCommand(&obj.Spec): // a command of the user's own knows which file it reads
 			use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
 		}
 		uses = append(uses, use)
 	}
 	return uses
+}
+
+// elsewhere is the namespace that an annotation names, where it is another one.
+func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
+	if namespace := obj.Annotations[annotation]; namespace != obj.Namespace {
+		return namespace
+	}
+	return ""
+}
+
+// ID tells ConfigMaps apart: the name, or namespace and name of one in another namespace.
+func (u ConfigMapUse) ID() string {
+	if u.Namespace == "" {
+		return u.Name
+	}
+	return u.Namespace + "/" + u.Name
+}
+
+// OverrideUse is the reference of overrideConfig, which the object has.
+func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
+	uses := ConfigMaps(obj)
+	return uses[slices.IndexFunc(uses, func(use ConfigMapUse) bool { return use.Purpose == PurposeOverride })]
 }
 
 // OverrideKey is the key of overrideConfig's ConfigMap that holds the configuration. A ConfigMap of a stack of v1alpha1

@@ -1,6 +1,9 @@
 package names
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 const (
 	// FieldManager owns every field the operator applies.
@@ -44,6 +47,9 @@ const (
 	AnnotationContainerName = "llamastack.io/container-name"
 	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap, as v1alpha1 may say it.
 	AnnotationUserConfigNamespace = "llamastack.io/user-config-namespace"
+	// AnnotationAllowNamespaces on a ConfigMap lists the namespaces, separated by commas, whose stacks may read it; * is
+	// every one.
+	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, as v1alpha1 may say it.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
 	// AnnotationRelease on the claim names the server release that wrote it.
@@ -56,6 +62,16 @@ const CompatV1Alpha1 = "v1alpha1"
 // Compat says by its annotations that an object was born as v1alpha1 and keeps what such stacks rely on.
 func Compat(annotations map[string]string) bool {
 	return annotations[AnnotationCompat] == CompatV1Alpha1
+}
+
+// AllowsNamespace says by its annotations that stacks of a namespace may read a ConfigMap of another one.
+func AllowsNamespace(annotations map[string]string, namespace string) bool {
+	for allowed := range strings.SplitSeq(annotations[AnnotationAllowNamespaces], ",") {
+		if allowed = strings.TrimSpace(allowed); allowed == "*" || (allowed == namespace && namespace != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // ServerContainer is the name of the server's container in a stack with these annotations.

@@ -84,3 +84,16 @@ func TestEnvVar(t *testing.T) {
 		}
 	}
 }
+
+func TestAllowsNamespace(t *testing.T) {
+	for list, want := range map[string]bool{
+		"": false, "a": true, "b": false, "b, a": true, "*": true, "b,*": true, "ab": false, ",": false,
+	} {
+		if got := names.AllowsNamespace(map[string]string{names.AnnotationAllowNamespaces: list}, "a"); got != want {
+			t.Errorf("%q allows a: %v, want %v", list, got, want)
+		}
+	}
+	if names.AllowsNamespace(nil, "a") || names.AllowsNamespace(map[string]string{names.AnnotationAllowNamespaces: ","}, "") {
+		t.Error("what nobody allowed is allowed")
+	}
+}

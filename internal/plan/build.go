@@ -89,8 +89,8 @@ func (p *Plan) override(in Input, wishes *intent.Intent) error {
 		return errors.New("build a plan with overrideConfig: its content was not read")
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
-	if mountedWhole(in.Object) {
-		return p.overrideWhole(in)
+	if asEver(in.Object) {
+		return p.overrideAsEver(in)
 	}
 	if standsInServer(&in.Object.Spec) {
 		data, err := stackconfig.OverrideCopy(in.Override.Data, wishes.Server)
@@ -103,6 +103,10 @@ func (p *Plan) override(in Input, wishes *intent.Intent) error {
 		return nil
 	}
 	p.ServesTLS = stackconfig.ServesTLS(in.Override.Data)
+	if in.Override.Namespace != "" {
+		p.mount(in, in.Override.Data, hash(in.Override.Data))
+		return nil
+	}
 	p.ConfigHash = hash(in.Override.Data)
 	p.ConfigMapName = in.Override.ConfigMapName
 	p.input.Config = &render.Config{ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash}

@@ -11,33 +11,42 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// mountedWhole says that the user's ConfigMap is mounted as it is, every key a file: in a stack of v1alpha1, whose own
-// commands know the directory. Only a certificate has to stand in the file itself.
-func mountedWhole(stack *v1alpha2.LlamaStackDistribution) bool {
+// asEver says that the user's ConfigMap is mounted and the server started as stacks of v1alpha1 know it. Only a
+// certificate has to stand in the file itself, and be read by the image's entrypoint.
+func asEver(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
 
-// overrideWhole mounts the user's ConfigMap as stacks of v1alpha1 know it, and starts the server on it as ever.
-func (p *Plan) overrideWhole(in Input) error {
+// overrideAsEver mounts the user's ConfigMap whole, every key a file: users' own commands know the directory. Of one in
+// another namespace the configuration is copied, which no command could know.
+func (p *Plan) overrideAsEver(in Input) error {
+	ownCommand := intent.OwnCommand(&in.Object.Spec)
+	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
+	p.input.Launcher = !ownCommand
+	if in.Override.Key == names.OlderConfigFile && !ownCommand {
+		p.Warnings = append(p.Warnings, olderConfigFile(in.Override.ConfigMapName))
+	}
+	if in.Override.Namespace != "" {
+		p.mount(in, in.Override.Data, hash(in.Override.Data))
+		return nil
+	}
 	files, err := json.Marshal(in.Override.Files)
 	if err != nil {
 		return fmt.Errorf("digest ConfigMap %q: %w", in.Override.ConfigMapName, err)
 	}
-	ownCommand := intent.OwnCommand(&in.Object.Spec)
-	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.ConfigHash, p.ConfigMapName = hash(files), in.Override.ConfigMapName
 	p.input.Config = &render.Config{
 		ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash, Whole: true,
 	}
-	p.input.Launcher = !ownCommand
-	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.Warnings = append(p.Warnings, stackconfig.Finding{
-			Path: "spec.overrideConfig.configMapName",
-			Message: fmt.Sprintf("ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
-				in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile),
-		})
-	}
 	return nil
+}
+
+func olderConfigFile(configMap string) stackconfig.Finding {
+	return stackconfig.Finding{
+		Path: "spec.overrideConfig.configMapName",
+		Message: fmt.Sprintf("ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
+			configMap, names.ConfigFile, names.OlderConfigFile),
+	}
 }
 
 // BaseOptional says that a stack goes without a base where there is none: nothing but the number of workers asks for a

@@ -96,3 +96,21 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 		t.Error("without the mark a base is needed")
 	}
 }
+
+// What is in another namespace cannot be mounted.
+func TestUserConfigOfAnotherNamespace(t *testing.T) {
+	for _, older := range []bool{true, false} {
+		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("version: 2\n")})
+		in.Override.Namespace = "shared"
+		if !older {
+			in.Object.Annotations = nil
+		}
+		built := build(t, in)
+		if string(built.Config) != "version: 2\n" || !strings.HasPrefix(built.ConfigMapName, "demo-config-") {
+			t.Errorf("older %v: config %q in %s", older, built.Config, built.ConfigMapName)
+		}
+		if launched := len(container(t, built).Command) > 0; launched != older {
+			t.Errorf("older %v: command %q", older, container(t, built).Command)
+		}
+	}
+}

@@ -51,6 +51,8 @@ type Base struct {
 
 // Override is the ConfigMap of spec.overrideConfig.
 type Override struct {
+	// Namespace is another one than the stack's: pods cannot mount what is there. Empty: the stack's.
+	Namespace string
 	// ConfigMapName and Key say where Data was read.
 	ConfigMapName, Key string
 	// Data is the user's configuration.

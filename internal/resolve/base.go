@@ -11,7 +11,7 @@ import (
 // KeptBase is the base configuration in the ConfigMap that the stack's record
 // names, nil when it is gone or not the stack's own.
 func (c *ConfigMaps) KeptBase(ctx context.Context, stack types.NamespacedName, owner types.UID, name string) ([]byte, error) {
-	found, err := c.read(ctx, c.bases, stack, name)
+	found, err := c.read(ctx, c.bases, stack, types.NamespacedName{Namespace: stack.Namespace, Name: name}, name)
 	if err != nil || found == nil || found.controller != owner {
 		return nil, err
 	}

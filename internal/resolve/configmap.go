@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,14 +16,16 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // ConfigMaps reads referenced ConfigMaps. Only their metadata is cached by the
 // manager; their content is read when its version is new and remembered for as
 // long as it is referred to.
 type ConfigMaps struct {
-	cache  client.Reader
-	direct client.Reader
+	cache      client.Reader
+	direct     client.Reader
+	namespaces []string
 
 	mu sync.Mutex
 	// stacks and bases hold what each stack refers to, and the base kept for it.
@@ -34,18 +37,19 @@ type content struct {
 	uid             types.UID
 	resourceVersion string
 	controller      types.UID
+	annotations     map[string]string
 	data            map[string][]byte
 }
 
-// NewConfigMaps reads metadata from the cache and content directly.
-func NewConfigMaps(cache, direct client.Reader) *ConfigMaps {
+// NewConfigMaps reads metadata from the cache and content directly, in these namespaces; in all when none is given.
+func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMaps {
 	return &ConfigMaps{
-		cache: cache, direct: direct,
+		cache: cache, direct: direct, namespaces: namespaces,
 		stacks: map[types.NamespacedName]map[string]content{}, bases: map[types.NamespacedName]map[string]content{},
 	}
 }
 
-// Contents are the contents of ConfigMaps, by name and key.
+// Contents are the contents of ConfigMaps, by intent.ConfigMapUse.ID and key.
 type Contents map[string]map[string][]byte
 
 // Forget drops what is remembered for a stack that is gone.
@@ -63,27 +67,32 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 	kept := map[string]content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
 	for _, use := range uses {
-		found, err := c.read(ctx, c.stacks, stack, use.Name)
+		if use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace) {
+			problems.add(v1alpha2.ReasonConfigMapNotFound, fmt.Sprintf(
+				"ConfigMap %q of namespace %q cannot be read: this operator works in other namespaces only", use.Name, use.Namespace), use.Path)
+			continue
+		}
+		name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
+		found, err := c.read(ctx, c.stacks, stack, name, use.ID())
 		if err != nil {
 			return nil, err
 		}
-		if found == nil {
-			problems.add(v1alpha2.ReasonConfigMapNotFound,
-				fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, stack.Namespace), use.Path)
+		if found == nil || (use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace)) {
+			problems.add(v1alpha2.ReasonConfigMapNotFound, notFound(use, stack.Namespace), use.Path)
 			continue
 		}
 		for _, key := range use.Keys {
 			if _, ok := found.data[key]; !ok {
 				problems.add(v1alpha2.ReasonConfigMapKeyMissing,
-					fmt.Sprintf("Key %q not found in ConfigMap %q in namespace %q", key, use.Name, stack.Namespace), use.Path)
+					fmt.Sprintf("Key %q not found in ConfigMap %q in namespace %q", key, use.Name, name.Namespace), use.Path)
 			}
 		}
 		if len(use.AnyOf) > 0 && !slices.ContainsFunc(use.AnyOf, func(key string) bool { _, ok := found.data[key]; return ok }) {
 			problems.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("None of the keys %s found in ConfigMap %q in namespace %q",
-				strings.Join(use.AnyOf, ", "), use.Name, stack.Namespace), use.Path)
+				strings.Join(use.AnyOf, ", "), use.Name, name.Namespace), use.Path)
 		}
-		contents[use.Name] = found.data
-		kept[use.Name] = *found
+		contents[use.ID()] = found.data
+		kept[use.ID()] = *found
 	}
 	c.mu.Lock()
 	c.stacks[stack] = kept
@@ -91,27 +100,38 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 	return contents, problems.failure()
 }
 
-// read is the content of one ConfigMap, nil when there is none.
+// notFound does not tell whether a ConfigMap of another namespace is there: who may not read it may not know that
+// either.
+func notFound(use intent.ConfigMapUse, namespace string) string {
+	if use.Namespace == "" {
+		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
+	}
+	return fmt.Sprintf("ConfigMap %q of namespace %q is not there, or its annotation %s does not name %q",
+		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
+}
+
+// read is the content of one ConfigMap, nil when there is none. It is remembered for the stack by its id.
 func (c *ConfigMaps) read(
-	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack types.NamespacedName, name string,
+	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack, key types.NamespacedName, id string,
 ) (*content, error) {
-	key := types.NamespacedName{Namespace: stack.Namespace, Name: name}
 	metadata := &metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err := c.cache.Get(ctx, key, metadata); err != nil {
-		return nil, ignoreNotFound(err, name)
+		return nil, ignoreNotFound(err, key.Name)
 	}
 	c.mu.Lock()
-	known, ok := memory[stack][name]
+	known, ok := memory[stack][id]
 	c.mu.Unlock()
 	if ok && known.uid == metadata.UID && known.resourceVersion == metadata.ResourceVersion {
 		return &known, nil
 	}
 	var configMap corev1.ConfigMap
 	if err := c.direct.Get(ctx, key, &configMap); err != nil {
-		return nil, ignoreNotFound(err, name)
+		return nil, ignoreNotFound(err, key.Name)
 	}
-	read := content{uid: configMap.UID, resourceVersion: configMap.ResourceVersion, data: map[string][]byte{}}
+	read := content{
+		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, annotations: configMap.Annotations, data: map[string][]byte{},
+	}
 	if controller := metav1.GetControllerOfNoCopy(&configMap); controller != nil {
 		read.controller = controller.UID
 	}

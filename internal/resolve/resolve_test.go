@@ -318,6 +318,38 @@ None of the keys run.yaml, b.crt found in ConfigMap "c" in namespace "ns". Refer
 	}
 }
 
+// Another namespace is read only where it says so, and does not tell what it has.
+func TestConfigMapsOfAnotherNamespace(t *testing.T) {
+	shared := func(name, allowed string) *corev1.ConfigMap {
+		found := configMap(name, "config.yaml", "of "+name)
+		found.Namespace = "shared"
+		found.Annotations = map[string]string{names.AnnotationAllowNamespaces: allowed}
+		return found
+	}
+	w := newWorld(configMap("open", "config.yaml", "own"), shared("open", "other, ns"), shared("closed", "other"))
+	use := func(name string) intent.ConfigMapUse {
+		return intent.ConfigMapUse{Namespace: "shared", Name: name, Keys: []string{"config.yaml"}, Path: "spec.x"}
+	}
+	contents, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{
+		use("open"), {Name: "open", Keys: []string{"config.yaml"}},
+	})
+	if err != nil || string(contents["shared/open"]["config.yaml"]) != "of open" || string(contents["open"]["config.yaml"]) != "own" {
+		t.Errorf("contents %q, error %v", contents, err)
+	}
+	limited := resolve.NewConfigMaps(w, w, "ns", "other")
+	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")}); err == nil || !strings.Contains(err.Error(), "works in other namespaces only") {
+		t.Errorf("past the operator's namespaces: %v", err)
+	}
+	for _, name := range []string{"closed", "gone"} {
+		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)})
+		failure, ok := errors.AsType[*status.Failure](err)
+		want := `ConfigMap "` + name + `" of namespace "shared" is not there, or its annotation llamastack.io/allow-namespaces does not name "ns". Referenced by: spec.x`
+		if !ok || failure.Message != want || failure.Reason != v1alpha2.ReasonConfigMapNotFound {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
 func TestKeptBase(t *testing.T) {
 	kept := configMap("my-base-1", names.ConfigFile, "version: 2")
 	kept.OwnerReferences = []metav1.OwnerReference{{UID: "u", Controller: new(true)}}

@@ -1,0 +1,56 @@
+package controller_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// A stack of v1alpha1 may have its userConfig in another namespace, where that allows it. It is noticed when it does.
+func TestUserConfigOfAnotherNamespace(t *testing.T) {
+	b := newBench(t)
+	b.everywhere = true
+	shared := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "shared-"}}
+	if err := b.Create(t.Context(), shared); err != nil {
+		t.Fatal(err)
+	}
+	config := configMap("mine", names.OlderConfigFile, "version: 2\nimage_name: mine\n")
+	config.Namespace = shared.Name
+	if err := b.Create(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	b.start(t, "older")
+	stack := b.stack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, networking: {port: 8321}}`)
+	stack.Annotations = map[string]string{
+		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: shared.Name,
+		names.AnnotationContainerName: "server",
+	}
+	b.create(t, stack)
+	b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound)
+	b.nothingApplied(t)
+
+	config.Annotations = map[string]string{names.AnnotationAllowNamespaces: b.namespace}
+	if err := b.Update(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	deployment := &appsv1.Deployment{}
+	b.get(t, "my", deployment)
+	pod := deployment.Spec.Template.Spec
+	if server := pod.Containers[0]; server.Name != "server" || len(server.Command) != 3 || server.SecurityContext != nil {
+		t.Errorf("container %+v", server)
+	}
+	if pod.AutomountServiceAccountToken != nil || *pod.SecurityContext.FSGroup != 1001 || pod.SecurityContext.RunAsNonRoot != nil {
+		t.Errorf("token %v, security %+v", pod.AutomountServiceAccountToken, pod.SecurityContext)
+	}
+	copied := &corev1.ConfigMap{}
+	b.get(t, deployment.Spec.Template.Spec.Volumes[1].ConfigMap.Name, copied)
+	if copied.Data[names.ConfigFile] != config.Data[names.OlderConfigFile] {
+		t.Errorf("the copy has %q", copied.Data)
+	}
+}
