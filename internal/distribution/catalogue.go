@@ -17,14 +17,15 @@ type entry struct {
 	// only are the releases that have it, where they are few; empty means all.
 	only []string
 	// untried distributions are not offered yet: no configuration for one was seen to boot. What `postgres-demo` ships
-	// with does not start in any release tried (it configures file search without the files API).
+	// with does not start in any release tried (it configures file search without the files API); what `remote-vllm`
+	// ran on is older than the releases that the data of 0.2 is of.
 	untried bool
 }
 
 // pinned are the releases that a line means, by line: their image tags were seen in public use or, where that of no covered
 // release was, are those of the newest release of the time when such images were built.
 var pinned = map[string]string{
-	"0.2": "0.2.22",
+	"0.2": "0.2.24",
 	"0.3": "0.3.5",
 	"0.4": "0.4.5",
 	"0.5": "0.5.2",
@@ -43,7 +44,7 @@ var pinned = map[string]string{
 var catalogue = []entry{
 	{name: "meta-reference-gpu", last: "0.4.7"},
 	{name: "postgres-demo", untried: true},
-	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.12", "0.2.14"}},
+	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.12", "0.2.14"}, untried: true},
 	{name: "starter"},
 }
 

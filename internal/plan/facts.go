@@ -70,8 +70,11 @@ func server(resolved distribution.Resolved) render.Server {
 		ConfigVariables: []string{runtime.FactoryVariable},
 		WritesTemp:      runtime.WritesTemp,
 	}
+	if runtime.ConfigVariable == "" {
+		result.Launcher = runtime.Command
+	}
 	if resolved.DetectedBy == distribution.Unknown {
-		result.Release = ""
+		result.Release, result.Launcher = "", nil
 		result.PortVariables = append(result.PortVariables, otherPortVariable(runtime))
 	}
 	return result

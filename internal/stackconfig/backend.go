@@ -1,6 +1,8 @@
 package stackconfig
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -80,7 +82,9 @@ func (b *backendWriter) part(key string, part Part, ref *intent.SecretRef) strin
 	value := DerivedValue{
 		Key: derivedKey(b.kind.Family, key), Secret: ref.Name, SecretKey: ref.Key, Part: part, FieldPath: ref.Path.String(),
 	}
-	b.derived = append(b.derived, value)
+	if !slices.Contains(b.derived, value) {
+		b.derived = append(b.derived, value)
+	}
 	b.addEnv(EnvVar{
 		Name: variable, SecretName: names.StorageSecret(b.in.Name), SecretKey: value.Key, FieldPath: value.FieldPath,
 	})

@@ -24,6 +24,7 @@ func check(d *draft) {
 	c.providers()
 	c.dependencies()
 	c.backends()
+	c.authentication()
 	c.directories()
 	c.registeredResources()
 	c.references()
@@ -231,6 +232,16 @@ func (c *checker) pathOf(e *entry) string {
 		}
 	}
 	return "providers." + e.api
+}
+
+// authentication: nobody would find out that the server is ready where the health
+// check asks for a token, and the pod would be restarted for ever.
+func (c *checker) authentication() {
+	if c.rel.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.root, "server", "auth")) {
+		c.failAt("server.auth", fmt.Sprintf(
+			"makes the server release %s ask for a token at its health check too, which no probe has, so that it would never be ready: remove it, or run 0.3 or a later release",
+			c.rel.Line))
+	}
 }
 
 // backends: every reference must name a backend, and a store one of its family.

@@ -18,6 +18,10 @@ import (
 // kv_default and sql_default: the defaults of the server's stores point at these
 // names, and every store would have to be listed under others.
 func storage(d *draft) {
+	if d.rel.Storage.Inline {
+		inlineStorage(d)
+		return
+	}
 	kv, sql := d.in.Storage.KV, d.in.Storage.SQL
 	if kv == nil && sql == nil && !d.registers {
 		return
@@ -57,10 +61,8 @@ func defaultName(family string) string {
 // replace writes the user's backend of a family in place of the base's, and
 // points everything at it.
 func (s *storageWriter) replace(family string, store *intent.Store) {
-	kind, ok := s.rel.Storage.Backend(family + "_" + store.Type)
+	kind, ok := s.kind(family, store)
 	if !ok {
-		s.failf(store.Path.Child("type"), "the server release %s has no %s of type %q; it has %s",
-			s.rel.Line, family, store.Type, strings.Join(s.types(family), ", "))
 		return
 	}
 	old := s.ofFamily(family)
@@ -74,15 +76,19 @@ func (s *storageWriter) replace(family string, store *intent.Store) {
 	s.write(under(s.backends, defaultName(family)), node, from(store.Path))
 }
 
-// types are what a user may write as the type of a store.
-func (s *storageWriter) types(family string) []string {
-	var types []string
-	for _, b := range s.rel.Storage.Backends {
-		if b.Family == family {
+// kind is the release's kind of backend that the user asks for; not every release
+// has all.
+func (s *storageWriter) kind(family string, store *intent.Store) (release.Backend, bool) {
+	kind, ok := s.rel.Storage.Backend(family + "_" + store.Type)
+	if !ok {
+		var types []string
+		for _, b := range s.backendsOf(family) {
 			types = append(types, strings.TrimPrefix(b.Type, family+"_"))
 		}
+		s.failf(store.Path.Child("type"), "the server release %s has no %s of type %q; it has %s",
+			s.rel.Line, family, store.Type, strings.Join(types, ", "))
 	}
-	return types
+	return kind, ok
 }
 
 // ofFamily are the names of the base's backends of a family, the one with the
@@ -130,13 +136,18 @@ func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old [
 				return base
 			}
 		}
-		return s.sqlite(kind)
+		return s.sqlite(kind, fileOf(kind.Family))
 	}
+	return s.served(kind, store)
+}
+
+// served is a backend on a server of its own.
+func (s *storageWriter) served(kind release.Backend, store *intent.Store) *yaml.Node {
 	b := backendWriter{draft: s.draft, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
 	if kind.Family == release.SQL {
 		b.id = intent.SQLID
 	}
-	b.put("type", yamlnode.String(kind.Type), store.Path.Child("type"))
+	b.put("type", yamlnode.String(kind.TypeValue), store.Path.Child("type"))
 	if store.Type == intent.Redis {
 		b.redis()
 	} else {
@@ -145,14 +156,18 @@ func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old [
 	return b.node
 }
 
-// sqlite is a file where the server's own configurations have it.
-func (s *storageWriter) sqlite(kind release.Backend) *yaml.Node {
-	file := "kvstore.db"
-	if kind.Family == release.SQL {
-		file = "sql_store.db"
+// fileOf is the name that the server's own configurations give to a family's file.
+func fileOf(family string) string {
+	if family == release.SQL {
+		return "sql_store.db"
 	}
+	return "kvstore.db"
+}
+
+// sqlite is a file where the server's own configurations have it.
+func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	node := yamlnode.Map()
-	s.write(under(node, "type"), yamlnode.String(kind.Type), s.releaseDefault())
+	s.write(under(node, "type"), yamlnode.String(kind.TypeValue), s.releaseDefault())
 	s.write(under(node, "db_path"), yamlnode.String(s.dataFile(file)), s.releaseDefault())
 	return node
 }
@@ -174,7 +189,7 @@ func (s *storageWriter) complete() {
 		name := defaultName(family)
 		kind, ok := s.rel.Storage.Backend(family + "_" + intent.SQLite)
 		if ok && s.used(name) && yamlnode.IsNull(yamlnode.Get(s.backends, name)) {
-			s.write(under(s.backends, name), s.sqlite(kind), s.releaseDefault())
+			s.write(under(s.backends, name), s.sqlite(kind, fileOf(family)), s.releaseDefault())
 		}
 	}
 }

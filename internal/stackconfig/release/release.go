@@ -76,6 +76,9 @@ type Runtime struct {
 	ServerPortIgnored bool `json:"server_port_ignored"`
 	// PlainHTTPRefused says that the server does not start without TLS unless `server.insecure` is true.
 	PlainHTTPRefused bool `json:"plain_http_refused"`
+	// HealthNeedsToken says that with authentication the server wants a token for /v1/health too, so that no probe could
+	// ever find it ready.
+	HealthNeedsToken bool `json:"health_needs_token"`
 	// WritesTemp says that the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
 	// EmptyAPIsServeNone says that `apis: []` serves nothing; before 1.5 it serves all, as no list does.

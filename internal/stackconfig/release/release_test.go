@@ -41,12 +41,13 @@ func TestRuntime(t *testing.T) {
 		DefaultPort:       8321,
 		Host:              "0.0.0.0",
 		ServerPortIgnored: true,
+		HealthNeedsToken:  true,
 		DistributionKey:   "image_name",
 	}
 	changes := map[string]func(r *release.Runtime){
 		"0.3": func(r *release.Runtime) {
 			r.Entrypoint, r.ConfigVariable = "/usr/local/bin/llama-stack-entrypoint.sh", "RUN_CONFIG_PATH"
-			r.TelemetrySwitch = "telemetry.enabled"
+			r.TelemetrySwitch, r.HealthNeedsToken = "telemetry.enabled", false
 		},
 		"0.4": func(r *release.Runtime) {
 			r.ConfigFile = "config.yaml"

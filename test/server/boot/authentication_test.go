@@ -38,6 +38,9 @@ spec:
 // Secret in them, and that the probes need no token.
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		if rel.Runtime.HealthNeedsToken {
+			return // refused, see the engine's tests
+		}
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {
 			t.Fatal(err)

@@ -91,7 +91,8 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 }
 
 // exception is how Python ends the report of one: its class, and what it says.
-var exception = regexp.MustCompile(`(?m)^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))(?:: (.*))?$`)
+// Release 0.2 tells of some without their class.
+var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))|^.*: (Error creating app))(?:: (.*))?$`)
 
 // What differs from run to run in what the server says.
 var (
@@ -106,9 +107,9 @@ var (
 func exceptions(log string) []string {
 	var found []string
 	for _, match := range exception.FindAllStringSubmatch(log, -1) {
-		line := match[1]
-		if match[2] != "" {
-			line += ": " + address.ReplaceAllString(padding.ReplaceAllString(match[2], ""), " …")
+		line := match[1] + match[2]
+		if match[3] != "" {
+			line += ": " + address.ReplaceAllString(padding.ReplaceAllString(match[3], ""), " …")
 		}
 		line = number.ReplaceAllString(strings.ReplaceAll(line, "(secret)", "…"), "…")
 		// The log shows some twice: in a box, without module and cut short, and in full.

@@ -21,8 +21,10 @@ func TestChangedModelsBootOnKeptState(t *testing.T) {
 			t.Run(filepath.Base(file), func(t *testing.T) {
 				t.Parallel()
 				s, root := readSample(t, file), t.TempDir()
-				s.fit(t, rel, s.startPlace(t))
+				on := s.startPlace(t)
+				s.fit(t, rel, on)
 				kept, found := model{provider: "vllm", name: "llama3.2-8b"}, model{provider: "vllm", name: autoListed}
+				on.models.serve(kept.name)
 				ids := []string{kept.public(rel), found.public(rel)}
 
 				first := bootSample(t, rel, s, root)

