@@ -27,6 +27,7 @@ func check(d *draft) {
 	c.authentication()
 	c.directories()
 	c.registeredResources()
+	c.modelsAtStart()
 	c.references()
 }
 

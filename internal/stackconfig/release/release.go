@@ -79,6 +79,9 @@ type Runtime struct {
 	// HealthNeedsToken says that with authentication the server wants a token for /v1/health too, so that no probe could
 	// ever find it ready.
 	HealthNeedsToken bool `json:"health_needs_token"`
+	// ModelsAskedAtStart says that the server asks the provider for each registered model when it starts, and ends when
+	// the provider does not have it (up to 0.5). Without an API key a service has none.
+	ModelsAskedAtStart bool `json:"models_asked_at_start"`
 	// WritesTemp says that the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
 	// EmptyAPIsServeNone says that `apis: []` serves nothing; before 1.5 it serves all, as no list does.

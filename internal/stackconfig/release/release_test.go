@@ -42,7 +42,9 @@ func TestRuntime(t *testing.T) {
 		Host:              "0.0.0.0",
 		ServerPortIgnored: true,
 		HealthNeedsToken:  true,
-		DistributionKey:   "image_name",
+
+		ModelsAskedAtStart: true,
+		DistributionKey:    "image_name",
 	}
 	changes := map[string]func(r *release.Runtime){
 		"0.3": func(r *release.Runtime) {
@@ -54,6 +56,7 @@ func TestRuntime(t *testing.T) {
 			r.TelemetrySwitch, r.TelemetryVariables = "", true
 		},
 		"0.5": func(r *release.Runtime) { r.DistributionKey = "distro_name" },
+		"0.6": func(r *release.Runtime) { r.ModelsAskedAtStart = false },
 		"0.8": func(r *release.Runtime) {
 			r.Entrypoint, r.Command = "/usr/local/bin/ogx-entrypoint.sh", []string{"ogx", "stack", "run"}
 			r.FactoryVariable, r.PortVariable, r.LoggingVariable = "OGX_CONFIG", "OGX_PORT", "OGX_LOGGING"
@@ -605,6 +608,7 @@ func TestPublic(t *testing.T) {
 func TestBroken(t *testing.T) {
 	tgi := "inference/remote::tgi"
 	want := map[string][]string{
+		"0.2": {"inference/remote::passthrough", "inference/remote::runpod"},
 		"0.3": {"inference/remote::passthrough", tgi, "safety/remote::bedrock"}, "0.4": {tgi}, "0.5": {tgi}, "0.6": {tgi},
 	}
 	eachLine(t, func(t *testing.T, r *release.Release) {

@@ -23,10 +23,13 @@ func Types(config []byte, env map[string]string) []string {
 func Backends(config []byte) []string {
 	var document struct {
 		Storage struct {
-			Backends map[string]struct {
-				Type string `yaml:"type"`
-			} `yaml:"backends"`
+			Backends map[string]inlineBackend `yaml:"backends"`
 		} `yaml:"storage"`
+		Metadata  inlineBackend `yaml:"metadata_store"`
+		Inference inlineBackend `yaml:"inference_store"`
+		Providers map[string][]struct {
+			Config map[string]yaml.Node `yaml:"config"`
+		} `yaml:"providers"`
 	}
 	if err := yaml.Unmarshal(config, &document); err != nil {
 		return nil
@@ -35,8 +38,25 @@ func Backends(config []byte) []string {
 	for _, backend := range document.Storage.Backends {
 		types = append(types, backend.Type)
 	}
+	types = append(types, "kv_"+document.Metadata.Type, "sql_"+document.Inference.Type)
+	for _, providers := range document.Providers {
+		for i := range providers {
+			for _, value := range providers[i].Config {
+				var store inlineBackend
+				if value.Decode(&store) == nil && store.Host != "" {
+					types = append(types, "kv_"+store.Type)
+				}
+			}
+		}
+	}
 	slices.Sort(types)
 	return slices.Compact(types)
+}
+
+// inlineBackend is a backend, which up to 0.2 stands where it is used, with a type that does not say its family.
+type inlineBackend struct {
+	Type string `yaml:"type"`
+	Host string `yaml:"host"`
 }
 
 // Models are the names that providers know the models by that a configuration registers.

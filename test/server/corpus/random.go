@@ -73,6 +73,10 @@ func (g *generator) spec() fields {
 	if g.chance(40) {
 		spec["workload"] = g.workload()
 	}
+	if g.rel.Runtime.ModelsAskedAtStart {
+		// What the base's first provider shows where it is asked for models.
+		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
+	}
 	if !configured(spec) {
 		spec["storage"] = fields{"kv": fields{}}
 	}
