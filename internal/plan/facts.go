@@ -71,10 +71,10 @@ func server(resolved distribution.Resolved) render.Server {
 		WritesTemp:      runtime.WritesTemp,
 	}
 	if runtime.ConfigVariable == "" {
-		result.Launcher = runtime.Command
+		result.Command = runtime.Command
 	}
 	if resolved.DetectedBy == distribution.Unknown {
-		result.Release, result.Launcher = "", nil
+		result.Release, result.Command = "", nil
 		result.PortVariables = append(result.PortVariables, otherPortVariable(runtime))
 	}
 	return result

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -59,15 +57,6 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 		container.WithImagePullPolicy(user.ImagePullPolicy)
 	}
 	return container, nil
-}
-
-// command is the user's. Without one an image that would not find its configuration is told how to start.
-func command(in Input) []string {
-	user := overrides(&in.Stack.Spec)
-	if len(user.Command) == 0 && in.Config != nil && len(in.Server.Launcher) > 0 {
-		return append(slices.Clone(in.Server.Launcher), names.ConfigPath)
-	}
-	return user.Command
 }
 
 // arguments are the user's. Without any, a server that demands TLS is told to do without.

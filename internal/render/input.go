@@ -47,9 +47,9 @@ type Server struct {
 	// ConfigVariables are environment variables with the path of the config file, beside LLAMA_STACK_CONFIG and
 	// RUN_CONFIG_PATH which every stack has had.
 	ConfigVariables []string
-	// Launcher starts the server with the path of the config file as its last argument, for an image whose own entrypoint
+	// Command starts the server with the path of the config file as its last argument, for an image whose own entrypoint
 	// looks nowhere for a configuration (0.2). Empty: the entrypoint finds it.
-	Launcher []string
+	Command []string
 	// Insecure says that the server speaks plain HTTP only when an argument tells it to.
 	Insecure bool
 	// ServesTLS says that the server speaks HTTPS, and nothing else.

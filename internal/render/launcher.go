@@ -1,5 +1,11 @@
 package render
 
+import (
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
 // launcher starts the server on $LLAMA_STACK_CONFIG whatever release the image holds, by what Python finds installed in
 // it: the server's module up to 0.2, its uvicorn factory from 0.3 on, under the package's new name from 0.8 on. Stacks of
 // v1alpha1 with a userConfig have always been started so; the image's entrypoint is not asked. Started like this, the
@@ -23,11 +29,18 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
   --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
 `
 
-// command is the user's, else the launcher where it is wanted, else the image's entrypoint.
+// command is the user's, else the launcher where it is wanted, else the image's entrypoint where it finds the
+// configuration.
 func command(in Input) []string {
 	user := overrides(&in.Stack.Spec).Command
-	if len(user) > 0 || !in.Launcher {
+	switch {
+	case len(user) > 0:
 		return user
+	case in.Launcher:
+		return []string{"/bin/sh", "-c", launcher}
+	case in.Config != nil && len(in.Server.Command) > 0:
+		return append(slices.Clone(in.Server.Command), names.ConfigPath)
+	default:
+		return nil
 	}
-	return []string{"/bin/sh", "-c", launcher}
 }

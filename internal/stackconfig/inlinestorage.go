@@ -19,10 +19,6 @@ type inlineStore struct {
 	key string
 	// name tells it from others that share a server: `agents_meta-reference_persistence_store`.
 	name string
-	// path is where it stands: `metadata_store`, `providers.files.localfs.metadata_store`.
-	path string
-	// takes are the kinds of backend it may be.
-	takes []release.Backend
 	// provider has it; nil when it is the server's own.
 	provider *entry
 }
@@ -52,10 +48,6 @@ func inlineStorage(d *draft) {
 }
 
 func (s *storageWriter) replaceInline(at *inlineStore, kind release.Backend, store *intent.Store) {
-	if !slices.ContainsFunc(at.takes, func(b release.Backend) bool { return b.Type == kind.Type }) {
-		s.ignored(store.Path.Child("type"), "%s keeps its own file: it cannot be of type %q in the server release %s", at.path, store.Type, s.rel.Line)
-		return
-	}
 	base := yamlnode.Get(at.in, at.key)
 	if store.Type == intent.SQLite {
 		if yamlnode.Text(base, "type") != kind.TypeValue {
@@ -76,7 +68,7 @@ func (d *draft) inlineStores(family string) []inlineStore {
 	var found []inlineStore
 	for i := range d.rel.Storage.Stores {
 		if store := &d.rel.Storage.Stores[i]; store.Family == family {
-			found = append(found, inlineStore{in: d.root, key: store.Path, name: store.Path, path: store.Path, takes: d.backendsOf(family)})
+			found = append(found, inlineStore{in: d.root, key: store.Path, name: store.Path})
 		}
 	}
 	for _, e := range d.index.entries {
@@ -86,14 +78,9 @@ func (d *draft) inlineStores(family string) []inlineStore {
 		config := yamlnode.Get(e.node, "config")
 		for i := range e.kind.Config.Keys {
 			key := &e.kind.Config.Keys[i]
-			takes := slices.DeleteFunc(d.backendsOf(family), func(b release.Backend) bool { return !takesClass(key.Type, b.Class) })
-			if len(takes) == 0 || config == nil {
-				continue
+			if config != nil && d.holds(key.Type, family) {
+				found = append(found, inlineStore{in: config, key: key.Name, name: e.api + "_" + e.id + "_" + key.Name, provider: e})
 			}
-			found = append(found, inlineStore{
-				in: config, key: key.Name, name: e.api + "_" + e.id + "_" + key.Name,
-				path: "providers." + e.api + "." + e.id + "." + key.Name, takes: takes, provider: e,
-			})
 		}
 	}
 	return found
@@ -109,14 +96,15 @@ func (d *draft) backendsOf(family string) []release.Backend {
 	return found
 }
 
-// takesClass says whether a value may be of a class.
-func takesClass(expr *schema.Expr, class *schema.Class) bool {
+// holds says whether a value is a backend of a family: every kind of the family may
+// stand there.
+func (d *draft) holds(expr *schema.Expr, family string) bool {
 	switch {
 	case expr == nil:
 		return false
 	case expr.Kind == schema.KindClass:
-		return expr.Class == class
+		return slices.ContainsFunc(d.backendsOf(family), func(b release.Backend) bool { return b.Class == expr.Class })
 	default:
-		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, func(arg *schema.Expr) bool { return takesClass(arg, class) })
+		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, func(arg *schema.Expr) bool { return d.holds(arg, family) })
 	}
 }

@@ -11,13 +11,13 @@ import (
 func (n *negatives) models() {
 	models := func(all ...any) fields { return fields{"resources": fields{"models": all}} }
 	first := func(change func(model fields)) func(fields) {
-		return func(config fields) { change(at(config, release.RegisteredResources)["models"].([]any)[0].(fields)) }
+		return func(config fields) { change(n.registered(config)["models"].([]any)[0].(fields)) }
 	}
 	right := models("a")
 	n.refused("model/of-no-provider", "nowhere", n.beside(right, models(fields{"name": "a", "provider": "nowhere"}),
 		first(func(model fields) { model["provider_id"] = "nowhere" })))
 	n.refused("model/of-no-provider-in-the-base", "nowhere", n.inBase(func(config fields) {
-		registerIn(config, release.RegisteredResources, "models", fields{"model_id": "a", "provider_id": "nowhere"})
+		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "nowhere"})
 	}))
 	n.refused("model/type", "model_type", n.beside(right, models(fields{"name": "a", "modelType": "poem"}),
 		first(func(model fields) { model["model_type"] = "poem" })))
@@ -37,7 +37,7 @@ func (n *negatives) models() {
 	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
 	n.refused("model/twice", "already exists", n.beside(right,
 		models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
-			registerIn(config, release.RegisteredResources, "models", fields{"model_id": "a", "provider_id": "vllm", "metadata": fields{"context_length": 4096}})
+			registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "vllm", "metadata": fields{"context_length": 4096}})
 		}))
 	n.choice("model/key-set-twice", Unasked, "Which of the two is meant nobody knows.", mistake{
 		right: n.small,
@@ -49,13 +49,16 @@ func (n *negatives) models() {
 		}
 		n.refused("model/two-names-of-one", "already exists|conflicting|already registered", n.beside(models(of("a", 1)), models(of("a", 1), of("b", 2)),
 			func(config fields) {
-				registerIn(config, release.RegisteredResources, "models", fields{
+				registerIn(config, n.section(), "models", fields{
 					"model_id": "b", "provider_id": "vllm", "provider_model_id": "x", "metadata": fields{"context_length": 2},
 				})
 			}))
 		n.choice("model/name-that-is-dropped", Taken, "Clients have to know which name to send.", mistake{
 			wrong: n.own(n.smallSpec(models(fields{"name": "a", "providerModelId": "x"}))), right: n.small,
 		})
+	}
+	if n.rel.Runtime.ModelsAskedAtStart {
+		n.keyless(models)
 	}
 	if d, ok := n.rel.Distribution(starter); ok {
 		n.conditional(d)
@@ -69,11 +72,24 @@ func (n *negatives) models() {
 	}
 }
 
+// section is where the release keeps what is registered.
+func (n *negatives) section() string {
+	known, _ := n.rel.Resource("models")
+	return known.Section
+}
+
+func (n *negatives) registered(config fields) fields {
+	if n.section() == release.TopLevel {
+		return config
+	}
+	return at(config, n.section())
+}
+
 // registerDropped adds a resource that names only what the small stack has.
 func (n *negatives) registerDropped(config fields, known release.Resource) {
 	n.m.register(config, known)
 	for _, kind := range []string{"models", known.Kind} {
-		all, _ := at(config, release.RegisteredResources)[kind].([]any)
+		all, _ := n.registered(config)[kind].([]any)
 		for _, item := range all {
 			item.(fields)["provider_id"] = "vllm"
 			if _, named := item.(fields)["embedding_model"]; named {
@@ -81,6 +97,24 @@ func (n *negatives) registerDropped(config fields, known release.Resource) {
 			}
 		}
 	}
+}
+
+// keyless: a model of a provider that shows no key.
+func (n *negatives) keyless(models func(...any) fields) {
+	groq := func(more fields) fields {
+		p := fields{"id": "groq", "provider": "groq"}
+		maps.Copy(p, more)
+		return fields{"providers": fields{"inference": p}}
+	}
+	with := func(spec fields) fields {
+		maps.Copy(spec, models("a"))
+		return spec
+	}
+	n.refused("model/asked-for-without-a-key", "not available|API key|api_key|not found|not set", n.beside(groq(nil), with(groq(nil)), func(config fields) {
+		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "groq"})
+	}))
+	n.choice("model/asked-for-without-a-key-at-an-endpoint", Unasked, "A server of the user's own may ask nobody for a key.",
+		n.beside(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})), nil))
 }
 
 // conditional: a model of a provider of the base that exists only with a variable.
@@ -104,7 +138,7 @@ func (n *negatives) shields() {
 		n.choice("shield/of-another-release", Ignored, "A stack would serve without the guard that it was given.", mistake{
 			wrong: n.own(n.smallSpec(fields{"resources": fields{"shields": []any{"guard"}}})), right: n.small,
 			change: func(config fields) {
-				registerIn(config, release.RegisteredResources, "shields", fields{"shield_id": "guard", "provider_id": "llama-guard"})
+				registerIn(config, n.section(), "shields", fields{"shield_id": "guard", "provider_id": "llama-guard"})
 			},
 		})
 		return
@@ -175,7 +209,7 @@ func (n *negatives) tools() {
 			wrong: n.own(n.smallSpec(fields{"providers": brave, "resources": fields{"tools": []any{"calculator"}}})),
 			right: n.own(n.smallSpec(fields{"providers": brave})),
 			change: func(config fields) {
-				registerIn(config, release.RegisteredResources, "tool_groups", fields{"toolgroup_id": "calculator", "provider_id": "brave"})
+				registerIn(config, n.section(), "tool_groups", fields{"toolgroup_id": "calculator", "provider_id": "brave"})
 			},
 		})
 	}

@@ -131,11 +131,19 @@ func (n *negatives) settings() {
 	n.choice("setting/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(fields{"settings": fields{
 		"server": fields{"auth": fields{"provider_config": fields{"type": "custom", "endpoint": "http://auth.example/check", "client_secret": "x"}}},
 	}}))
+	if n.rel.Runtime.HealthNeedsToken {
+		n.choice("setting/authentication", Taken, "The server runs, and its health check asks for a token that no probe has.", with(fields{"settings": fields{
+			"server": fields{"auth": fields{"provider_config": fields{"type": "custom", "endpoint": "http://auth.example/check"}}},
+		}}))
+	}
+	if _, known := n.rel.Server.Key("workers"); !known {
+		n.choice("server/workers", Unasked, "The release runs one process, whatever it is told.", with(fields{"workload": fields{"workers": 2}}))
+	}
 	n.choice("setting/log-levels", Taken, "The key is in the server's class, and nothing looks at it.", with(fields{"settings": fields{"logging": fields{"level": "debug"}}}))
 	if key, ok := n.rel.TopLevel.Key("server"); ok && !key.Required {
 		base := strings.Replace(n.m.nothing(), "providers: {}", "providers: {}\nserver: {auth: {provider_config: {type: custom, endpoint: http://auth.example/check}}}", 1)
 		wrong, right := n.smallSpec(fields{"removeSettings": []any{"server.auth.provider_config.endpoint"}}), n.smallSpec(nil)
-		if n.has("server.auth") {
+		if n.has("server.auth") && !n.rel.Runtime.HealthNeedsToken {
 			n.refused("setting/removes-what-is-required", "endpoint", mistake{
 				wrong: n.over([]byte(base), wrong), right: n.over([]byte(base), right),
 				change: func(config fields) { delete(at(config, "server", "auth", "provider_config"), "endpoint") },

@@ -31,7 +31,6 @@ var toldElsewhere = map[string]string{
 	"%q is not a part of a connection string":               "a defect: the parts are constants",
 	"%q is not an API; known are %s":                        "package validate refuses what no release knows before",
 	"the server release %s has no %s of type %q; it has %s": "every release has the types that the CRD has",
-	"the server release %s runs one process only":           "only 0.2, which nobody can ask for",
 	"required key is missing; it takes %s":                  "the engine has words of its own for it",
 	"an unknown value":                                      "an alias, which is written out when a base is read",
 	"any value":                                             "every value is one",

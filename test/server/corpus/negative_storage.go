@@ -11,6 +11,10 @@ import (
 
 // storage: backends and stores that are not there, or of the wrong kind.
 func (n *negatives) storage() {
+	if n.rel.Storage.Inline {
+		n.inlineStorage()
+		return
+	}
 	backends := func(config fields) fields { return at(config, "storage", "backends") }
 	stores := func(config fields) fields { return at(config, "storage", "stores") }
 	n.refused("storage/unknown-type", "kv_nonsense|type", n.inBase(func(config fields) { at(backends(config), "kv_default")["type"] = "kv_nonsense" }))
@@ -37,6 +41,19 @@ func (n *negatives) storage() {
 		}))
 		n.refused("storage/rule/any-of", "connection_string|user", n.inBase(func(config fields) { backends(config)["another"] = fields{"type": kind} }))
 	}
+}
+
+// inlineStorage: stores that are no backend, in a release where each is one.
+func (n *negatives) inlineStorage() {
+	n.refused("storage/unknown-type", "nonsense|type", n.inBase(func(config fields) { at(config, "metadata_store")["type"] = "nonsense" }))
+	n.refused("storage/backend-of-the-wrong-type", "port", n.inBase(func(config fields) {
+		config["metadata_store"] = fields{"type": "redis", "host": "cache.example", "port": "many"}
+	}))
+	n.refused("storage/unknown-type-of-a-provider", "nonsense|type", n.inBase(func(config fields) {
+		addProvider(config, "vector_io", fields{
+			"provider_id": "another", "provider_type": "inline::faiss", "config": fields{"kvstore": fields{"type": "nonsense"}},
+		})
+	}))
 }
 
 // requiredStore is supplied to a base without it, and may not be taken out.
