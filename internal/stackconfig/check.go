@@ -102,6 +102,9 @@ func (c *checker) providers() {
 // scoring: two providers of one type register the same scoring functions, and the
 // server stops at the second (SERVER.md fact 15).
 func (c *checker) scoring() {
+	if c.rel.Runtime.RegistryReplaces {
+		return
+	}
 	first := make(map[[2]string]*entry)
 	for _, e := range c.index.entries {
 		if api, _ := c.rel.API(e.api); api.RoutingTable != "scoring_functions" || !e.enabled {

@@ -82,6 +82,9 @@ type Runtime struct {
 	// ModelsAskedAtStart says that the server asks the provider for each registered model when it starts, and ends when
 	// the provider does not have it (up to 0.5). Without an API key a service has none.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
+	// RegistryReplaces says that what is registered again with other properties takes the place of the first (0.2); later
+	// releases do not start with it.
+	RegistryReplaces bool `json:"registry_replaces"`
 	// WritesTemp says that the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
 	// EmptyAPIsServeNone says that `apis: []` serves nothing; before 1.5 it serves all, as no list does.

@@ -44,12 +44,13 @@ func TestRuntime(t *testing.T) {
 		HealthNeedsToken:  true,
 
 		ModelsAskedAtStart: true,
+		RegistryReplaces:   true,
 		DistributionKey:    "image_name",
 	}
 	changes := map[string]func(r *release.Runtime){
 		"0.3": func(r *release.Runtime) {
 			r.Entrypoint, r.ConfigVariable = "/usr/local/bin/llama-stack-entrypoint.sh", "RUN_CONFIG_PATH"
-			r.TelemetrySwitch, r.HealthNeedsToken = "telemetry.enabled", false
+			r.TelemetrySwitch, r.HealthNeedsToken, r.RegistryReplaces = "telemetry.enabled", false, false
 		},
 		"0.4": func(r *release.Runtime) {
 			r.ConfigFile = "config.yaml"

@@ -120,6 +120,9 @@ func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") || strings.Contains(verdict.Message, "Connection error") {
 		return "up to 0.5 the server asks the provider's public service for the model"
 	}
+	if strings.Contains(verdict.Message, "offline mode is enabled") {
+		return "the provider asks the service of Hugging Face"
+	}
 	if strings.Contains(verdict.Message, "PEM lib") {
 		return "the file that the case names for a certificate is none"
 	}
@@ -150,7 +153,7 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = map[string]any{}
+		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // what TGI says of itself
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
 		}

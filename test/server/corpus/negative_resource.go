@@ -35,10 +35,14 @@ func (n *negatives) models() {
 	n.choice("model/embedding-with-a-text", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding("many"))
 	unserved := mistake{wrong: n.own(fields{"storage": fields{"kv": fields{}}, "resources": fields{"models": []any{"a"}}}), right: n.small}
 	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
-	n.refused("model/twice", "already exists", n.beside(right,
-		models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
-			registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "vllm", "metadata": fields{"context_length": 4096}})
-		}))
+	twice := n.beside(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
+		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "vllm", "metadata": fields{"context_length": 4096}})
+	})
+	if n.rel.Runtime.RegistryReplaces {
+		n.choice("model/twice", Taken, "Which of the two is meant nobody knows; the server keeps the last.", twice)
+	} else {
+		n.refused("model/twice", "already exists", twice)
+	}
 	n.choice("model/key-set-twice", Unasked, "Which of the two is meant nobody knows.", mistake{
 		right: n.small,
 		wrong: n.own(n.smallSpec(models(fields{"name": "a", "contextLength": 4096, "metadata": fields{"context_length": 1}}))),
