@@ -24,7 +24,8 @@ type inlineStore struct {
 }
 
 // inlineStorage writes the user's backend of a family into every store of the
-// family, because no section names backends to point at (FR-053, SERVER.md 1.2).
+// family, because no section names backends to point at (FR-053, SERVER.md 1.2);
+// what the settings of a provider say of its own store stays.
 // The registry needs no place that depends on its content: these releases take a
 // changed model for the newer one.
 func inlineStorage(d *draft) {
@@ -49,6 +50,9 @@ func inlineStorage(d *draft) {
 
 func (s *storageWriter) replaceInline(at *inlineStore, kind release.Backend, store *intent.Store) {
 	base := yamlnode.Get(at.in, at.key)
+	if s.report.origins[base].Path != nil {
+		return // the user's own, in the settings of a provider
+	}
 	if store.Type == intent.SQLite {
 		if yamlnode.Text(base, "type") != kind.TypeValue {
 			s.write(under(at.in, at.key), s.sqlite(kind, at.name+".db"), from(store.Path))

@@ -81,7 +81,8 @@ func (n *negatives) sweepSection(key *schema.Key) {
 		}
 	}
 	class := classOf(key.Type)
-	if class == nil {
+	isBackend := slices.ContainsFunc(n.rel.Storage.Stores, func(s release.Store) bool { return s.Path == key.Name })
+	if class == nil || isBackend { // which has the keys of its type only
 		return
 	}
 	for k := range class.Keys {
