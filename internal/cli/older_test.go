@@ -23,6 +23,11 @@ func TestRenderOlder(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got.out)
 		}
 	}
+	config := run(t, older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`)+configMap,
+		"render", "-f", "-", "-o", "config")
+	if want := "# demo: ConfigMap \"mine\" is used as it is; nothing is generated.\n"; config.out != want {
+		t.Errorf("the configuration is %q, want %q", config.out, want)
+	}
 	if want := `spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`; !strings.Contains(got.err, want) {
 		t.Errorf("no %q in\n%s", want, got.err)
 	}

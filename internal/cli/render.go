@@ -179,6 +179,10 @@ func derivedComment(derived []stackconfig.DerivedValue) string {
 }
 
 func writeConfig(w io.Writer, s stack, built *plan.Plan) error {
+	if len(built.Config) == 0 && built.ConfigMapName != "" {
+		_, err := fmt.Fprintf(w, "# %s: ConfigMap %q is used as it is; nothing is generated.\n", s.object.Name, built.ConfigMapName)
+		return err
+	}
 	if len(built.Config) == 0 {
 		_, err := fmt.Fprintf(w, "# %s: the image's own configuration runs unchanged; nothing is generated.\n", s.object.Name)
 		return err

@@ -1,11 +1,12 @@
 package render
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -33,7 +34,7 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
-	resources, err := resources(spec)
+	resources, err := resources(in)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +69,31 @@ func arguments(in Input) []string {
 	return user.Args
 }
 
-// resources are the user's, whole; else a request that places the pod sensibly and limits nothing.
-func resources(spec *v1alpha2.LlamaStackDistributionSpec) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
-	if given := workload(spec).Resources; given != nil {
-		return applyConfiguration[*corev1ac.ResourceRequirementsApplyConfiguration]("spec.workload.resources", given)
-	}
-	return corev1ac.ResourceRequirements().WithRequests(corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(spec)), resource.DecimalSI),
+// resources are the user's, whole; else a request that places the pod sensibly and limits nothing. A stack of v1alpha1
+// has that for each of the two that it does not request itself: Kubernetes would request the whole limit.
+func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
+	usual := corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(&in.Stack.Spec)), resource.DecimalSI),
 		corev1.ResourceMemory: resource.MustParse(defaultMemory),
-	}), nil
+	}
+	given := workload(&in.Stack.Spec).Resources
+	if given == nil {
+		return corev1ac.ResourceRequirements().WithRequests(usual), nil
+	}
+	if compat(in) {
+		given = given.DeepCopy()
+		given.Requests = requested(given, usual)
+	}
+	return applyConfiguration[*corev1ac.ResourceRequirementsApplyConfiguration]("spec.workload.resources", given)
+}
+
+// requested adds what is not requested and does not break the limit.
+func requested(given *corev1.ResourceRequirements, usual corev1.ResourceList) corev1.ResourceList {
+	for name, quantity := range usual {
+		if limit, ok := given.Limits[name]; ok && limit.Cmp(quantity) < 0 {
+			delete(usual, name)
+		}
+	}
+	maps.Copy(usual, given.Requests)
+	return usual
 }
