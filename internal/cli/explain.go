@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
@@ -17,6 +18,11 @@ func writeExplanation(form string) func(io.Writer, stack, *plan.Plan) error {
 		values := []stackconfig.Explained{}
 		if built.Report != nil {
 			values = built.Report.Explain()
+		}
+		for i := range values {
+			if s.older {
+				values[i].Origin = convert.OlderPaths(values[i].Origin)
+			}
 		}
 		if form != formTable {
 			return writeData(w, form, values)

@@ -92,3 +92,17 @@ func TestValidateOlder(t *testing.T) {
 		})
 	}
 }
+
+// So are the fields that a configuration comes from.
+func TestExplainOlder(t *testing.T) {
+	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
+  providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`), "render", "-f", "-", "--explain")
+	for _, want := range []string{
+		"spec.server.providers.inference.endpoint", "spec.server.workers", "spec.server.resources.models[0] (first inference provider)",
+		"spec.server.providers.inference.settings.max_tokens",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+}
