@@ -1,0 +1,77 @@
+package convert_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/randfill"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// An API server adds defaults to what is written in a version, and to what is read from the store. Neither shows up as
+// a change: who reads an object and writes it back has changed nothing.
+func TestDefaultsChangeNothing(t *testing.T) {
+	for _, object := range someObjects(t) {
+		if object["apiVersion"] == v1alpha1.GroupVersion.String() {
+			written := defaultOlder(object)
+			stored := defaultHub(convert.ToHub(written))
+			if diff := cmp.Diff(written, defaultOlder(convert.FromHub(stored))); diff != "" {
+				t.Fatalf("written and read as v1alpha1 (-written +read):\n%s", diff)
+			}
+			continue
+		}
+		stored := defaultHub(object)
+		if diff := cmp.Diff(stored, defaultHub(convert.ToHub(defaultOlder(convert.FromHub(stored))))); diff != "" {
+			t.Fatalf("read as v1alpha1 and written back (-was +is):\n%s", diff)
+		}
+	}
+}
+
+// someObjects are the golden cases, and filled ones of both versions.
+func someObjects(t *testing.T) []tree {
+	t.Helper()
+	const cases = "testdata/cases"
+	var objects []tree
+	for _, name := range golden.Cases(t, cases) {
+		objects = append(objects, decodeYAML(t, golden.Read(t, filepath.Join(cases, name, "in.yaml"))))
+	}
+	for seed := range int64(30) {
+		older, hub := &v1alpha1.LlamaStackDistribution{}, &v1alpha2.LlamaStackDistribution{}
+		fill(randfill.NewWithSeed(seed), older)
+		fill(randfill.NewWithSeed(seed), hub)
+		older.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind}
+		hub.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha2.GroupVersion.String(), Kind: v1alpha2.Kind}
+		objects = append(objects, toTree(t, older), toTree(t, hub))
+	}
+	return objects
+}
+
+// defaultOlder adds what the schema of v1alpha1 defaults: replicas, and the name of a container that has a spec.
+func defaultOlder(object tree) tree {
+	object = runtime.DeepCopyJSON(object)
+	setMissing(at(object, "spec"), "replicas", json.Number("1"))
+	setMissing(at(object, "spec", "server", "containerSpec"), "name", v1alpha1.DefaultContainerName)
+	return object
+}
+
+// defaultHub adds what the schema of v1alpha2 defaults: workload and its replicas.
+func defaultHub(object tree) tree {
+	object = runtime.DeepCopyJSON(object)
+	setMissing(at(object, "spec"), "workload", tree{})
+	setMissing(at(object, "spec", "workload"), "replicas", json.Number("1"))
+	return object
+}
+
+func setMissing(object tree, key string, value any) {
+	if _, given := object[key]; !given && object != nil {
+		object[key] = value
+	}
+}
