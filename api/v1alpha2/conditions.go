@@ -51,6 +51,9 @@ const (
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonConfigMapKeyMissing: a referenced ConfigMap lacks the key.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
+	// ReasonConfigMapValueUnusable: certificates to trust that are none, or a private
+	// key among them.
+	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
 // Reasons of SecretsResolved.

@@ -146,6 +146,9 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, 
 			return nil, err
 		}
 	}
+	if input.Certificates, err = m.certificates(object); err != nil {
+		return nil, err
+	}
 	return plan.Build(input)
 }
 

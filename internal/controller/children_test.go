@@ -21,6 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // respec gives the stack another spec.
@@ -131,6 +132,7 @@ providers:
 storage:
   sql: {type: postgres, connectionString: {secretKeyRef: {name: vllm-creds, key: postgres}}}
 networking:
+  tls: {caBundle: {configMapName: company-ca}}
   expose: {hostname: llama.example.com, annotations: {a: b}, tlsSecretName: llama-tls}
   allowedFrom: {namespaces: [web], labels: [llama-access, team=ml]}
 workload:
@@ -159,7 +161,8 @@ func TestCallsWithEveryOption(t *testing.T) {
 	b := newBench(t)
 	credentials := secret("vllm-creds", "token", "sk-abc")
 	credentials.StringData["postgres"] = "postgresql://llama:pass-word@db:5432/llama"
-	b.create(t, credentials)
+	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	b.create(t, credentials, configMap("company-ca", "ca-bundle.crt", string(certificate)))
 	b.start(t, "every-option")
 	b.create(t, b.stack(t, "my", everyOption))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
@@ -169,6 +172,7 @@ func TestCallsWithEveryOption(t *testing.T) {
 	want := []string{
 		"patch configmaps " + names.BaseConfigMap("my", baseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
+		"patch configmaps my-ca-bundle",
 		"patch secrets my-storage",
 		"patch serviceaccounts my-sa",
 		"patch persistentvolumeclaims my-pvc",

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,7 @@ func (r *Reconciler) lookAtWorkload(ctx context.Context, s *state) error {
 // readConfigMaps reads what the spec refers to. The references are noted before
 // anything is read: whatever changes after that wakes this object.
 func (r *Reconciler) readConfigMaps(ctx context.Context, s *state) error {
-	configMaps := intent.ConfigMaps(s.object)
+	configMaps := slices.Concat(intent.ConfigMaps(s.object), intent.TrustedCA(s.object))
 	secrets, errs := intent.Secrets(s.intent)
 	r.references.set(s.name(), secrets, configMaps)
 	if len(errs) > 0 {
@@ -53,7 +54,10 @@ func (r *Reconciler) readConfigMaps(ctx context.Context, s *state) error {
 	}
 	var err error
 	s.configMaps, err = r.configMaps.Get(ctx, s.name(), configMaps)
-	return err
+	if err != nil {
+		return err
+	}
+	return readCABundle(s, configMaps)
 }
 
 // readSecrets checks the referenced Secrets and digests their values, so that a

@@ -59,7 +59,7 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 	input := plan.Input{
 		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
-		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster,
+		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster, Certificates: s.certificates,
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {

@@ -41,15 +41,17 @@ type state struct {
 	unread     error
 	running    record.Record
 	configMaps resolve.Contents
-	secrets    resolve.Values
-	references record.References
-	baseConfig *plan.Base
-	cluster    render.Cluster
-	planned    *plan.Plan
-	derived    map[string][]byte
-	claims     []apply.Claim
-	decision   record.Decision
-	applied    []apply.Applied
+	// certificates are those to trust, in DER form.
+	certificates [][]byte
+	secrets      resolve.Values
+	references   record.References
+	baseConfig   *plan.Base
+	cluster      render.Cluster
+	planned      *plan.Plan
+	derived      map[string][]byte
+	claims       []apply.Claim
+	decision     record.Decision
+	applied      []apply.Applied
 
 	conditions []metav1.Condition
 	events     []event

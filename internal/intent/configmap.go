@@ -14,6 +14,8 @@ const (
 	PurposeBase     Purpose = "Base"
 	PurposeOverride Purpose = "Override"
 	PurposeCABundle Purpose = "CABundle"
+	// PurposeTrustedCA is what a platform puts into a namespace for everybody to trust.
+	PurposeTrustedCA Purpose = "TrustedCA"
 )
 
 // ConfigMapUse is one reference to a ConfigMap.
@@ -24,9 +26,20 @@ type ConfigMapUse struct {
 	// Keys are all needed.
 	Keys []string
 	// AnyOf are keys of which one is needed. Empty: none.
-	AnyOf   []string
-	Path    string
-	Purpose Purpose
+	AnyOf []string
+	// Optional: it is used when it is there.
+	Optional bool
+	Path     string
+	Purpose  Purpose
+}
+
+// TrustedCA is the ConfigMap by which a platform tells a namespace what to trust. A stack that says itself what it
+// trusts takes no notice of it.
+func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
+	if n := obj.Spec.Networking; n != nil && n.TLS != nil && n.TLS.CABundle != nil {
+		return nil
+	}
+	return []ConfigMapUse{{Name: names.TrustedCABundle, Optional: true, Purpose: PurposeTrustedCA}}
 }
 
 // ConfigMaps are all references to ConfigMaps, in the order of the spec's fields.

@@ -15,6 +15,12 @@ const (
 	EnvConfig = "LLAMA_STACK_CONFIG"
 	// EnvRunConfig is the path of the configuration that the image's entrypoint reads.
 	EnvRunConfig = "RUN_CONFIG_PATH"
+	// EnvCABundle is where OpenSSL, and so Python's ssl and httpx, find what to trust.
+	EnvCABundle = "SSL_CERT_FILE"
+	// EnvRequestsCABundle is the same for the library requests.
+	EnvRequestsCABundle = "REQUESTS_CA_BUNDLE"
+	// EnvAWSCABundle is the same for the clients of AWS.
+	EnvAWSCABundle = "AWS_CA_BUNDLE"
 	// EnvPort is the port, as users' own commands know it.
 	EnvPort = "LLS_PORT"
 	// EnvWorkers is the number of server processes, as users' own commands know it.

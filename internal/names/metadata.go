@@ -34,6 +34,9 @@ const (
 	// AnnotationConfigHash on the pod template rolls the pods when the
 	// configuration changes (FR-026).
 	AnnotationConfigHash = "llamastack.io/config-hash"
+	// AnnotationCABundleHash on the pod template rolls the pods when what the server
+	// trusts changes.
+	AnnotationCABundleHash = "llamastack.io/ca-bundle-hash"
 	// AnnotationInputs on the pod template is the digest of everything that
 	// feeds the template.
 	AnnotationInputs = "llamastack.io/inputs"
@@ -93,6 +96,12 @@ const (
 	ConfigVolume = "user-config"
 	// TLSVolume is the name of the volume with the server's certificate.
 	TLSVolume = "lls-tls"
+	// CAVolume is the name of the volume with what the server trusts.
+	CAVolume = "ca-bundle"
+	// CADir is where that is mounted, CABundleFile its file there and key in the
+	// ConfigMap.
+	CADir        = "/etc/ssl/certs/ca-bundle"
+	CABundleFile = "ca-bundle.crt"
 	// TmpVolume is the name of the volume mounted at /tmp.
 	TmpVolume = "lls-tmp"
 	// PortName is the name of the server's port on Service and container.

@@ -37,6 +37,13 @@ func Route(stack string) string { return stack + "-route" }
 // HTTPRoute is the name of the Gateway API's HTTPRoute.
 func HTTPRoute(stack string) string { return stack + "-httproute" }
 
+// CABundle is the name of the ConfigMap with what the server trusts.
+func CABundle(stack string) string { return stack + "-ca-bundle" }
+
+// TrustedCABundle is the ConfigMap that a platform puts into its users'
+// namespaces.
+const TrustedCABundle = "odh-trusted-ca-bundle"
+
 // ConfigMap is the name of the generated configuration with the given content
 // hash (FR-024).
 func ConfigMap(stack, hash string) string {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -18,6 +19,7 @@ import (
 // facts is what the renderers need to know whatever the configuration is.
 func facts(in Input) render.Input {
 	return render.Input{
+		CABundle:  trust(in.Certificates),
 		Expose:    expose(&in.Object.Spec),
 		Stack:     in.Object,
 		Image:     image(in),
@@ -38,6 +40,14 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 		return nil
 	}
 	return &wanted
+}
+
+// trust is the bundle of certificates; nil: there are none.
+func trust(certificates [][]byte) *render.CABundle {
+	if certificates == nil {
+		return nil
+	}
+	return &render.CABundle{PEM: cabundle.PEM(certificates), Hash: cabundle.Digest(certificates)}
 }
 
 // image is what the pods run; beside a digest the tag stays, for people.

@@ -27,7 +27,7 @@ func KeepConfigMaps(existing []metav1.PartialObjectMetadata, current []string, r
 	previous := make(map[string]bool)
 	for i := range newestFirst {
 		kind := newestFirst[i].Labels[names.LabelConfig]
-		if name := newestFirst[i].Name; !previous[kind] && !slices.Contains(current, name) {
+		if name := newestFirst[i].Name; kind != "" && !previous[kind] && !slices.Contains(current, name) {
 			previous[kind] = true
 			keep = append(keep, name)
 		}

@@ -48,6 +48,10 @@ func TestKeepConfigMaps(t *testing.T) {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c2", 2), base("b1", 1)},
 			want:     []string{"b1", "c2"},
 		},
+		"another ConfigMap of ours has no history": {
+			existing: []metav1.PartialObjectMetadata{config("c1", 1), meta("ca-bundle", "", 2)},
+			current:  []string{"c1"}, want: []string{"c1"},
+		},
 		"made in the same second": {
 			existing: []metav1.PartialObjectMetadata{config("c2", 1), config("c1", 1), config("c3", 1)},
 			current:  []string{"c3"}, want: []string{"c1", "c3"},

@@ -21,6 +21,9 @@ func (p *Plan) inputs(in Input) record.Inputs {
 		Compat:     in.Object.Annotations[names.AnnotationCompat],
 		Container:  in.Object.Annotations[names.AnnotationContainerName],
 	}
+	if bundle := p.input.CABundle; bundle != nil {
+		inputs.CABundle = bundle.Hash
+	}
 	if config := p.input.Config; config != nil {
 		inputs.ConfigMap, inputs.ConfigKey = config.ConfigMapName, config.Key
 	}

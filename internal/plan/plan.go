@@ -26,6 +26,9 @@ type Input struct {
 	RunningRelease string
 	// Base is the base configuration. Nil: none is needed, see NeedsBase, or there is none.
 	Base *Base
+	// Certificates are those that the server shall trust beside the public ones, in DER form. Nil: it trusts what its
+	// image does.
+	Certificates [][]byte
 	// Override is the content of spec.overrideConfig. Nil: the spec has none.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.

@@ -18,6 +18,7 @@ var ownVolumes = []struct{ name, mountPath string }{
 	{names.TmpVolume, ""},
 	{names.ConfigVolume, names.ConfigDir},
 	{names.TLSVolume, names.TLSDir},
+	{names.CAVolume, names.CADir},
 }
 
 // guard compares the template before and after the patch.
@@ -30,7 +31,7 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 				"selects the pods of the Deployment and cannot be changed: remove it"))
 		}
 	}
-	for _, key := range []string{names.AnnotationConfigHash, names.AnnotationInputs} {
+	for _, key := range []string{names.AnnotationConfigHash, names.AnnotationInputs, names.AnnotationCABundleHash} {
 		if differ(before, after, "metadata", "annotations", key) {
 			errs = append(errs, field.Forbidden(metadata.Child("annotations").Key(key),
 				"is the operator's own and cannot be changed: remove it"))

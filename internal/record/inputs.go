@@ -45,6 +45,8 @@ type Inputs struct {
 	Container string `json:"container,omitempty"`
 	// TLSSecret is the Secret with the server's certificate.
 	TLSSecret string `json:"tlsSecret,omitempty"`
+	// CABundle is the digest of the certificates that the user gave to trust.
+	CABundle string `json:"caBundle,omitempty"`
 	// Spread as the spec has it.
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
 }

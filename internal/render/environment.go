@@ -36,6 +36,9 @@ func ownEnvironment(in Input) []EnvVar {
 	env = append(env,
 		EnvVar{Name: names.EnvPort, Value: port},
 		EnvVar{Name: names.EnvWorkers, Value: strconv.Itoa(int(Workers(spec)))})
+	if in.CABundle != nil {
+		env = append(env, caVariables(in)...)
+	}
 	if workload(spec).Storage != nil && !compat(in) {
 		env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})
 		env = append(env, in.Paths...)

@@ -17,6 +17,8 @@ type Input struct {
 	Config *Config
 	// Base is the base configuration to keep beside a generated one. Nil: none is kept.
 	Base *Base
+	// CABundle is what the server trusts in outgoing calls. Nil: what its image does.
+	CABundle *CABundle
 	// Paths are variables that point the server's directories at the data volume, in order.
 	Paths []EnvVar
 	// Secrets are variables that carry the values of Secrets, in order.

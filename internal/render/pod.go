@@ -72,6 +72,10 @@ func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]strin
 	}
 	delete(annotations, names.AnnotationConfigHash)
 	delete(annotations, names.AnnotationInputs)
+	delete(annotations, names.AnnotationCABundleHash)
+	if in.CABundle != nil {
+		annotations[names.AnnotationCABundleHash] = in.CABundle.Hash
+	}
 	if in.Config != nil {
 		annotations[names.AnnotationConfigHash] = in.Config.Hash
 	}

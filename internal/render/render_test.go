@@ -30,14 +30,18 @@ type fixture struct {
 		Data          string `json:"data"`
 		Binary        []byte `json:"binary"`
 	} `json:"base"`
-	Paths       []render.EnvVar      `json:"paths"`
-	Secrets     []render.EnvVar      `json:"secrets"`
-	Directories []string             `json:"directories"`
-	Inputs      string               `json:"inputs"`
-	OpenShift   bool                 `json:"openShift"`
-	Launcher    bool                 `json:"launcher"`
-	Cluster     render.Cluster       `json:"cluster"`
-	Expose      *v1alpha2.ExposeSpec `json:"expose"`
+	Paths       []render.EnvVar `json:"paths"`
+	Secrets     []render.EnvVar `json:"secrets"`
+	Directories []string        `json:"directories"`
+	Inputs      string          `json:"inputs"`
+	OpenShift   bool            `json:"openShift"`
+	Launcher    bool            `json:"launcher"`
+	Cluster     render.Cluster  `json:"cluster"`
+	CABundle    *struct {
+		PEM  string `json:"pem"`
+		Hash string `json:"hash"`
+	} `json:"caBundle"`
+	Expose *v1alpha2.ExposeSpec `json:"expose"`
 }
 
 func readInput(t *testing.T, path string) render.Input {
@@ -57,6 +61,9 @@ func readInput(t *testing.T, path string) render.Input {
 		if f.Config.Data != nil {
 			in.Config.Data = []byte(*f.Config.Data)
 		}
+	}
+	if f.CABundle != nil {
+		in.CABundle = &render.CABundle{PEM: []byte(f.CABundle.PEM), Hash: f.CABundle.Hash}
 	}
 	if f.Base != nil {
 		in.Base = &render.Base{ConfigMapName: f.Base.ConfigMapName, Data: append([]byte(f.Base.Data), f.Base.Binary...)}

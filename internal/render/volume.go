@@ -33,6 +33,9 @@ func ownVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
 	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
 		volumes = append(volumes, tlsVolume(secret))
 	}
+	if in.CABundle != nil {
+		volumes = append(volumes, caVolume(in))
+	}
 	if hasTmp(in) {
 		volumes = append(volumes, tmpVolume(in.Server.WritesTemp))
 	}
@@ -100,6 +103,10 @@ func ownMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
 	if TLSSecret(&in.Stack.Spec) != "" {
 		mounts = append(mounts, corev1ac.VolumeMount().
 			WithName(names.TLSVolume).WithMountPath(names.TLSDir).WithReadOnly(true))
+	}
+	if in.CABundle != nil {
+		mounts = append(mounts, corev1ac.VolumeMount().
+			WithName(names.CAVolume).WithMountPath(names.CADir).WithReadOnly(true))
 	}
 	if hasTmp(in) {
 		mounts = append(mounts, corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))

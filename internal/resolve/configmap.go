@@ -77,6 +77,9 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 		if err != nil {
 			return nil, err
 		}
+		if found == nil && use.Optional {
+			continue
+		}
 		if found == nil || (use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace)) {
 			problems.add(v1alpha2.ReasonConfigMapNotFound, notFound(use, stack.Namespace), use.Path)
 			continue

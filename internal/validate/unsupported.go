@@ -13,9 +13,6 @@ type unsupportedField struct {
 // unsupported is the one list of fields that are accepted and have no effect
 // yet. It shrinks to nothing.
 var unsupported = []unsupportedField{
-	{"spec.networking.tls.caBundle", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Networking != nil && s.Networking.TLS != nil && s.Networking.TLS.CABundle != nil
-	}},
 	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
 		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
 	}},

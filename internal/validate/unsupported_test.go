@@ -10,9 +10,6 @@ import (
 
 // setters set the field of each row and nothing else.
 var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
-	"spec.networking.tls.caBundle": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Networking = &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{CABundle: &v1alpha2.CABundleSpec{}}}
-	},
 	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
 	},

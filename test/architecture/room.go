@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/status",
+		"internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{
@@ -52,6 +52,7 @@ var Rooms = []Room{
 	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
+	{Path: "internal/cabundle", Kind: Pure},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{

@@ -1,0 +1,118 @@
+package cabundle_test
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+func certificate(t testing.TB) (text, key string) {
+	t.Helper()
+	certificatePEM, keyPEM := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	return string(certificatePEM), string(keyPEM)
+}
+
+func TestRead(t *testing.T) {
+	one, key := certificate(t)
+	two, _ := certificate(t)
+	lines := strings.Count(one, "\n")
+	garbled := strings.Replace(one, "MII", "AAA", 1)
+	cut := one[:len(one)/2] + "\n"
+	for name, tc := range map[string]struct {
+		text  string
+		count int
+		want  []string
+	}{
+		"one":             {one, 1, nil},
+		"with comments":   {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
+		"Windows' lines":  {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
+		"nothing":         {"", 0, []string{"holds no certificate in PEM form"}},
+		"something else":  {"hello", 0, []string{"holds no certificate in PEM form"}},
+		"a private key":   {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another"}},
+		"cut off":         {cut + two, 1, []string{"line 1: is not a complete PEM block"}},
+		"cut off at last": {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block"}},
+		"no certificate":  {garbled, 0, []string{"line 1: is not a certificate that can be read: malformed certificate"}},
+		"another block":   {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate`}},
+		"several mistakes": {key + one + key, 1, []string{
+			"line 1: is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another",
+			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, problems := cabundle.Read([]byte(tc.text))
+			var got []string
+			for _, problem := range problems {
+				got = append(got, problem.String())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || len(found) != tc.count {
+				t.Errorf("%d certificates, want %d; problems (-want +got):\n%s", len(found), tc.count, diff)
+			}
+		})
+	}
+}
+
+// However the certificates come, the bundle is the same, and every one in it can
+// be used, the roots too.
+func TestPEM(t *testing.T) {
+	one, _ := certificate(t)
+	two, _ := certificate(t)
+	first, _ := cabundle.Read([]byte(one + two))
+	second, _ := cabundle.Read([]byte(two + one + two))
+	bundle := cabundle.PEM(first)
+	if !bytes.Equal(bundle, cabundle.PEM(second)) || cabundle.Digest(first) != cabundle.Digest(second) {
+		t.Error("the order or the number of times changes the bundle")
+	}
+	if cabundle.Digest(first) == cabundle.Digest(first[:1]) {
+		t.Error("another certificate does not change the digest")
+	}
+	all, problems := cabundle.Read(bundle)
+	if len(problems) > 0 || len(all) < 100 {
+		t.Fatalf("%d certificates, problems %v", len(all), problems)
+	}
+	for _, wanted := range first {
+		if !slices.ContainsFunc(all, func(c []byte) bool { return bytes.Equal(c, wanted) }) {
+			t.Error("a certificate of the user's is missing")
+		}
+	}
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(bundle) {
+		t.Error("no pool takes the bundle")
+	}
+	if limit := 512 << 10; len(bundle) > limit {
+		t.Errorf("%d bytes, and a ConfigMap must have room for the user's own", len(bundle))
+	}
+}
+
+// FuzzRead holds that nothing makes it panic, and that what it takes is a
+// certificate.
+func FuzzRead(f *testing.F) {
+	one, key := certificate(f)
+	for _, seed := range []string{"", one, one + key, "-----BEGIN ", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----", one[:100] + one} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		found, problems := cabundle.Read(text)
+		if len(found)+len(problems) == 0 {
+			t.Error("neither a certificate nor a problem")
+		}
+		for _, der := range found {
+			if _, err := x509.ParseCertificate(der); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, problem := range problems {
+			if block, _ := pem.Decode(text); block != nil && len(block.Bytes) > 20 && strings.Contains(problem.Detail, string(block.Bytes)) {
+				t.Error("a problem holds the content")
+			}
+		}
+	})
+}

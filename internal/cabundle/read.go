@@ -1,0 +1,77 @@
+package cabundle
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	begin           = "-----BEGIN "
+	certificateType = "CERTIFICATE"
+)
+
+// Problem is what cannot be trusted in a text, and where.
+type Problem struct {
+	// Line is the first of the block, from 1. Zero: the whole text.
+	Line int
+	// Detail says what is wrong, and never holds what the block does.
+	Detail string
+}
+
+// String is a part of a sentence: `line 4: …`.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.Detail
+	}
+	return fmt.Sprintf("line %d: %s", p.Line, p.Detail)
+}
+
+// Read finds the certificates in a text of PEM blocks, in DER form and in order, and everything that is none. Text
+// between the blocks is for people.
+func Read(text []byte) (certificates [][]byte, problems []Problem) {
+	for at := 0; ; {
+		next := bytes.Index(text[at:], []byte(begin))
+		if next < 0 {
+			break
+		}
+		at += next
+		line := 1 + bytes.Count(text[:at], []byte("\n"))
+		end := len(text)
+		if following := bytes.Index(text[at+len(begin):], []byte(begin)); following >= 0 {
+			end = at + len(begin) + following
+		}
+		certificate, err := readBlock(text[at:end])
+		if err != nil {
+			problems = append(problems, Problem{Line: line, Detail: err.Error()})
+		} else {
+			certificates = append(certificates, certificate)
+		}
+		at = end
+	}
+	if len(certificates)+len(problems) == 0 {
+		problems = append(problems, Problem{Detail: "holds no certificate in PEM form"})
+	}
+	return certificates, problems
+}
+
+// readBlock reads the one block that a text begins with.
+func readBlock(text []byte) ([]byte, error) {
+	block, _ := pem.Decode(text)
+	switch {
+	case block == nil:
+		return nil, errors.New("is not a complete PEM block")
+	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+		return nil, errors.New("is a private key, which everybody who may read the ConfigMap has now: " +
+			"take it out, and issue another")
+	case block.Type != certificateType:
+		return nil, fmt.Errorf("is a %q, not a certificate", block.Type)
+	}
+	if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+		return nil, errors.New("is not a certificate that can be read: " + strings.TrimPrefix(err.Error(), "x509: "))
+	}
+	return block.Bytes, nil
+}

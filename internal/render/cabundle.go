@@ -1,0 +1,47 @@
+package render
+
+import (
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// CABundle is what the server trusts in outgoing calls.
+type CABundle struct {
+	// PEM is the whole bundle.
+	PEM []byte
+	// Hash is the digest of what the user gave for it. A changed one rolls the pods; other roots with a newer operator
+	// do not.
+	Hash string
+}
+
+// caBundle holds the certificates that the server trusts. A server reads them when it starts.
+func caBundle(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	if in.CABundle == nil {
+		return nil, nil
+	}
+	if size := len(in.CABundle.PEM); size > MaxConfig {
+		return nil, &TooLargeError{What: "CA bundle", Size: size, Limit: MaxConfig}
+	}
+	return corev1ac.ConfigMap(names.CABundle(in.Stack.Name), in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithData(map[string]string{names.CABundleFile: string(in.CABundle.PEM)}), nil
+}
+
+func caVolume(in Input) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(names.CAVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().
+		WithName(names.CABundle(in.Stack.Name)).
+		WithItems(corev1ac.KeyToPath().WithKey(names.CABundleFile).WithPath(names.CABundleFile)))
+}
+
+// caVariables point OpenSSL, and the libraries with a list of their own, at the bundle. Stacks of v1alpha1 have had the
+// first only.
+func caVariables(in Input) []EnvVar {
+	place := names.CADir + "/" + names.CABundleFile
+	env := []EnvVar{{Name: names.EnvCABundle, Value: place}}
+	if !compat(in) {
+		env = append(env, EnvVar{Name: names.EnvRequestsCABundle, Value: place}, EnvVar{Name: names.EnvAWSCABundle, Value: place})
+	}
+	return env
+}
