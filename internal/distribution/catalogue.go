@@ -16,10 +16,6 @@ type entry struct {
 	last string
 	// only are the releases that have it, where they are few; empty means all.
 	only []string
-	// untried distributions are not offered yet: no configuration for one was seen to boot. What `postgres-demo` ships
-	// with does not start in any release tried (it configures file search without the files API); what `remote-vllm`
-	// ran on is older than the releases that the data of 0.2 is of.
-	untried bool
 }
 
 // pinned are the releases that a line means, by line: their image tags were seen in public use or, where that of no covered
@@ -43,8 +39,8 @@ var pinned = map[string]string{
 // catalogue lists the known distributions by name.
 var catalogue = []entry{
 	{name: "meta-reference-gpu", last: "0.4.7"},
-	{name: "postgres-demo", untried: true},
-	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.12", "0.2.14"}, untried: true},
+	{name: "postgres-demo"},
+	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.14"}},
 	{name: "starter"},
 }
 
@@ -56,7 +52,7 @@ func (e *entry) image(version string) string {
 // pin returns the release that a line means, empty when the line or the distribution is not offered, or no release of the
 // line has it.
 func (e *entry) pin(line string) string {
-	if e.untried || !slices.Contains(release.Offered(), line) {
+	if !slices.Contains(release.Offered(), line) {
 		return ""
 	}
 	version, ok := pinned[line]
@@ -78,7 +74,7 @@ func (e *entry) has(version string) bool {
 // pinned one; none when the line is not offered.
 func (e *entry) versions(line string) []string {
 	match, err := release.LookupOffered(line)
-	if err != nil || e.untried {
+	if err != nil {
 		return nil
 	}
 	all := append(slices.Clone(match.Release.Covers), e.only...)

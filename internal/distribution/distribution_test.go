@@ -135,21 +135,21 @@ func TestResolveErrors(t *testing.T) {
 		overrides                  distribution.Overrides
 	}{
 		"unknown name": {
-			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, starter; or give an image`,
+			name: "startr", want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or give an image`,
 		},
 		"unknown name beside overrides": {
 			name: "startr", overrides: distribution.Overrides{"rh-dev": "a:1", "rh-dev@2": "a:2"},
-			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, rh-dev, starter; or give an image`,
+			want: `unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, rh-dev, starter; or give an image`,
 		},
 		"unknown version": {
 			name: "starter", version: "0.9",
 			want: `distribution "starter" has no version "0.9"; known versions: ` + offered,
 		},
-		"a name that was not tried": {
-			name: "postgres-demo", version: "0.7", want: `unknown distribution "postgres-demo"; known distributions: meta-reference-gpu, starter; or give an image`,
+		"a version that shipped before the name": {
+			name: "remote-vllm", version: "0.2.24", want: `distribution "remote-vllm" has no version "0.2.24"; known versions: 0.2.14`,
 		},
-		"a name of old releases that was not tried": {
-			name: "remote-vllm", want: `unknown distribution "remote-vllm"; known distributions: meta-reference-gpu, starter; or give an image`,
+		"a line without the name": {
+			name: "remote-vllm", version: "0.7", want: `distribution "remote-vllm" has no version "0.7"; known versions: 0.2.14`,
 		},
 		"unknown version that begins alike": {
 			name: "starter", version: "0.7.10",
@@ -183,6 +183,8 @@ func TestResolveErrors(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	want := map[string]string{
 		"meta-reference-gpu": "0.2 0.3 0.4",
+		"postgres-demo":      "0.2 0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 1.4 1.5",
+		"remote-vllm":        "0.2",
 		"starter":            "0.2 0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 1.4 1.5",
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), distribution.Known(nil)); diff != "" {

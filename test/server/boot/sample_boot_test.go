@@ -85,6 +85,11 @@ var stackCases = []stackCase{
 		models:    []model{{"vllm", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
 	},
 	{
+		file:      "testdata/postgres-demo.yaml",
+		providers: []provider{{API: "inference", ID: "vllm-inference", Type: "remote::vllm"}},
+		models:    []model{{"vllm-inference", "llama3.2-8b", "llama3.2-8b", "vllm-creds", "token"}},
+	},
+	{
 		file:      "testdata/redis-postgres.yaml",
 		providers: []provider{{API: "inference", ID: "vllm", Type: "remote::vllm"}},
 		models:    []model{{"vllm", "llama", "meta-llama/Llama-3.2", "vllm-creds", "token"}},
