@@ -103,9 +103,29 @@ func (c *checker) unset(path string) string {
 // variables: the server does not start when a text names a variable without a
 // default that nothing sets, even in a provider that does not exist (SERVER.md 4).
 func (c *checker) variables() {
-	if !c.in.MoreVariables {
+	// Most configurations have none, and the walk that knows paths costs more.
+	if !c.in.MoreVariables && c.anyUnset(c.root) {
 		c.variablesOf(c.root, "")
 	}
+}
+
+// anyUnset says whether a text names such a variable.
+func (c *checker) anyUnset(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
+}
+
+// unsetIn are the variables of a text that nothing sets and that have no default.
+func (c *checker) unsetIn(text string) []string {
+	if !strings.Contains(text, "${env.") {
+		return nil
+	}
+	var names []string
+	for _, found := range reference.FindAllStringSubmatch(text, -1) {
+		if name := found[1]; found[2] == "" && readable.MatchString(name) && !c.isSet(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (c *checker) variablesOf(node *yaml.Node, path string) {
@@ -127,14 +147,7 @@ func (c *checker) variablesOf(node *yaml.Node, path string) {
 }
 
 func (c *checker) variablesOfText(text, path string) {
-	if !strings.Contains(text, "${env.") {
-		return
-	}
-	for _, found := range reference.FindAllStringSubmatch(text, -1) {
-		name := found[1]
-		if found[2] != "" || !readable.MatchString(name) || c.isSet(name) {
-			continue
-		}
+	for _, name := range c.unsetIn(text) {
 		remedy := "name it in spec.secretEnv or spec.workload.overrides.env"
 		if originAt(c.root, c.report.origins, path).Path != nil {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
