@@ -136,6 +136,10 @@ const (
 	ReasonStorageReady = "StorageReady"
 	// ReasonStorageLost: the volume behind the claim is gone.
 	ReasonStorageLost = "StorageLost"
+	// ReasonStorageResizeRefused: the claim cannot become as large as the spec says.
+	ReasonStorageResizeRefused = "StorageResizeRefused"
+	// ReasonStorageShrinkRefused: the spec asks for less than the volume has.
+	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 )
 
 // Reasons of Degraded.

@@ -36,6 +36,9 @@ func (r *Reconciler) claim(ctx context.Context, s *state) error {
 	if err != nil {
 		return notOurs(err)
 	}
+	if err := keepSize(s); err != nil {
+		return err
+	}
 	return r.decide(s)
 }
 
@@ -104,6 +107,9 @@ func (r *Reconciler) decide(s *state) error {
 // apply writes what differs. What was applied before a failure stays; the next
 // attempt finds it in force.
 func (r *Reconciler) apply(ctx context.Context, s *state) error {
+	if err := r.grow(ctx, s); err != nil {
+		return err
+	}
 	if err := r.handOverReplicas(ctx, s); err != nil {
 		return err
 	}
@@ -158,26 +164,10 @@ func (r *Reconciler) conclude(s *state) {
 	case record.Changed, record.Unchanged, record.StaleCache:
 	}
 	for _, applied := range s.applied {
-		if applied.Object.GetKind() == "PersistentVolumeClaim" {
+		if applied.Object.GetKind() == kindClaim {
 			s.conditions = append(s.conditions, storage(applied.Object))
 		}
 	}
-}
-
-func storage(claim *unstructured.Unstructured) metav1.Condition {
-	condition := metav1.Condition{
-		Type: v1alpha2.ConditionStorageReady, Status: metav1.ConditionTrue,
-		Reason: v1alpha2.ReasonStorageReady, Message: "Storage is ready",
-	}
-	switch phase, _, _ := unstructured.NestedString(claim.Object, "status", "phase"); corev1.PersistentVolumeClaimPhase(phase) {
-	case corev1.ClaimBound:
-	case corev1.ClaimLost:
-		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost
-		condition.Message = fmt.Sprintf("The volume behind PersistentVolumeClaim %q is gone", claim.GetName())
-	default: // most provisioners wait for the first pod
-		condition.Message = "Storage waits for its first pod"
-	}
-	return condition
 }
 
 // prune deletes what the plan no longer has. What a live ReplicaSet uses stays,

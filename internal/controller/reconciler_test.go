@@ -113,7 +113,7 @@ func TestStepsAreInOrder(t *testing.T) {
 	for _, step := range steps {
 		got = append(got, step.name)
 	}
-	want := []string{"admit", "image", "labels", "configmaps", "secrets", "base", "plan", "claim", "apply", "prune"}
+	want := []string{"admit", "image", "labels", "configmaps", "secrets", "base", "plan", "claim", "apply", "prune", "grown"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

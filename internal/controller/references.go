@@ -27,6 +27,7 @@ type reference struct {
 const (
 	kindSecret    = "Secret"
 	kindConfigMap = "ConfigMap"
+	kindClaim     = "PersistentVolumeClaim"
 )
 
 func newReferenceIndex() *referenceIndex {

@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // state is what the steps of one reconcile tell each other.
@@ -52,6 +53,8 @@ type state struct {
 	claims       []apply.Claim
 	decision     record.Decision
 	applied      []apply.Applied
+	// notGrown is why the claim is not as large as it should be; nil: it is.
+	notGrown *status.Failure
 
 	conditions []metav1.Condition
 	events     []event

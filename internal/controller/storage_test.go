@@ -1,0 +1,122 @@
+package controller_test
+
+import (
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// class makes a storage class for the time of the test.
+func (b *bench) class(t *testing.T, name string, expands bool) string {
+	t.Helper()
+	class := &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + b.namespace}, Provisioner: "example.com/test", AllowVolumeExpansion: &expands,
+	}
+	if err := b.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	return class.Name
+}
+
+// provision does what a provisioner would.
+func (b *bench) provision(t *testing.T, name string) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	b.appears(t, name, claim)
+	patch := client.MergeFrom(claim.DeepCopy())
+	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+	if err := b.Status().Patch(t.Context(), claim, patch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asksFor waits until the claim asks for so much.
+func (b *bench) asksFor(t *testing.T, name, size string) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	eventually(t, func() error {
+		b.get(t, name, claim)
+		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.Cmp(resource.MustParse(size)) != 0 {
+			return fmt.Errorf("asks for %s, want %s", got.String(), size)
+		}
+		return nil
+	})
+}
+
+func TestVolumeGrows(t *testing.T) {
+	b := newBench(t)
+	spec := func(size string) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {storageClassName: %s%s}}}`, "grows-"+b.namespace, size)
+	}
+	b.class(t, "grows", true)
+	b.start(t, "volume-grows")
+	b.create(t, b.stack(t, "my", spec(", size: 20Gi")))
+	b.provision(t, "my-pvc")
+	b.respec(t, "my", spec(", size: 30Gi"))
+	b.asksFor(t, "my-pvc", "30Gi")
+	eventually(t, func() error {
+		condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+		if condition.Message != "Storage is ready and grows from 20Gi to 30Gi" {
+			return fmt.Errorf("message %q", condition.Message)
+		}
+		return nil
+	})
+	b.provision(t, "my-pvc")
+	b.respec(t, "my", spec("")) // 10Gi by default: nobody asked to shrink
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	b.settled(t, "volume-grows")
+	b.asksFor(t, "my-pvc", "30Gi")
+
+	deployment := &appsv1.Deployment{}
+	b.get(t, "my", deployment)
+	b.respec(t, "my", spec(", size: 5Gi"))
+	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
+	want := `spec.workload.storage.size: 5Gi is less than the 30Gi of PersistentVolumeClaim "my-pvc", and a volume does not shrink: write 30Gi or more`
+	if condition.Message != want || condition.Status != metav1.ConditionFalse {
+		t.Errorf("condition %+v, want %q", condition, want)
+	}
+	b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageShrinkRefused)
+	after := &appsv1.Deployment{}
+	b.get(t, "my", after)
+	if after.ResourceVersion != deployment.ResourceVersion {
+		t.Error("the Deployment was written to")
+	}
+}
+
+// A volume that cannot grow holds nothing else back, and heals by itself.
+func TestVolumeCannotGrow(t *testing.T) {
+	b := newBench(t)
+	class := b.class(t, "fixed", false)
+	spec := func(size string, replicas int) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s, size: %s}}}`, replicas, class, size)
+	}
+	b.start(t, "volume-fixed")
+	b.create(t, b.stack(t, "my", spec("20Gi", 1)))
+	b.provision(t, "my-pvc")
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	b.get(t, "my", before)
+
+	b.respec(t, "my", spec("30Gi", 0))
+	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
+	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and does not become 30Gi: only dynamically provisioned pvc can be resized and ` +
+		`the storageclass that provisions the pvc must support resize. The pods run on with the volume they have; ` +
+		`take a storage class that allows expansion, or set spec.workload.storage.size back`
+	if condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	b.get(t, "my", after)
+	if *after.Spec.Replicas != 0 || after.Spec.Template.Annotations["llamastack.io/inputs"] != before.Spec.Template.Annotations["llamastack.io/inputs"] {
+		t.Errorf("%d replicas; the rest of the change did not take effect, or the pods changed", *after.Spec.Replicas)
+	}
+	b.respec(t, "my", spec("20Gi", 1))
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+}
