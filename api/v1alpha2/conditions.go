@@ -132,6 +132,10 @@ const (
 	ReasonHealthCheckFailed = "HealthCheckFailed"
 	// ReasonServiceReady: the Service is applied.
 	ReasonServiceReady = "ServiceReady"
+	// ReasonHostnameTaken: another stack is exposed by the host name.
+	ReasonHostnameTaken = "HostnameTaken"
+	// ReasonExposureUnavailable: the cluster does not serve what stacks are exposed by.
+	ReasonExposureUnavailable = "ExposureUnavailable"
 	// ReasonStorageReady: the volume claim is bound, or waits for its first pod.
 	ReasonStorageReady = "StorageReady"
 	// ReasonStorageLost: the volume behind the claim is gone.

@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 		"one":             {one, 1, nil},
 		"with comments":   {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
 		"Windows' lines":  {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
-		"nothing":         {"", 0, []string{"holds no certificate in PEM form"}},
+		"nothing":         {" \n", 0, nil},
 		"something else":  {"hello", 0, []string{"holds no certificate in PEM form"}},
 		"a private key":   {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another"}},
 		"cut off":         {cut + two, 1, []string{"line 1: is not a complete PEM block"}},
@@ -58,6 +58,26 @@ func TestRead(t *testing.T) {
 				t.Errorf("%d certificates, want %d; problems (-want +got):\n%s", len(found), tc.count, diff)
 			}
 		})
+	}
+}
+
+// A key that nobody filled is passed over, as long as another has something.
+func TestKeys(t *testing.T) {
+	one, _ := certificate(t)
+	content := map[string][]byte{"one": []byte(one), "empty": nil, "bad": []byte("x")}
+	for _, tc := range []struct {
+		keys  []string
+		count int
+		bad   string
+	}{
+		{[]string{"one", "empty"}, 1, ""},
+		{[]string{"empty"}, 0, "empty"},
+		{[]string{"one", "bad"}, 1, "bad"},
+	} {
+		found, problems := cabundle.Keys(tc.keys, content)
+		if len(found) != tc.count || (tc.bad != "") != (len(problems[tc.bad]) == 1) || len(problems) > 1 {
+			t.Errorf("%v: %d certificates, problems %v", tc.keys, len(found), problems)
+		}
 	}
 }
 
@@ -101,7 +121,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		found, problems := cabundle.Read(text)
-		if len(found)+len(problems) == 0 {
+		if len(found)+len(problems) == 0 && len(bytes.TrimSpace(text)) > 0 {
 			t.Error("neither a certificate nor a problem")
 		}
 		for _, der := range found {

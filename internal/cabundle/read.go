@@ -30,8 +30,27 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Detail)
 }
 
+// none is the problem of a text without any certificate.
+var none = Problem{Detail: "holds no certificate in PEM form"}
+
+// Keys reads several texts, in order. One may be empty, as platforms leave a key that nobody filled; all of them may not.
+func Keys(keys []string, content map[string][]byte) (certificates [][]byte, problems map[string][]Problem) {
+	problems = map[string][]Problem{}
+	for _, key := range keys {
+		found, wrong := Read(content[key])
+		certificates = append(certificates, found...)
+		if len(wrong) > 0 {
+			problems[key] = wrong
+		}
+	}
+	if len(certificates)+len(problems) == 0 && len(keys) > 0 {
+		problems[keys[0]] = []Problem{none}
+	}
+	return certificates, problems
+}
+
 // Read finds the certificates in a text of PEM blocks, in DER form and in order, and everything that is none. Text
-// between the blocks is for people.
+// between the blocks is for people; an empty text is no problem.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))
@@ -52,8 +71,8 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 		}
 		at = end
 	}
-	if len(certificates)+len(problems) == 0 {
-		problems = append(problems, Problem{Detail: "holds no certificate in PEM form"})
+	if len(certificates)+len(problems) == 0 && len(bytes.TrimSpace(text)) > 0 {
+		problems = append(problems, none)
 	}
 	return certificates, problems
 }

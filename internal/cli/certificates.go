@@ -25,13 +25,13 @@ func (m *manifests) certificates(object *v1alpha2.LlamaStackDistribution) ([][]b
 			return certificates, nil
 		}
 		files := configMapFiles(configMap)
+		found, problems := cabundle.Keys(use.Keys, files)
 		for _, key := range use.Keys {
-			found, problems := cabundle.Read(files[key])
-			if len(problems) > 0 {
-				return nil, fmt.Errorf("%s: key %q of ConfigMap %q: %s", use.Path, key, use.Name, problems[0])
+			if wrong := problems[key]; len(wrong) > 0 {
+				return nil, fmt.Errorf("%s: key %q of ConfigMap %q: %s", use.Path, key, use.Name, wrong[0])
 			}
-			certificates = append(certificates, found...)
 		}
+		certificates = append(certificates, found...)
 	}
 	return certificates, nil
 }

@@ -145,7 +145,6 @@ func (r *Reconciler) conclude(s *state) {
 		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
 			s.newerImage)
 	}
-	message += s.unexposed()
 	if left := s.decision.Record.Autoscaled; left.Count > 0 {
 		message += fmt.Sprintf("; it keeps the %s that the autoscaler left, until spec.workload.replicas is not %d any more",
 			count(int(left.Count), "replica"), left.Spec)

@@ -35,10 +35,10 @@ func readCABundle(s *state, uses []intent.ConfigMapUse) error {
 
 func readOwnBundle(s *state, use intent.ConfigMapUse) error {
 	var sentences []string
+	found, problems := cabundle.Keys(use.Keys, s.configMaps[use.ID()])
+	s.certificates = found
 	for _, key := range use.Keys {
-		found, problems := cabundle.Read(s.configMaps[use.ID()][key])
-		s.certificates = append(s.certificates, found...)
-		for _, problem := range problems {
+		for _, problem := range problems[key] {
 			sentences = append(sentences, fmt.Sprintf("Key %q of ConfigMap %q in namespace %q cannot be used: %s. Referenced by: %s",
 				key, use.Name, cmp.Or(use.Namespace, s.object.Namespace), problem, use.Path))
 		}

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,16 +43,6 @@ func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 // exposed.
 func (s *state) keepsExposure(child apply.Child) bool {
 	return s.cluster.ExposureUnknown && slices.Contains(render.ExposureKinds(), child.Kind)
-}
-
-// unexposed says why a stack that is to be exposed is not. Empty: it is, or is
-// not meant to be.
-func (s *state) unexposed() string {
-	if s.planned.Exposure.Empty() || s.planned.ExposureServed {
-		return ""
-	}
-	return fmt.Sprintf("; the server is not exposed: the cluster does not serve %s of %s yet",
-		s.planned.Exposure.Kind, s.planned.Exposure.Group)
 }
 
 // routeURL is where the server is reached from outside, as far as it is known.

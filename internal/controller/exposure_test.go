@@ -163,13 +163,10 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {}}}`))
 	missing := func() {
 		t.Helper()
-		eventually(t, func() error {
-			condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
-			if want := "does not serve HTTPRoute of gateway.networking.k8s.io yet"; !strings.Contains(condition.Message, want) {
-				return fmt.Errorf("message %q, want %q in it", condition.Message, want)
-			}
-			return nil
-		})
+		condition := b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonExposureUnavailable)
+		if want := "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet"; condition.Message != want {
+			t.Errorf("message %q, want %q", condition.Message, want)
+		}
 	}
 	missing()
 	uninstall := b.install(t, gatewayDefinition(t))
@@ -228,4 +225,41 @@ func TestRoute(t *testing.T) {
 	b.respec(t, "my", `{distribution: {name: starter}}`)
 	b.goes(t, "my-route", route)
 	again.stop(t)
+}
+
+// A host name is one stack's: who has it keeps it, and who waits gets it when it
+// is free. Nothing is told of another namespace.
+func TestHostnameOfTwo(t *testing.T) {
+	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
+	b, other := newBench(t), newBench(t)
+	b.everywhere = true
+	host := "llama." + b.namespace + ".example.com"
+	b.start(t, "hostname")
+	wanted := fmt.Sprintf(spec, host)
+	elsewhere := fmt.Sprintf(spec, "other."+host)
+	b.create(t, b.stack(t, "older", elsewhere), b.stack(t, "my", wanted))
+	b.routeURL(t, "my", "http://"+host)
+
+	other.create(t, other.stack(t, "my", wanted))
+	condition := other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonHostnameTaken)
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack of another namespace, and the server is not exposed: take another", host); condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	// An older one that comes later takes it from nobody.
+	b.routeURL(t, "older", "http://other."+host)
+	b.respec(t, "older", wanted)
+	condition = b.condition(t, "older", v1alpha2.ConditionServiceReady, v1alpha2.ReasonHostnameTaken)
+	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", and the server is not exposed: take another", host); condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	b.goes(t, "older-ingress", &networkingv1.Ingress{})
+	b.routeURL(t, "my", "http://"+host)
+
+	if err := b.Delete(t.Context(), b.stack(t, "my", wanted)); err != nil {
+		t.Fatal(err)
+	}
+	b.routeURL(t, "older", "http://"+host)
+	b.respec(t, "older", elsewhere)
+	other.routeURL(t, "my", "http://"+host)
+	other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
 }

@@ -68,6 +68,7 @@ var steps = []step{
 	{"claim", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).claim},
 	{"apply", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).apply},
 	{"prune", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).prune},
+	{"exposed", v1alpha2.ConditionServiceReady, (*Reconciler).exposed},
 	{"grown", v1alpha2.ConditionStorageReady, (*Reconciler).grown},
 }
 

@@ -113,7 +113,7 @@ func TestStepsAreInOrder(t *testing.T) {
 	for _, step := range steps {
 		got = append(got, step.name)
 	}
-	want := []string{"admit", "image", "labels", "configmaps", "secrets", "base", "plan", "claim", "apply", "prune", "grown"}
+	want := []string{"admit", "image", "labels", "configmaps", "secrets", "base", "plan", "claim", "apply", "prune", "exposed", "grown"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

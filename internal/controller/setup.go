@@ -145,6 +145,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
 		Watches(&corev1.Pod{}, byInstance(), changed).
+		Watches(&v1alpha2.LlamaStackDistribution{}, r.byHostname()).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
 		// Workers start when it was read: not one reconcile runs without it.

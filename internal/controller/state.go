@@ -48,11 +48,13 @@ type state struct {
 	references   record.References
 	baseConfig   *plan.Base
 	cluster      render.Cluster
-	planned      *plan.Plan
-	derived      map[string][]byte
-	claims       []apply.Claim
-	decision     record.Decision
-	applied      []apply.Applied
+	// rival has the host name that the stack asks for; nil: nobody has.
+	rival    *rival
+	planned  *plan.Plan
+	derived  map[string][]byte
+	claims   []apply.Claim
+	decision record.Decision
+	applied  []apply.Applied
 	// notGrown is why the claim is not as large as it should be; nil: it is.
 	notGrown *status.Failure
 

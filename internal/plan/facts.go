@@ -18,7 +18,7 @@ import (
 
 // facts is what the renderers need to know whatever the configuration is.
 func facts(in Input) render.Input {
-	return render.Input{
+	result := render.Input{
 		CABundle:  trust(in.Certificates),
 		Expose:    expose(&in.Object.Spec),
 		Stack:     in.Object,
@@ -28,6 +28,15 @@ func facts(in Input) render.Input {
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
 	}
+	if in.Unexposed {
+		result.Expose = nil
+	}
+	return result
+}
+
+// Hostname is the host name that a stack is exposed by; empty: it is not, or has whatever the cluster gives it.
+func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster) string {
+	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster})
 }
 
 // expose is how the stack is reached from outside; nil: it is not.

@@ -29,6 +29,8 @@ type Input struct {
 	// Certificates are those that the server shall trust beside the public ones, in DER form. Nil: it trusts what its
 	// image does.
 	Certificates [][]byte
+	// Unexposed keeps the stack from being exposed, whatever its spec says: another has its host name.
+	Unexposed bool
 	// Override is the content of spec.overrideConfig. Nil: the spec has none.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.
