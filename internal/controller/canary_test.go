@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -57,6 +58,11 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.condition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
 	b.condition(t, "number", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	// A server prints the values that it refuses, and a kubelet the answers of registries.
+	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
+	b.pod(t, b.replicaSet(t, "good", appsv1.ReplicaSetStatus{}), container("i",
+		waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"), terminated(0, "Completed", said)))
+	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
 	eventually(t, func() error { // they come last
 		for range b.events(t) {
 			return nil

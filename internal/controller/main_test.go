@@ -17,6 +17,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -259,6 +260,18 @@ func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condi
 		return fmt.Errorf("no condition %s with reason %s of generation %d in %+v", name, reason, object.Generation, object.Status.Conditions)
 	})
 	return found
+}
+
+// says compares a condition with a reason and a message.
+func (b *bench) says(t *testing.T, stack, name, reason, message string) error {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, stack, object)
+	found := meta.FindStatusCondition(object.Status.Conditions, name)
+	if found == nil || found.Reason != reason || found.Message != message {
+		return fmt.Errorf("condition %s is %+v, want reason %s and message:\n%s", name, found, reason, message)
+	}
+	return nil
 }
 
 // rollOut does what the cluster's controllers would: every wanted pod serves.

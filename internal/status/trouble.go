@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,12 +18,14 @@ type trouble struct {
 	message string
 }
 
-// findTrouble asks the Deployment first (pods that could not even be made),
-// then the pods of the current revision in the order of their names, so that
-// the same cluster state gives the same sentence.
-func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods []corev1.Pod) trouble {
-	if failed := findDeploymentCondition(deployment, appsv1.DeploymentReplicaFailure); failed != nil && failed.Status == corev1.ConditionTrue {
-		return trouble{fatal: true, message: "pods cannot be created: " + failed.Message}
+// findTrouble asks the ReplicaSet and the Deployment first (pods that could not
+// even be made), then the pods of the current revision in the order of their
+// names, so that the same cluster state gives the same sentence. overdue says
+// that the roll-out is past its deadline: only then is a pod that just takes its
+// time a trouble.
+func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods []corev1.Pod, overdue bool) trouble {
+	if refused := refusal(deployment, current); refused != "" {
+		return trouble{fatal: true, message: "pods cannot be created: " + refused}
 	}
 	ours := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || current != nil && !metav1.IsControlledBy(&pod, current)
@@ -30,7 +33,7 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 	slices.SortFunc(ours, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	var first trouble
 	for i := range ours {
-		found := podTrouble(&ours[i])
+		found := podTrouble(&ours[i], overdue)
 		if found.fatal {
 			return found
 		}
@@ -41,34 +44,61 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 	return first
 }
 
-func podTrouble(pod *corev1.Pod) trouble {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return trouble{message: fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, condition.Message)}
-		}
-	}
-	for _, containers := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range containers {
-			if found := containerTrouble(pod, &containers[i]); found.message != "" {
-				return found
+// refusal is what the API server said to whoever makes the pods: a quota that is
+// used up, an admission rule, a ServiceAccount that is not there. Those are the
+// server's own words, which name the object.
+func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
+	if current != nil {
+		for _, condition := range current.Status.Conditions {
+			if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
+				return condition.Message
 			}
 		}
+	}
+	if failed := findDeploymentCondition(deployment, appsv1.DeploymentReplicaFailure); failed != nil && failed.Status == corev1.ConditionTrue {
+		return failed.Message
+	}
+	return ""
+}
+
+func podTrouble(pod *corev1.Pod, overdue bool) trouble {
+	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another takes its place
+		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, cluster(pod.Status.Message))}
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return trouble{message: fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, cluster(condition.Message))}
+		}
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		if found := containerTrouble(pod, &pod.Status.InitContainerStatuses[i], true); found.message != "" {
+			return found
+		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if found := containerTrouble(pod, &pod.Status.ContainerStatuses[i], false); found.message != "" {
+			return found
+		}
+	}
+	if overdue {
+		return slow(pod)
 	}
 	return trouble{}
 }
 
 // containerTrouble prefers the last crash over the present state: a container
 // that crashes again and again waits, runs and ends in turn, and a message that
-// followed each would be a status write each.
-func containerTrouble(pod *corev1.Pod, container *corev1.ContainerStatus) trouble {
+// followed each would be a status write each. An init container may end well; a
+// server does not: its exit code is 0 even when it could not start.
+func containerTrouble(pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool) trouble {
 	if container.Ready {
 		return trouble{}
 	}
 	for _, ended := range []*corev1.ContainerStateTerminated{
 		container.LastTerminationState.Terminated, container.State.Terminated,
 	} {
-		if ended != nil && ended.ExitCode != 0 {
-			return crash(pod, container.Name, ended)
+		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
+			return trouble{fatal: true, message: crash(pod.Name, container.Name, ended)}
 		}
 	}
 	waiting := container.State.Waiting
@@ -76,22 +106,41 @@ func containerTrouble(pod *corev1.Pod, container *corev1.ContainerStatus) troubl
 		return trouble{}
 	}
 	switch waiting.Reason {
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
-		return trouble{fatal: true, message: fmt.Sprintf(
-			"image %q of container %q cannot be pulled; see kubectl describe pod %s", container.Image, container.Name, pod.Name)}
+	case errImagePull, imagePullBackOff, invalidImageName, errImageNeverPull, imageInspectError:
+		return trouble{fatal: true, message: pullFailure(pod.Name, container)}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 		return trouble{fatal: true, message: fmt.Sprintf(
-			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, waiting.Message)}
+			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, cluster(waiting.Message))}
 	default:
 		return trouble{}
 	}
 }
 
-func crash(pod *corev1.Pod, container string, ended *corev1.ContainerStateTerminated) trouble {
-	if ended.Reason == "OOMKilled" {
-		return trouble{fatal: true, message: fmt.Sprintf(
-			"container %q ran out of memory; raise spec.workload.resources.limits.memory", container)}
+// slow names the first container that nothing is wrong with but that it is not
+// ready.
+func slow(pod *corev1.Pod) trouble {
+	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		switch waiting := container.State.Waiting; {
+		case container.Ready:
+		case container.State.Running != nil:
+			return trouble{message: fmt.Sprintf(
+				"container %q runs, and its health check does not pass; see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
+		case waiting != nil:
+			return trouble{message: fmt.Sprintf(
+				"container %q waits (%s); see kubectl describe pod %s", container.Name, waiting.Reason, pod.Name)}
+		}
 	}
-	return trouble{fatal: true, message: fmt.Sprintf(
-		"container %q crashed with exit code %d; see kubectl logs %s -c %s --previous", container, ended.ExitCode, pod.Name, container)}
+	return trouble{}
+}
+
+// maxWords bounds what is taken over of the cluster's own words, in characters.
+const maxWords = 1024
+
+// cluster are words of the cluster's components: they name objects and never hold
+// what a container prints.
+func cluster(words string) string {
+	if utf8.RuneCountInString(words) <= maxWords {
+		return words
+	}
+	return string([]rune(words)[:maxWords-1]) + "…"
 }

@@ -24,6 +24,7 @@ type Observation struct {
 const (
 	deploymentProgressing = "Progressing"
 	deadlineExceeded      = "ProgressDeadlineExceeded"
+	newSetAvailable       = "NewReplicaSetAvailable"
 	revisionAnnotation    = "deployment.kubernetes.io/revision"
 )
 
@@ -67,18 +68,20 @@ func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods 
 	if seen && serving >= wanted && state.UpdatedReplicas >= wanted && state.Replicas == state.UpdatedReplicas {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
 	}
-	trouble := findTrouble(deployment, current, pods)
+	progress := findDeploymentCondition(deployment, deploymentProgressing)
+	overdue := seen && progress != nil && progress.Reason == deadlineExceeded
+	trouble := findTrouble(deployment, current, pods, overdue)
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}
-	return available(metav1.ConditionFalse, unavailableReason(deployment, trouble, seen), message)
+	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen && progress != nil && progress.Reason == newSetAvailable), message)
 }
 
-func unavailableReason(deployment *appsv1.Deployment, trouble trouble, seen bool) string {
-	switch progress := findDeploymentCondition(deployment, deploymentProgressing); {
-	case trouble.fatal, seen && progress != nil && progress.Reason == deadlineExceeded:
+func unavailableReason(trouble trouble, overdue, wasComplete bool) string {
+	switch {
+	case trouble.fatal, overdue:
 		return v1alpha2.ReasonRolloutFailed
-	case seen && progress != nil && progress.Reason == "NewReplicaSetAvailable":
+	case wasComplete:
 		return v1alpha2.ReasonReplicasUnavailable
 	default:
 		return v1alpha2.ReasonRolloutInProgress

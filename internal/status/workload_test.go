@@ -63,6 +63,17 @@ func TestWorkload(t *testing.T) {
 	ended := corev1.ContainerStatus{
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}},
 	}
+	empty := corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}
+	empty.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed"}
+	running := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	prepared := pod("p", running)
+	prepared.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
+	evicted := pod("p", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}})
+	evicted.Status.Phase, evicted.Status.Reason, evicted.Status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory."
+	refused := replicaSet("new", "2", 0)
+	refused.Status.Conditions = []appsv1.ReplicaSetCondition{{
+		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: `admission webhook "policy" denied the request: no`,
+	}}
 	killed := corev1.ContainerStatus{
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
 	}
@@ -111,6 +122,45 @@ func TestWorkload(t *testing.T) {
 		{
 			"quota", quota, nil, nil, "False", "RolloutFailed",
 			"0/1 replicas available with current config: pods cannot be created: exceeded quota: q",
+		},
+		{
+			"refused by admission", deployment(1, 0, 0, 0),
+			[]appsv1.ReplicaSet{refused},
+			nil, "False", "RolloutFailed",
+			`0/1 replicas available with current config: pods cannot be created: admission webhook "policy" denied the request: no`,
+		},
+		{
+			"exit code 0", deployment(1, 1, 1, 0), nil,
+			[]corev1.Pod{pod("p", empty)},
+			"False", "RolloutFailed",
+			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, as a server does that cannot start; ` +
+				`see kubectl logs p -c llama-stack --previous`,
+		},
+		{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{prepared}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+		{
+			"evicted", deployment(1, 1, 1, 0), nil,
+			[]corev1.Pod{evicted},
+			"False", "RolloutInProgress",
+			`0/1 replicas available with current config: pod "p" ended (Evicted): The node was low on resource: memory.`,
+		},
+		{
+			"another crash than an eviction", deployment(2, 2, 2, 0), nil,
+			[]corev1.Pod{evicted, pod("q", killed)},
+			"False", "RolloutFailed",
+			`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+		},
+		{
+			"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
+			[]corev1.Pod{pod("p", running)},
+			"False", "RolloutFailed",
+			`0/1 replicas available with current config: container "llama-stack" runs, and its health check does not pass; ` +
+				`see kubectl logs p -c llama-stack`,
+		},
+		{
+			"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
+			[]corev1.Pod{pod("p", waiting("ContainerCreating", ""))},
+			"False", "RolloutFailed",
+			`0/1 replicas available with current config: container "llama-stack" waits (ContainerCreating); see kubectl describe pod p`,
 		},
 		{
 			"image", deployment(1, 1, 1, 0), nil,

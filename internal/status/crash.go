@@ -1,0 +1,92 @@
+package status
+
+import (
+	"fmt"
+	"regexp"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// exceptions are those that a server is known to end with, the telling ones
+// before the general ones that follow them in a chain, with what to do. Nothing of
+// a message that holds one is shown but its name in this table: servers print the
+// values they refuse, secrets too (input_value='…').
+var exceptions = []struct{ class, remedy string }{
+	{"InvalidPasswordError", "PostgreSQL refuses the password; check the Secret with the connection string"},
+	{"InvalidAuthorizationSpecificationError", "PostgreSQL refuses the user; check the Secret with the connection string"},
+	{"InvalidCatalogNameError", "PostgreSQL has no such database; create it, or check the connection string"},
+	{"AuthenticationError", "a store or a provider refuses the credentials; check the Secrets that the spec names"},
+	{"SSLCertVerificationError", "a certificate is not trusted; name the authority in spec.networking.tls.caBundle"},
+	{"gaierror", "a host name is not known; check the endpoints in the spec and in the Secrets it names"},
+	{"ConnectionRefusedError", "a store or a provider does not listen where it is looked for; check the endpoints, and that it runs"},
+	{"ConnectError", "a store or a provider is not reached; check the endpoints, and that it runs"},
+	{"ConnectTimeout", "a store or a provider does not answer; check the endpoints, and network policies on the way"},
+	{"TimeoutError", "a store or a provider does not answer; check the endpoints, and network policies on the way"},
+	{"ConnectionError", "a store or a provider is not reached; check the endpoints, and that it runs"},
+	{"ModuleNotFoundError", "the image lacks a package that a provider needs; disable the provider, or take an image that has it"},
+	{"PermissionError", "a file cannot be written or read; check the volumes in the spec and who owns what is on them"},
+	{"OutOfMemoryError", "the accelerator's memory does not do; take a smaller model or a larger accelerator"},
+	{"OperationalError", "a database cannot be opened; check that the volume has room and that no other pod writes to it"},
+	{"ValidationError", "the server refuses its configuration"},
+	{"SSLError", "a TLS connection fails"},
+	{"ImportError", ""},
+	{"FileNotFoundError", ""},
+	{"OSError", ""},
+	{"KeyError", ""},
+	{"TypeError", ""},
+	{"AttributeError", ""},
+	{"AssertionError", ""},
+	{"NotImplementedError", ""},
+	{"ValueError", ""},
+	{"RuntimeError", ""},
+	{"MemoryError", ""},
+}
+
+// exceptionLine is how the last line of a traceback begins.
+var exceptionLine = regexp.MustCompile(`(?m)^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)`)
+
+// The exit codes of a process that a signal ended.
+const (
+	exitKilled     = 137
+	exitTerminated = 143
+)
+
+// crash says how a container ended.
+func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {
+	logs := fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container)
+	switch ended.Reason {
+	case "OOMKilled":
+		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
+	case "StartError", "ContainerCannotRun": // the runtime's words: nothing of the container ran
+		return fmt.Sprintf("container %q cannot be started: %s", container, cluster(ended.Message))
+	}
+	if class, remedy := exceptionIn(ended.Message); class != "" {
+		if remedy != "" {
+			remedy = ": " + remedy
+		}
+		return fmt.Sprintf("container %q crashed with %s%s; %s", container, class, remedy, logs)
+	}
+	switch ended.ExitCode {
+	case 0:
+		return fmt.Sprintf("container %q ended with exit code 0, as a server does that cannot start; %s", container, logs)
+	case exitKilled, exitTerminated:
+		return fmt.Sprintf("container %q was stopped (exit code %d), for example because its health check did not pass in time; %s",
+			container, ended.ExitCode, logs)
+	default:
+		return fmt.Sprintf("container %q crashed with exit code %d; %s", container, ended.ExitCode, logs)
+	}
+}
+
+// exceptionIn finds the most telling known exception in a termination message.
+func exceptionIn(message string) (class, remedy string) {
+	found := map[string]bool{}
+	for _, match := range exceptionLine.FindAllStringSubmatch(message, -1) {
+		found[match[1]] = true
+	}
+	for _, exception := range exceptions {
+		if found[exception.class] {
+			return exception.class, exception.remedy
+		}
+	}
+	return "", ""
+}

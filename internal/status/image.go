@@ -1,0 +1,85 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The kubelet's words for images that it cannot have.
+const (
+	errImagePull      = "ErrImagePull"
+	imagePullBackOff  = "ImagePullBackOff"
+	invalidImageName  = "InvalidImageName"
+	errImageNeverPull = "ErrImageNeverPull"
+	imageInspectError = "ImageInspectError"
+)
+
+// pullAnswers are what a registry or the way to it answers, told by words in the
+// kubelet's message, and what that means. The first that is found counts: the
+// message itself may hold a URL with credentials.
+var pullAnswers = []struct {
+	words   []string
+	meaning string
+}{
+	{[]string{"no match for platform", "no matching manifest"}, "it is not made for the node's processor"},
+	{[]string{"x509:"}, "the node does not trust the registry's certificate"},
+	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry lets nobody pull so often; wait, or name a Secret in spec.workload.overrides.imagePullSecrets"},
+	{[]string{"repository does not exist"}, "the registry has no such image, or shows it only to who logs in: spec.workload.overrides.imagePullSecrets"},
+	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry refuses the credentials; name a Secret with some in spec.workload.overrides.imagePullSecrets"},
+	{[]string{"not found", "manifest unknown", "name unknown"}, "the registry has no such image"},
+	{[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"}, "the node does not reach the registry"},
+	{[]string{"no space left"}, "the node's disk is full"},
+}
+
+// pullFailure says why an image cannot be had, and where it lives now when it
+// moved.
+func pullFailure(pod string, container *corev1.ContainerStatus) string {
+	message := fmt.Sprintf("image %q of container %q cannot be pulled", container.Image, container.Name)
+	if meaning := pullMeaning(container.State.Waiting); meaning != "" {
+		message += ": " + meaning
+	}
+	if now := movedTo(container.Image); now != "" {
+		message += fmt.Sprintf("; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to %q", now)
+	}
+	return message + "; see kubectl describe pod " + pod
+}
+
+func pullMeaning(waiting *corev1.ContainerStateWaiting) string {
+	switch waiting.Reason {
+	case invalidImageName:
+		return "that is no image reference"
+	case errImageNeverPull:
+		return "it is not on the node, and spec.workload.overrides.imagePullPolicy is Never"
+	}
+	said := strings.ToLower(waiting.Message)
+	for _, answer := range pullAnswers {
+		for _, words := range answer.words {
+			if strings.Contains(said, words) {
+				return answer.meaning
+			}
+		}
+	}
+	return ""
+}
+
+// movedTo is where an image of the organisation that is gone lives now; empty for
+// any other. What was latest has to become a release: the latest there refuses the
+// configurations of before 1.0.
+func movedTo(image string) string {
+	rest := image
+	for _, registry := range []string{"docker.io/", "index.docker.io/"} {
+		rest = strings.TrimPrefix(rest, registry)
+	}
+	repository, found := strings.CutPrefix(rest, "llamastack/")
+	if !found {
+		return ""
+	}
+	repository, _, _ = strings.Cut(repository, "@")
+	repository, tag, _ := strings.Cut(repository, ":")
+	if tag == "" || tag == "latest" {
+		tag = "<release>"
+	}
+	return "docker.io/ogxai/" + repository + ":" + tag
+}
