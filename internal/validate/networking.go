@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -60,16 +61,34 @@ func caBundle(obj *object) field.ErrorList {
 	return errs
 }
 
+// hostname holds what Ingress, Route and HTTPRoute take for one: no address, and no label that DNS could not carry.
+func hostname(path *field.Path, name string) field.ErrorList {
+	switch {
+	case name == "":
+		return nil
+	case len(validation.IsValidIP(path, name)) == 0:
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			`%q is an address: write a host name like llama.example.com`, name))}
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			`%q is not a host name: write one like llama.example.com, without scheme, port and path`, name))}
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if len(label) > validation.DNS1123LabelMaxLength {
+			return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+				`%q is not a host name: its part %q is longer than %d characters`, name, label, validation.DNS1123LabelMaxLength))}
+		}
+	}
+	return nil
+}
+
 func expose(obj *object) field.ErrorList {
 	if obj.Spec.Networking == nil || obj.Spec.Networking.Expose == nil {
 		return nil
 	}
 	path := spec("networking", "expose")
 	_, wanted, errs := intent.DecodeExpose(obj.Spec.Networking.Expose, path)
-	if wanted.Hostname != "" && len(validation.IsDNS1123Subdomain(wanted.Hostname)) > 0 {
-		errs = append(errs, field.Invalid(path.Child("hostname"), wanted.Hostname, fmt.Sprintf(
-			`%q is not a host name: write one like llama.example.com, without scheme, port and path`, wanted.Hostname)))
-	}
+	errs = append(errs, hostname(path.Child("hostname"), wanted.Hostname)...)
 	if wanted.IngressClassName != "" {
 		errs = append(errs, objectName(path.Child("ingressClassName"), "IngressClass", wanted.IngressClassName)...)
 	}

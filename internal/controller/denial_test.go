@@ -1,0 +1,270 @@
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// forbid adds a policy that denies to write objects of a resource in the test's
+// namespace, waits until it is in force, and gives what takes it away.
+func (b *bench) forbid(t *testing.T, group, resource, why string, probe client.Object) (allow func()) {
+	t.Helper()
+	name := b.namespace + "-" + resource
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+					RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+						Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+						Rule:       admissionregistrationv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{resource}},
+					},
+				}},
+			},
+			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: why}},
+		},
+	}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        name,
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+			MatchResources: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: b.namespace}},
+			},
+		},
+	}
+	for _, object := range []client.Object{policy, binding} {
+		if err := b.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	probe.SetNamespace(b.namespace)
+	inForce := func() bool {
+		err := b.Create(t.Context(), probe.DeepCopyObject().(client.Object), client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), why)
+	}
+	eventually(t, func() error {
+		if !inForce() {
+			return fmt.Errorf("the policy is not in force")
+		}
+		return nil
+	})
+	return func() {
+		t.Helper()
+		if err := b.Delete(t.Context(), binding); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fill adds a quota that is used up: nobody counts in this cluster.
+func (b *bench) fill(t *testing.T, resourceName corev1.ResourceName) (allow func()) {
+	t.Helper()
+	one := corev1.ResourceList{resourceName: resource.MustParse("1")}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: one}}
+	b.create(t, quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: one, Used: one}
+	if err := b.Status().Update(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := b.Delete(t.Context(), quota); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func service(name string) *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}
+}
+
+// Whatever refuses a child of a new stack is shown with the child's name and in
+// the API server's own words, and the stack goes on when it is allowed to.
+func TestDenials(t *testing.T) {
+	const starter = `{distribution: {name: starter}}`
+	for _, tc := range []struct {
+		name, spec string
+		deny       func(*testing.T, *bench) func()
+		message    string
+	}{
+		{
+			"a policy", starter,
+			func(t *testing.T, b *bench) func() {
+				return b.forbid(t, "", "services", "ask the platform team for Services", service("probe"))
+			},
+			`apply Service "my-service": services "my-service" is forbidden: ValidatingAdmissionPolicy 'NS-services' with binding ` +
+				`'NS-services' denied request: ask the platform team for Services`,
+		},
+		{
+			"a quota of Services", starter,
+			func(t *testing.T, b *bench) func() { return b.fill(t, corev1.ResourceServices) },
+			`apply Service "my-service": services "my-service" is forbidden: exceeded quota: full, requested: services=1, used: services=1, limited: services=1`,
+		},
+		{
+			"a quota of claims", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`,
+			func(t *testing.T, b *bench) func() { return b.fill(t, corev1.ResourcePersistentVolumeClaims) },
+			`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
+				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			allow := tc.deny(t, b)
+			b.start(t, "denied")
+			b.create(t, b.stack(t, "my", tc.spec))
+			condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
+			if diff := cmp.Diff(strings.ReplaceAll(tc.message, "NS", b.namespace), condition.Message); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
+			if ready.Message != condition.Message {
+				t.Errorf("Ready says %q", ready.Message)
+			}
+			allow()
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+		})
+	}
+}
+
+// A change that the API server takes in part or not at all leaves the pods that
+// run as they are.
+func TestDenialOfAChange(t *testing.T) {
+	const running = `{distribution: {name: starter}, workload: {replicas: 1}}`
+	for _, tc := range []struct {
+		name, spec string
+		deny       func(*testing.T, *bench) func()
+		message    string
+	}{
+		{
+			"a policy", `{distribution: {name: starter}, workload: {workers: 2}}`,
+			func(t *testing.T, b *bench) func() {
+				probe := &appsv1.Deployment{}
+				b.get(t, "my", probe)
+				probe = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: probe.Spec}
+				return b.forbid(t, "apps", "deployments", "no changes before the holidays", probe)
+			},
+			`apply Deployment "my": deployments.apps "my" is forbidden: ValidatingAdmissionPolicy 'NS-deployments' with binding ` +
+				`'NS-deployments' denied request: no changes before the holidays`,
+		},
+		{
+			"a template that is none", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {dnsPolicy: Nowhere}}}}}`,
+			func(*testing.T, *bench) func() { return func() {} },
+			`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.dnsPolicy: Unsupported value: "Nowhere": ` +
+				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`,
+		},
+		{
+			"a full quota", `{distribution: {name: starter}, workload: {workers: 2, storage: {size: 1Gi}}}`,
+			func(t *testing.T, b *bench) func() { return b.fill(t, corev1.ResourcePersistentVolumeClaims) },
+			`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
+				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.start(t, "denied-change")
+			b.create(t, b.stack(t, "my", running))
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			b.rollOut(t, "my")
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			b.settled(t, "denied-change")
+			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+			b.get(t, "my", before)
+
+			allow := tc.deny(t, b)
+			b.respec(t, "my", tc.spec)
+			condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
+			if diff := cmp.Diff(strings.ReplaceAll(tc.message, "NS", b.namespace), condition.Message); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
+			b.get(t, "my", after)
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("the Deployment changed:\n%s", diff)
+			}
+			allow()
+			b.respec(t, "my", running)
+			b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+			b.rollOut(t, "my")
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			b.get(t, "my", after)
+			if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
+				t.Errorf("the pods changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A ConfigMap that goes while the stack runs changes nothing in the pods and shows.
+func TestConfigMapOfARunningStack(t *testing.T) {
+	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	for _, tc := range []struct {
+		name, spec, message string
+		data                *corev1.ConfigMap
+	}{
+		{
+			"override", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`,
+			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.overrideConfig.configMapName`,
+			configMap("mine", "config.yaml", "version: 2\n"),
+		},
+		{
+			"base", `{distribution: {name: starter}, baseConfig: {configMapName: mine}, resources: {models: [m]}, ` +
+				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`,
+			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.baseConfig.configMapName`,
+			configMap("mine", "config.yaml", "version: 2\napis: [inference]\nproviders: {}\n"),
+		},
+		{
+			"certificates to trust", `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: mine}}}}`,
+			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.networking.tls.caBundle.configMapName`,
+			configMap("mine", "ca-bundle.crt", string(certificate)),
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			const version = "configmap-gone"
+			b := newBench(t)
+			b.create(t, tc.data.DeepCopy())
+			b.start(t, version)
+			b.create(t, b.stack(t, "my", tc.spec))
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			b.rollOut(t, "my")
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			b.settled(t, version)
+			before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+			b.get(t, "my", before)
+
+			if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, "mine")}); err != nil {
+				t.Fatal(err)
+			}
+			condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonConfigMapNotFound)
+			if diff := cmp.Diff(inNamespace(tc.message, b.namespace), condition.Message); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonConfigMapNotFound)
+			b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
+			b.create(t, tc.data.DeepCopy())
+			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			b.settled(t, version)
+			b.get(t, "my", after)
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("the Deployment changed:\n%s", diff)
+			}
+		})
+	}
+}
