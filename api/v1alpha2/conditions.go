@@ -153,6 +153,9 @@ const (
 	// ReasonSecretChangedToInvalid: a Secret in use became unusable; the pods
 	// keep what they started with.
 	ReasonSecretChangedToInvalid = "SecretChangedToInvalid"
+	// ReasonAutoscalerInactive: the autoscaler does not scale, most often for want of
+	// metrics; the pods keep their number.
+	ReasonAutoscalerInactive = "AutoscalerInactive"
 	// ReasonBaseConfigStale: the base in use could not be read again.
 	ReasonBaseConfigStale = "BaseConfigStale"
 )

@@ -10,6 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -124,4 +126,42 @@ func TestAutoscaling(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
 	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 1)
 	want(5, 7, 6, 7, 2, 3, 0, 3)
+}
+
+// An autoscaler without metrics is told, once the pods serve; they are as ready as
+// before.
+func TestAutoscalerWithoutMetrics(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "no-metrics")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
+	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
+	b.appears(t, "my-hpa", autoscaler)
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	report := func(is corev1.ConditionStatus) {
+		t.Helper()
+		b.get(t, "my-hpa", autoscaler)
+		patch := client.MergeFrom(autoscaler.DeepCopy())
+		autoscaler.Status.Conditions = []autoscalingv2.HorizontalPodAutoscalerCondition{{
+			Type: autoscalingv2.ScalingActive, Status: is, Reason: "FailedGetResourceMetric", Message: "no metrics returned",
+		}}
+		if err := b.Status().Patch(t.Context(), autoscaler, patch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report(corev1.ConditionFalse)
+	b.rollOut(t, "my")
+	condition := b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive)
+	if want := `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): no metrics returned`; condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	report(corev1.ConditionTrue)
+	eventually(t, func() error {
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, "my", stack)
+		if stack.Status.Phase != v1alpha2.PhaseReady || meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
+			return fmt.Errorf("phase %s, conditions %+v", stack.Status.Phase, stack.Status.Conditions)
+		}
+		return nil
+	})
 }

@@ -255,11 +255,11 @@ func TestHostnameOfTwo(t *testing.T) {
 	b.goes(t, "older-ingress", &networkingv1.Ingress{})
 	b.routeURL(t, "my", "http://"+host)
 
+	b.respec(t, "older", elsewhere)
+	b.routeURL(t, "older", "http://other."+host)
 	if err := b.Delete(t.Context(), b.stack(t, "my", wanted)); err != nil {
 		t.Fatal(err)
 	}
-	b.routeURL(t, "older", "http://"+host)
-	b.respec(t, "older", elsewhere)
 	other.routeURL(t, "my", "http://"+host)
 	other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
 }

@@ -97,7 +97,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
 			"The pods keep the values they started with: "+failure.Message)
 	}
-	return nil
+	return watchAutoscaler(s)
 }
 
 // describe fills in the facts beside the conditions. What a failed reconcile did

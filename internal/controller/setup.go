@@ -34,6 +34,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // Options of the controller.
@@ -209,7 +210,8 @@ func ownersChanged() predicate.Predicate {
 	}}
 }
 
-// autoscalerChanged compares the spec of autoscalers, which have no generation.
+// autoscalerChanged compares the spec of autoscalers, which have no generation,
+// and whether they scale.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)
@@ -217,7 +219,8 @@ func autoscalerChanged() predicate.Predicate {
 			return false
 		}
 		now, ok := e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
-		return ok && !equality.Semantic.DeepEqual(before.Spec, now.Spec)
+		return ok && (!equality.Semantic.DeepEqual(before.Spec, now.Spec) ||
+			status.AutoscalerTrouble(before) != status.AutoscalerTrouble(now))
 	}}
 }
 

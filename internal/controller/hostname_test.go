@@ -1,0 +1,35 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// Who is reached by a host name goes first, then who is older; of two made in one
+// second it is always the same.
+func TestGoesBefore(t *testing.T) {
+	const host = "llama.example.com"
+	stack := func(uid string, second int64, routeURL string) *v1alpha2.LlamaStackDistribution {
+		object := &v1alpha2.LlamaStackDistribution{}
+		object.UID, object.CreationTimestamp, object.Status.RouteURL = types.UID(uid), metav1.NewTime(time.Unix(second, 0)), routeURL
+		return object
+	}
+	for name, tc := range map[string]struct {
+		a, b *v1alpha2.LlamaStackDistribution
+	}{
+		"older":                        {stack("b", 1, ""), stack("a", 2, "")},
+		"of one second":                {stack("a", 1, ""), stack("b", 1, "")},
+		"reached by it already":        {stack("b", 9, "https://"+host), stack("a", 1, "")},
+		"reached by it, not by others": {stack("b", 9, "http://"+host), stack("a", 1, "http://other."+host)},
+		"both reached by it":           {stack("b", 1, "http://"+host), stack("a", 2, "http://"+host)},
+	} {
+		if !goesBefore(tc.a, tc.b, host) || goesBefore(tc.b, tc.a, host) {
+			t.Errorf("%s: the first does not go before the second, or the second before the first", name)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package status_test
+
+import (
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+func TestAutoscalerTrouble(t *testing.T) {
+	active := func(is corev1.ConditionStatus, reason, message string) []autoscalingv2.HorizontalPodAutoscalerCondition {
+		return []autoscalingv2.HorizontalPodAutoscalerCondition{
+			{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionTrue, Reason: "ReadyForNewScale"},
+			{Type: autoscalingv2.ScalingActive, Status: is, Reason: reason, Message: message},
+		}
+	}
+	for name, tc := range map[string]struct {
+		conditions []autoscalingv2.HorizontalPodAutoscalerCondition
+		want       string
+	}{
+		"nothing known":    {},
+		"it scales":        {conditions: active(corev1.ConditionTrue, "ValidMetricFound", "fine")},
+		"no replicas":      {conditions: active(corev1.ConditionFalse, "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")},
+		"nobody knows yet": {conditions: active(corev1.ConditionUnknown, "x", "y")},
+		"without metrics": {
+			conditions: active(corev1.ConditionFalse, "FailedGetResourceMetric", "unable to get metrics for resource cpu: no metrics returned"),
+			want:       `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): unable to get metrics for resource cpu: no metrics returned`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
+			autoscaler.Name, autoscaler.Status.Conditions = "my-hpa", tc.conditions
+			if got := status.AutoscalerTrouble(autoscaler); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
