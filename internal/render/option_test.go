@@ -3,12 +3,14 @@ package render_test
 import (
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
@@ -100,4 +102,40 @@ func shown(specs []map[string]any, path []string) bool {
 		}
 	}
 	return false
+}
+
+// Every option of the network has a golden case: those of a stack, and those of the operator's ConfigMap.
+func TestEveryNetworkOptionHasACase(t *testing.T) {
+	var cases []map[string]any
+	for _, name := range golden.Cases(t, "testdata") {
+		var in map[string]any
+		if err := yaml.Unmarshal(golden.Read(t, filepath.Join("testdata", name, "in.yaml")), &in); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, in)
+	}
+	count := 0
+	for _, at := range []struct {
+		path []string
+		of   reflect.Type
+		not  []string // shown by a field of the case's own
+	}{
+		{[]string{"stack", "spec", "networking"}, reflect.TypeFor[v1alpha2.NetworkingSpec](), []string{"expose"}},
+		{[]string{"stack", "spec", "networking", "tls"}, reflect.TypeFor[v1alpha2.TLSSpec](), []string{"caBundle"}},
+		{[]string{"stack", "spec", "networking", "allowedFrom"}, reflect.TypeFor[v1alpha2.AllowedFromSpec](), nil},
+		{[]string{"expose"}, reflect.TypeFor[v1alpha2.ExposeSpec](), []string{"enabled"}},
+		{[]string{"cluster"}, reflect.TypeFor[render.Cluster](), nil},
+		{[]string{"cluster", "ingress"}, reflect.TypeFor[render.Ingress](), nil},
+		{[]string{"cluster", "gateway"}, reflect.TypeFor[render.Gateway](), nil},
+	} {
+		for f := range at.of.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if count++; !slices.Contains(at.not, name) && !shown(cases, append(slices.Clone(at.path), name)) {
+				t.Errorf("%s.%s has no case in testdata", strings.Join(at.path, "."), name)
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("found only %d options", count)
+	}
 }
