@@ -193,14 +193,14 @@ func TestOwnDistributionName(t *testing.T) {
 	b.create(t, configMap("base", "config.yaml", string(starter.Base)))
 	b.create(t, b.stack(t, "my", `{distribution: {name: rh-dev}, baseConfig: {configMapName: base}, resources: {models: [llama]}}`))
 	refused := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
-	want := `spec.distribution: unknown distribution "rh-dev"; known distributions: meta-reference-gpu, starter; or give an image`
+	want := `spec.distribution: unknown distribution "rh-dev"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or give an image`
 	if diff := cmp.Diff(want, refused.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
 	b.configure(t, operatorconfig.KeyImageOverrides, "other: quay.io/x/other:1")
 	eventually(t, func() error {
 		again := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution)
-		if !strings.Contains(again.Message, "known distributions: meta-reference-gpu, other, starter;") {
+		if !strings.Contains(again.Message, "known distributions: meta-reference-gpu, other, postgres-demo, remote-vllm, starter;") {
 			return fmt.Errorf("message %q", again.Message)
 		}
 		return nil
