@@ -182,7 +182,9 @@ const (
 	EventConfigWarning          = "ConfigWarning"
 	EventRolledBack             = "RolledBack"
 	EventUnsupportedField       = "UnsupportedField"
-	EventAdopted                = "Adopted"
+	// EventCertificateExpires: the server's certificate ends within 14 days.
+	EventCertificateExpires = "CertificateExpires"
+	EventAdopted            = "Adopted"
 	// EventServerReleaseDiffers: the running server is of another release than its
 	// configuration was made for.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"

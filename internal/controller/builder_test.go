@@ -17,10 +17,15 @@ func secret(name, key, value string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{key: value}}
 }
 
-// tlsSecret is a Secret with a certificate that is good for an hour.
+// tlsSecret is a Secret with a certificate that is good for a while.
 func tlsSecret(t *testing.T, name string) *corev1.Secret {
 	t.Helper()
-	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	return tlsSecretUntil(t, name, time.Now().Add(90*24*time.Hour))
+}
+
+func tlsSecretUntil(t *testing.T, name string, end time.Time) *corev1.Secret {
+	t.Helper()
+	certificate, key := testutil.NewCertificate(t, end)
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},

@@ -81,7 +81,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 	s.secrets = values
 	s.references = record.References{Digest: values.Digest(key), Key: key.ID}
 	s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound,
-		"Resolved "+count(references(uses), "secret reference"))
+		"Resolved "+count(references(uses), "secret reference")+r.expiring(s))
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.finish(ctx, s, failure); err != nil {
 		return reconcile.Result{}, err
 	}
-	return result(failure)
+	return result(failure, s.wakeAfter(r.now()))
 }
 
 // runSteps runs the steps until the first failure.
@@ -129,10 +129,11 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 }
 
 // result says when to come back: at a change of something watched, after a
-// while, or with growing delay.
-func result(failure *status.Failure) (reconcile.Result, error) {
+// while, or with growing delay. wake is when time itself changes something; zero:
+// never.
+func result(failure *status.Failure, wake time.Duration) (reconcile.Result, error) {
 	if failure == nil {
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: wake}, nil
 	}
 	switch failure.Retry {
 	case status.Later:
@@ -142,7 +143,7 @@ func result(failure *status.Failure) (reconcile.Result, error) {
 	case status.Quiet:
 		return reconcile.Result{Requeue: true}, nil //nolint:staticcheck // RequeueAfter knows no growing delay, an error is logged as one
 	default:
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: wake}, nil
 	}
 }
 

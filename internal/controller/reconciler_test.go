@@ -65,23 +65,26 @@ func TestClassify(t *testing.T) {
 func TestResult(t *testing.T) {
 	for name, tc := range map[string]struct {
 		failure *status.Failure
+		wake    time.Duration
 		after   time.Duration
 		fails   bool
 	}{
-		"nothing":              {nil, 0, false},
-		"the object's turn":    {&status.Failure{Retry: status.OnObjectChange}, 0, false},
-		"a reference's turn":   {&status.Failure{Retry: status.OnReferenceChange}, 0, false},
-		"somebody else's turn": {&status.Failure{Retry: status.Later}, 5 * time.Minute, false},
-		"growing delay":        {&status.Failure{Retry: status.Backoff}, 0, true},
+		"nothing":               {nil, 0, 0, false},
+		"the object's turn":     {&status.Failure{Retry: status.OnObjectChange}, 0, 0, false},
+		"a reference's turn":    {&status.Failure{Retry: status.OnReferenceChange}, 0, 0, false},
+		"somebody else's turn":  {&status.Failure{Retry: status.Later}, time.Hour, 5 * time.Minute, false},
+		"growing delay":         {&status.Failure{Retry: status.Backoff}, time.Hour, 0, true},
+		"a certificate's end":   {nil, time.Hour, time.Hour, false},
+		"with a failure beside": {&status.Failure{Retry: status.OnReferenceChange}, time.Hour, time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := result(tc.failure)
+			got, err := result(tc.failure, tc.wake)
 			if got != (reconcile.Result{RequeueAfter: tc.after}) || (err != nil) != tc.fails {
 				t.Errorf("result: %+v, %v", got, err)
 			}
 		})
 	}
-	if got, err := result(&status.Failure{Retry: status.Quiet}); got.IsZero() || err != nil {
+	if got, err := result(&status.Failure{Retry: status.Quiet}, time.Hour); got.IsZero() || err != nil {
 		t.Errorf("a quiet failure: %+v, %v; want another attempt and no error", got, err)
 	}
 }

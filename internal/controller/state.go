@@ -58,6 +58,9 @@ type state struct {
 	// notGrown is why the claim is not as large as it should be; nil: it is.
 	notGrown *status.Failure
 
+	// wake is when to look again though nothing changes; zero: never.
+	wake time.Time
+
 	conditions []metav1.Condition
 	events     []event
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -25,6 +26,9 @@ import (
 // Values are the values of referenced Secrets. They print as nothing.
 type Values struct {
 	data map[keyRef][]byte
+	// expiring is the Secret of the certificate that ends first, and when it does.
+	expiring string
+	expiry   time.Time
 }
 
 type keyRef struct{ secret, key string }
@@ -39,6 +43,16 @@ func (v Values) GoString() string { return v.String() }
 func (v Values) Get(secret, key string) ([]byte, bool) {
 	value, ok := v.data[keyRef{secret, key}]
 	return value, ok
+}
+
+// Expiry is the Secret whose certificate ends first, and when it does. Empty: there
+// is no certificate.
+func (v Values) Expiry() (secret string, end time.Time) { return v.expiring, v.expiry }
+
+func (v *Values) expires(secret string, end time.Time) {
+	if v.expiring == "" || end.Before(v.expiry) {
+		v.expiring, v.expiry = secret, end
+	}
 }
 
 // Len is the number of distinct values.
@@ -110,6 +124,9 @@ func Secrets(ctx context.Context, reader client.Reader, query SecretQuery) (Valu
 			problems.add(reason, sentence, use.Path)
 		}
 		values.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
+		if leaf, err := parseCertificate(secret.Data[names.TLSCertificate]); err == nil && use.Purpose == intent.PurposeCertificate {
+			values.expires(use.Secret, leaf.NotAfter)
+		}
 	}
 	return values, problems.failure()
 }

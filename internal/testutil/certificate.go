@@ -22,7 +22,7 @@ func NewCertificate(t testing.TB, notAfter time.Time) (certificate, key []byte) 
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		Subject:      pkix.Name{CommonName: "llama-stack test"},
-		NotBefore:    notAfter.Add(-24 * time.Hour),
+		NotBefore:    notAfter.Add(-365 * 24 * time.Hour),
 		NotAfter:     notAfter,
 		DNSNames:     []string{"localhost"},
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
