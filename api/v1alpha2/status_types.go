@@ -195,7 +195,8 @@ type DistributionConfigStatus struct {
 	// availableDistributions maps known names to images.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers as the server's /v1/providers lists them, secrets redacted.
+	// providers that the running server has, by API and id, as its /v1/providers
+	// lists them. Empty where it does not tell.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 }
@@ -209,7 +210,9 @@ type ProviderInfo struct {
 	ProviderID string `json:"provider_id"`
 	// provider_type in the server.
 	ProviderType string `json:"provider_type"`
-	// config, secrets redacted.
+	// config as the configuration file has it: variables as they are written, never
+	// their values, and credentials in clear text replaced by ********. Unset where
+	// the file is not known.
 	// +optional
 	Config *apiextensionsv1.JSON `json:"config,omitempty"`
 	// health as the server reports it.
@@ -217,12 +220,28 @@ type ProviderInfo struct {
 	Health ProviderHealthStatus `json:"health,omitempty"`
 }
 
-// ProviderHealthStatus is a provider's health as the server reports it.
+// What ProviderHealthStatus.Status may say: the server's own words, and Unknown.
+const (
+	// ProviderHealthOK: the provider's own check succeeds.
+	ProviderHealthOK = "OK"
+	// ProviderHealthError: it fails.
+	ProviderHealthError = "Error"
+	// ProviderHealthNotImplemented: the server checks nothing, as all do from
+	// release 0.3 on.
+	ProviderHealthNotImplemented = "Not Implemented"
+	// ProviderHealthUnknown: the server says something else, or nothing for a while.
+	ProviderHealthUnknown = "Unknown"
+)
+
+// ProviderHealthStatus is a provider's health as the server reports it. No
+// condition depends on it.
 type ProviderHealthStatus struct {
-	// status: OK, Error or Not Implemented.
+	// status: OK, Error, Not Implemented, or Unknown while the server does not
+	// answer. From release 0.3 on servers always say Not Implemented.
 	// +optional
 	Status string `json:"status,omitempty"`
-	// message of the provider.
+	// message says what is wrong, in the operator's words: a provider's own may
+	// quote credentials.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

@@ -125,6 +125,8 @@ type bench struct {
 	account string
 	// dial reaches servers; nil: none can be reached.
 	dial probe.Dial
+	// interval between two questions for the health of providers; zero: as shipped.
+	interval time.Duration
 }
 
 func newBench(t *testing.T) *bench {
@@ -162,7 +164,7 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	}
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
-		QPS: 1000, Burst: 1000, Concurrency: 4,
+		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval,
 	}
 	if options.DialServer = b.dial; b.dial == nil {
 		options.DialServer = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") }

@@ -37,17 +37,25 @@ func wake(stacks chan<- ctrlevent.GenericEvent) func(context.Context, types.Name
 	}
 }
 
-// observeServer notes the version that the running server tells of itself once
-// its roll-out is complete, and warns when it is of another release than the
-// configuration was made for. A server that does not tell is no problem.
+// observeServer notes what the running server tells of itself once its roll-out is
+// complete, and warns when it is of another release than the configuration was made
+// for. A server that does not tell is no problem.
 func (r *Reconciler) observeServer(s *state) {
 	now := &s.object.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.distribution.Image {
 		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
+		forgetProviders(s)
 	}
 	if target, ok := serverOf(s); ok {
-		if version := r.prober.Version(target); version != "" {
-			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = version })
+		answer := r.prober.Ask(target)
+		if answer.Version != "" {
+			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
+		}
+		observeProviders(s, answer)
+	} else {
+		r.prober.Rest(s.name())
+		if scaledToZero(s) {
+			forgetProviders(s)
 		}
 	}
 	s.releaseNote = releaseNote(s)
@@ -93,7 +101,8 @@ func serverOf(s *state) (probe.Target, bool) {
 	}
 	return probe.Target{
 		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec),
-		TLS: servesTLS(&s.deployment.Spec.Template.Spec, names.ServerContainer(s.object.Annotations)),
+		TLS:         servesTLS(&s.deployment.Spec.Template.Spec, names.ServerContainer(s.object.Annotations)),
+		Certificate: certificateOf(s),
 	}, true
 }
 

@@ -2,7 +2,10 @@ package controller_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -20,24 +24,45 @@ import (
 
 // servers stands for the servers of every stack.
 type servers struct {
-	version  atomic.Pointer[string]
-	requests atomic.Int32
+	version   atomic.Pointer[string]
+	providers atomic.Pointer[string]
+	requests  atomic.Int32
 }
 
-// serve lets the test's stacks have servers of this version; empty: they demand
-// authentication, as release 0.2 does.
-func (b *bench) serve(t *testing.T, version string) *servers {
+// ServeHTTP tells the version and the providers; an empty one demands
+// authentication, as servers of release 0.2 do for both.
+func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	version, providers := *s.version.Load(), *s.providers.Load()
+	switch {
+	case r.URL.Path == "/v1/version" && version != "":
+		fmt.Fprintf(w, `{"version": %q}`, version)
+	case r.URL.Path == "/v1/providers" && providers != "":
+		fmt.Fprint(w, providers)
+	default:
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+}
+
+// serve lets the test's stacks have servers of this version, under a certificate
+// when there is one in the Secret.
+func (b *bench) serve(t *testing.T, version string, certificate ...*corev1.Secret) *servers {
 	t.Helper()
 	s := &servers{}
 	s.version.Store(&version)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		s.requests.Add(1)
-		if version := *s.version.Load(); version != "" {
-			fmt.Fprintf(w, `{"version": %q}`, version)
-			return
+	s.providers.Store(new(`{"data": []}`))
+	server := httptest.NewUnstartedServer(s)
+	if len(certificate) == 0 {
+		server.Start()
+	} else {
+		pair, err := tls.X509KeyPair(certificate[0].Data[corev1.TLSCertKey], certificate[0].Data[corev1.TLSPrivateKeyKey])
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.WriteHeader(http.StatusUnauthorized)
-	}))
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // who does not believe it hangs up
+		server.StartTLS()
+	}
 	t.Cleanup(server.Close)
 	b.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
@@ -88,7 +113,7 @@ func TestServerVersion(t *testing.T) {
 	first.stop(t)
 	b.start(t, "version")
 	eventually(t, func() error {
-		if got := asked.requests.Load(); got != 2 {
+		if got := asked.requests.Load(); got != 4 {
 			return fmt.Errorf("%d requests", got)
 		}
 		return nil
@@ -96,8 +121,8 @@ func TestServerVersion(t *testing.T) {
 	if now := b.settled(t, "version"); len(now) != len(seen) {
 		t.Errorf("calls of a restart: %v", now[len(seen):])
 	}
-	if got := asked.requests.Load(); got != 2 {
-		t.Errorf("%d requests, want one for the roll-out and one for the restart", got)
+	if got := asked.requests.Load(); got != 4 {
+		t.Errorf("%d requests, want two for the roll-out and two for the restart", got)
 	}
 }
 

@@ -59,6 +59,9 @@ type Options struct {
 	RelatedImages distribution.Overrides
 	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
 	DialServer probe.Dial
+	// ProbeInterval is the pause between two questions for the health of a server's
+	// providers; zero: the prober's own.
+	ProbeInterval time.Duration
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
 	// Concurrency is how many objects are reconciled at once.
@@ -119,7 +122,9 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	}
 	r := newReconciler(mgr, options, apis)
 	answers := make(chan ctrlevent.GenericEvent)
-	r.prober = probe.New(probe.Options{Dial: options.DialServer, Notify: wake(answers), Log: mgr.GetLogger().WithName("probe")})
+	r.prober = probe.New(probe.Options{
+		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: wake(answers), Log: mgr.GetLogger().WithName("probe"),
+	})
 	read := make(chan ctrlevent.GenericEvent)
 	r.pool = registry.NewPool(registry.PoolOptions{
 		Credentials: r.pullCredentials, Notify: wake(read), Log: mgr.GetLogger().WithName("registry"),

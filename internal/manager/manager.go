@@ -72,7 +72,7 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	err = controller.SetupWithManager(mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
 		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
-		DialServer: options.DialServer, OpenShift: onOpenShift, Concurrency: options.Concurrency,
+		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
 		WatchNamespaces: options.WatchNamespaces,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -39,6 +40,9 @@ type Options struct {
 	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
 	// No argument sets it.
 	DialServer probe.Dial
+	// ProbeInterval is the pause between two questions for the health of a server's
+	// providers; zero: the prober's own. No argument sets it.
+	ProbeInterval time.Duration
 	// Concurrency is how many stacks are reconciled at once.
 	Concurrency int
 }

@@ -2,14 +2,14 @@ package probe
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
-	"encoding/json"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"regexp"
 	"time"
 )
 
@@ -17,36 +17,52 @@ import (
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
-	// timeout of one request. A server that takes in documents answers nothing for
-	// a while; it is asked again later.
-	timeout = 10 * time.Second
-	// maxBody and maxHeader bound what is read of an answer, in bytes.
-	maxBody   = 4 << 10
+	// defaultTimeout of one request, to the last byte of the answer. A server that
+	// takes in documents answers nothing for a while; it is asked again later.
+	defaultTimeout = 10 * time.Second
+	// maxHeader bounds what is read of an answer's header, in bytes.
 	maxHeader = 16 << 10
 )
 
-// versionForm is what a version may look like: it is shown in status, so it must
-// not be just anything that a server says.
-var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]{0,62}$`)
+// client asks strangers: no proxy, no redirect, no connection that stays open.
+type client struct {
+	dial    Dial
+	timeout time.Duration
+}
 
-// newClient makes a client for strangers: no proxy, no redirect, no connection
-// that stays open.
-func newClient(dial Dial) *http.Client {
+// to is a client for one server.
+func (c client) to(target Target) *http.Client {
 	return &http.Client{
-		Timeout: timeout,
+		Timeout: c.timeout,
 		Transport: &http.Transport{
-			DialContext:            dial,
+			DialContext:            c.dial,
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			TLSClientConfig: &tls.Config{
-				// As the kubelet does for probes: certificates are made for the names that
-				// users know a stack by, nothing secret is sent, and the answer is shown only.
+				// Certificates are made for the names that users know a stack by, and not for that of
+				// its Service. The one that the stack was given is told by itself. Where nobody knows
+				// it any will do, as for the kubelet's probes: nothing secret is sent.
 				InsecureSkipVerify: true, //nolint:gosec // see above
+				VerifyConnection:   showing(target.Certificate),
 				NextProtos:         []string{"http/1.1"},
 			},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// showing checks that a server shows the certificate with this SHA-256; empty: any.
+func showing(certificate string) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		if certificate == "" {
+			return nil
+		}
+		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
+		if hex.EncodeToString(sum[:]) != certificate {
+			return errors.New("the server does not show the certificate of its Secret")
+		}
+		return nil
 	}
 }
 
@@ -55,50 +71,36 @@ type finalError struct{ reason string }
 
 func (e *finalError) Error() string { return e.reason }
 
-// version asks a server for its version.
-func version(ctx context.Context, client *http.Client, target Target) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.url(), http.NoBody)
-	if err != nil {
-		return "", &finalError{err.Error()}
-	}
-	request.Header.Set("Accept", "application/json")
-	response, err := client.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("ask for the server's version: %w", err)
-	}
-	defer response.Body.Close()
-	switch code := response.StatusCode; {
-	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
-		return "", fmt.Errorf("ask for the server's version: status %d", code)
-	case code != http.StatusOK:
-		return "", &finalError{fmt.Sprintf("the server answers %s with status %d", versionPath, code)}
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
-	if err != nil {
-		return "", fmt.Errorf("read the server's version: %w", err)
-	}
-	return parse(body)
-}
-
-// parse reads {"version": "0.7.1"}.
-func parse(body []byte) (string, error) {
-	var answer struct {
-		Version string `json:"version"`
-	}
-	if len(body) > maxBody {
-		return "", &finalError{fmt.Sprintf("the answer has more than %d bytes", maxBody)}
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return "", &finalError{"the answer is not JSON"}
-	}
-	if !versionForm.MatchString(answer.Version) {
-		return "", &finalError{"the answer has no version"}
-	}
-	return answer.Version, nil
-}
-
 // final says that asking again is of no use.
 func final(err error) bool {
 	_, ok := errors.AsType[*finalError](err)
 	return ok
+}
+
+// get reads a path of a server, at most so many bytes.
+func (c client) get(ctx context.Context, target Target, path string, most int64) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.url(path), http.NoBody)
+	if err != nil {
+		return nil, &finalError{err.Error()}
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := c.to(target).Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server for %s: %w", path, err)
+	}
+	defer response.Body.Close()
+	switch code := response.StatusCode; {
+	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
+		return nil, fmt.Errorf("ask the server for %s: status %d", path, code)
+	case code != http.StatusOK:
+		return nil, &finalError{fmt.Sprintf("the server answers %s with status %d", path, code)}
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer to %s: %w", path, err)
+	}
+	if int64(len(body)) > most {
+		return nil, &finalError{fmt.Sprintf("the answer to %s has more than %d bytes", path, most)}
+	}
+	return body, nil
 }

@@ -3,13 +3,13 @@ package probe
 import (
 	"context"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -17,11 +17,17 @@ import (
 type Options struct {
 	// Dial reaches servers; nil: by the network and its DNS.
 	Dial Dial
-	// Notify is told of each stack whose server answered. It may block until ctx ends.
+	// Notify is told of each stack whose server said something new. It may block
+	// until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
 	// FirstRetry is the pause after a first attempt that failed; it doubles with
 	// each. Zero: 5 seconds.
 	FirstRetry time.Duration
+	// Interval is the pause between two questions for the health of providers. Zero:
+	// 5 minutes.
+	Interval time.Duration
+	// Timeout of a request. Zero: 10 seconds.
+	Timeout time.Duration
 	// Log gets what only matters when somebody looks for it.
 	Log logr.Logger
 }
@@ -35,28 +41,26 @@ const (
 	// every stack there is.
 	workers   = 4
 	perSecond = 10
+	// defaultInterval makes 100 stacks a request every three seconds. The pause
+	// doubles while a server does not answer, up to longest times that; jitter spreads
+	// the servers over it.
+	defaultInterval = 5 * time.Minute
+	longest         = 12
+	jitter          = 0.2
 )
 
-// Prober asks servers for their version. It is a worker of the manager.
+// Prober asks servers for their version and their providers. It is a worker of
+// the manager.
 type Prober struct {
-	client  *http.Client
-	notify  func(context.Context, types.NamespacedName)
-	log     logr.Logger
-	queue   workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	limiter *rate.Limiter
+	client   client
+	interval time.Duration
+	notify   func(context.Context, types.NamespacedName)
+	log      logr.Logger
+	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	limiter  *rate.Limiter
 
 	mu      sync.Mutex
 	servers map[types.NamespacedName]*server
-}
-
-// server is what is known of one.
-type server struct {
-	target Target
-	// failed attempts for this roll-out.
-	failed int
-	// done: it answered, or will not be asked again.
-	done    bool
-	version string
 }
 
 // New makes a Prober; it asks nothing before Start.
@@ -67,8 +71,15 @@ func New(options Options) *Prober {
 	if options.FirstRetry == 0 {
 		options.FirstRetry = firstRetry
 	}
+	if options.Interval == 0 {
+		options.Interval = defaultInterval
+	}
+	if options.Timeout == 0 {
+		options.Timeout = defaultTimeout
+	}
 	return &Prober{
-		client: newClient(options.Dial), notify: options.Notify, log: options.Log,
+		client:   client{dial: options.Dial, timeout: options.Timeout},
+		interval: options.Interval, notify: options.Notify, log: options.Log,
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](options.FirstRetry, lastRetry)),
 		limiter: rate.NewLimiter(perSecond, perSecond),
@@ -76,19 +87,32 @@ func New(options Options) *Prober {
 	}
 }
 
-// Version is what the server of this roll-out said. Empty: it was not asked yet,
-// and is now, or it cannot be asked. It does not wait.
-func (p *Prober) Version(target Target) string {
+// Ask gives what the server of this roll-out said, and has it asked when it was
+// not yet. It does not wait.
+func (p *Prober) Ask(target Target) Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.servers[target.Stack]
-	if ok && known.target == target {
-		return known.version
+	if !ok || known.target != target {
+		p.servers[target.Stack] = &server{target: target}
+		p.queue.Forget(target.Stack)
+		p.queue.Add(target.Stack)
+		return Answer{}
 	}
-	p.servers[target.Stack] = &server{target: target}
-	p.queue.Forget(target.Stack)
-	p.queue.Add(target.Stack)
-	return ""
+	if known.resting {
+		known.resting = false
+		p.queue.AddAfter(target.Stack, p.pause(known))
+	}
+	return known.answer
+}
+
+// Rest lets a server alone until Ask is called for it: it has no pods that serve.
+func (p *Prober) Rest(stack types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.servers[stack]; ok {
+		known.resting = true
+	}
 }
 
 // Forget drops what is known of a stack that is gone.
@@ -121,55 +145,79 @@ func (p *Prober) next(ctx context.Context) bool {
 		return false
 	}
 	defer p.queue.Done(stack)
-	target, ok := p.waiting(stack)
+	target, version, ok := p.due(stack)
 	if !ok {
 		return true
 	}
-	if p.limiter.Wait(ctx) != nil {
-		return false
-	}
-	version, err := version(ctx, p.client, target)
+	said := p.ask(ctx, target, version)
 	if ctx.Err() != nil {
 		return false
 	}
-	if p.conclude(target, version, err) {
+	if p.conclude(target, said) {
 		p.notify(ctx, stack)
 	}
 	return true
 }
 
-// waiting is the server to ask now, if there still is one.
-func (p *Prober) waiting(stack types.NamespacedName) (Target, bool) {
+// ask asks a server, for its version only when that is not known. Without one it
+// is not asked for anything else.
+func (p *Prober) ask(ctx context.Context, target Target, version string) said {
+	now := said{version: version}
+	if now.version == "" {
+		if now.err = p.limiter.Wait(ctx); now.err == nil {
+			now.version, now.err = p.client.version(ctx, target)
+		}
+	}
+	if now.err == nil {
+		if now.err = p.limiter.Wait(ctx); now.err == nil {
+			now.providers, now.err = p.client.providers(ctx, target)
+		}
+	}
+	return now
+}
+
+// due is the server to ask now, if there still is one, and the version it told
+// before.
+func (p *Prober) due(stack types.NamespacedName) (Target, string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.servers[stack]
-	if !ok || known.done {
-		return Target{}, false
+	if !ok || known.done || known.resting {
+		return Target{}, "", false
 	}
-	return known.target, true
+	return known.target, known.answer.Version, true
 }
 
-// conclude notes the outcome of an attempt; true when there is news to tell. An
-// answer of pods that are gone meanwhile is none.
-func (p *Prober) conclude(target Target, version string, err error) bool {
+// conclude notes the outcome of an attempt and when the next one is; true when
+// there is news to tell. An answer of pods that are gone meanwhile is none.
+func (p *Prober) conclude(target Target, now said) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.servers[target.Stack]
 	if !ok || known.target != target {
 		return false // another roll-out is in the queue
 	}
-	if err == nil {
-		known.version, known.done = version, true
-		p.queue.Forget(target.Stack)
-		return true
+	news := known.hear(now)
+	if now.err != nil {
+		p.log.V(1).Info("Server does not tell what it is", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
 	}
-	known.failed++
-	known.done = final(err) || known.failed >= attempts
-	p.log.V(1).Info("Server does not tell its version", "stack", target.Stack.String(), "error", err.Error(), "again", !known.done)
-	if known.done {
+	switch {
+	case known.done:
 		p.queue.Forget(target.Stack)
-	} else {
+	case known.answer.Concluded:
+		p.queue.Forget(target.Stack)
+		p.queue.AddAfter(target.Stack, p.pause(known))
+	default:
 		p.queue.AddRateLimited(target.Stack)
 	}
-	return false
+	return news
+}
+
+// pause before a server is asked again: none for one that never answered, else
+// longer and longer while it does not.
+func (p *Prober) pause(known *server) time.Duration {
+	if !known.answer.Concluded {
+		return 0
+	}
+	return wait.Jitter(p.interval*time.Duration(min(1<<min(known.failed, 10), longest)), jitter)
 }

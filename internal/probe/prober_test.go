@@ -2,6 +2,8 @@ package probe_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -33,14 +36,22 @@ func stack(name string) types.NamespacedName {
 type bench struct {
 	*probe.Prober
 	requests atomic.Int32
+	// certificate is the SHA-256 of the server's, under TLS.
+	certificate string
 
 	mu        sync.Mutex
+	log       strings.Builder
 	hosts     []string
 	addresses []string
 	told      []string
 }
 
 func start(t *testing.T, handler http.HandlerFunc, secure bool) *bench {
+	t.Helper()
+	return startWith(t, probe.Options{}, handler, secure)
+}
+
+func startWith(t *testing.T, options probe.Options, handler http.HandlerFunc, secure bool) *bench {
 	t.Helper()
 	b := &bench{}
 	counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,24 +64,30 @@ func start(t *testing.T, handler http.HandlerFunc, secure bool) *bench {
 	server := httptest.NewUnstartedServer(counted)
 	if secure {
 		server.StartTLS()
+		sum := sha256.Sum256(server.Certificate().Raw)
+		b.certificate = hex.EncodeToString(sum[:])
 	} else {
 		server.Start()
 	}
 	t.Cleanup(server.Close)
-	b.Prober = probe.New(probe.Options{
-		FirstRetry: retry,
-		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			b.mu.Lock()
-			b.addresses = append(b.addresses, address)
-			b.mu.Unlock()
-			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
-		},
-		Notify: func(_ context.Context, stack types.NamespacedName) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.told = append(b.told, stack.Name)
-		},
-	})
+	options.FirstRetry = retry
+	options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		b.mu.Lock()
+		b.addresses = append(b.addresses, address)
+		b.mu.Unlock()
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	options.Notify = func(_ context.Context, stack types.NamespacedName) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.told = append(b.told, stack.Name)
+	}
+	options.Log = funcr.New(func(prefix, args string) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.log.WriteString(prefix + args + "\n")
+	}, funcr.Options{Verbosity: 1})
+	b.Prober = probe.New(options)
 	b.run(t)
 	return b
 }
@@ -87,6 +104,12 @@ func (b *bench) run(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func (b *bench) logged() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.String()
 }
 
 func (b *bench) toldOf() []string {
@@ -125,8 +148,20 @@ func (b *bench) quiet(t *testing.T) int32 {
 	return last
 }
 
-func answer(version string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"version": %q}`, version) }
+// answer is a server of a version, without providers.
+func answer(version string) http.HandlerFunc { return answering(version, `{"data": []}`) }
+
+func answering(version, providers string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/version":
+			fmt.Fprintf(w, `{"version": %q}`, version)
+		case "/v1/providers":
+			fmt.Fprint(w, providers)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}
 }
 
 // A server is asked once for each roll-out, through its Service, and who wants
@@ -139,7 +174,7 @@ func TestVersion(t *testing.T) {
 			ask := func(target probe.Target) {
 				t.Helper()
 				eventually(t, func() error {
-					if got := b.Version(target); got != "0.7.1" {
+					if got := b.Ask(target).Version; got != "0.7.1" {
 						return fmt.Errorf("version %q", got)
 					}
 					return nil
@@ -147,33 +182,34 @@ func TestVersion(t *testing.T) {
 			}
 			ask(first)
 			ask(first)
-			if got := b.quiet(t); got != 1 {
+			if got := b.quiet(t); got != 2 {
 				t.Errorf("%d requests for one roll-out", got)
 			}
 			second := first
 			second.Rollout = "2"
-			if got := b.Version(second); got != "" {
+			if got := b.Ask(second).Version; got != "" {
 				t.Errorf("the next roll-out has the version %q of the last", got)
 			}
 			ask(second)
-			if got := b.quiet(t); got != 2 {
+			if got := b.quiet(t); got != 4 {
 				t.Errorf("%d requests for two roll-outs", got)
 			}
 			if diff := cmp.Diff([]string{"my", "my"}, b.toldOf()); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]string{"my-service.ns.svc:8321", "my-service.ns.svc:8321"}, b.addresses); diff != "" {
+			const address = "my-service.ns.svc:8321"
+			if diff := cmp.Diff([]string{address, address, address, address}, b.addresses); diff != "" {
 				t.Errorf("addresses (-want +got):\n%s", diff)
 			}
-			if want := "my-service.ns.svc:8321/v1/version"; b.hosts[0] != want {
-				t.Errorf("asked %q, want %q", b.hosts[0], want)
+			if diff := cmp.Diff([]string{address + "/v1/version", address + "/v1/providers"}, b.hosts[:2]); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
 // What may pass is tried again, a few times; what will not change is taken as
-// it is. Neither tells anything.
+// it is. What is told is only that there is nothing to wait for.
 func TestNoVersion(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -216,21 +252,24 @@ func TestNoVersion(t *testing.T) {
 			t.Parallel()
 			b := start(t, tc.handler, false)
 			target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
-			b.Version(target)
+			b.Ask(target)
 			eventually(t, func() error {
 				if got := b.requests.Load(); got != tc.requests {
 					return fmt.Errorf("%d requests, want %d", got, tc.requests)
 				}
 				return nil
 			})
-			if got := b.Version(target); got != "" {
+			if got := b.Ask(target).Version; got != "" {
 				t.Errorf("version %q", got)
 			}
 			if got := b.quiet(t); got != tc.requests {
 				t.Errorf("%d requests, want %d", got, tc.requests)
 			}
-			if told := b.toldOf(); len(told) > 0 {
-				t.Errorf("told %v", told)
+			if diff := cmp.Diff(probe.Answer{Concluded: true}, b.Ask(target)); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"my"}, b.toldOf()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -248,17 +287,17 @@ func TestRetries(t *testing.T) {
 		answer("1.5.0")(w, r)
 	}, false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
-	b.Version(target)
+	b.Ask(target)
 	if got := b.quiet(t); got != 5 {
 		t.Errorf("%d requests, want 5", got)
 	}
 	good.Store(true)
-	if got := b.Version(target); got != "" || b.quiet(t) != 5 {
+	if got := b.Ask(target).Version; got != "" || b.quiet(t) != 5 {
 		t.Errorf("asked again without a roll-out, version %q", got)
 	}
 	target.Rollout = "2"
 	eventually(t, func() error {
-		if got := b.Version(target); got != "1.5.0" {
+		if got := b.Ask(target).Version; got != "1.5.0" {
 			return fmt.Errorf("version %q", got)
 		}
 		return nil
@@ -272,7 +311,7 @@ func TestForget(t *testing.T) {
 	ask := func() {
 		t.Helper()
 		eventually(t, func() error {
-			if b.Version(target) == "" {
+			if b.Ask(target).Version == "" {
 				return errors.New("no version")
 			}
 			return nil
@@ -280,10 +319,10 @@ func TestForget(t *testing.T) {
 	}
 	ask()
 	b.Forget(target.Stack)
-	if got := b.quiet(t); got != 1 {
-		t.Errorf("%d requests, want 1", got)
+	if got := b.quiet(t); got != 2 {
+		t.Errorf("%d requests, want 2", got)
 	}
-	if got := b.Version(target); got != "" {
+	if got := b.Ask(target).Version; got != "" {
 		t.Errorf("remembers version %q", got)
 	}
 	ask()
@@ -302,7 +341,7 @@ func TestRate(t *testing.T) {
 	began := time.Now()
 	const stacks = 20
 	for i := range stacks {
-		b.Version(probe.Target{Stack: stack(fmt.Sprintf("s%d", i)), Rollout: "1", Port: 8321})
+		b.Ask(probe.Target{Stack: stack(fmt.Sprintf("s%d", i)), Rollout: "1", Port: 8321})
 	}
 	eventually(t, func() error {
 		if got := len(b.toldOf()); got != stacks {
@@ -310,8 +349,8 @@ func TestRate(t *testing.T) {
 		}
 		return nil
 	})
-	// The first ten are free, the others come ten a second.
-	if took := time.Since(began); took < 800*time.Millisecond {
+	// Two requests each: the first ten are free, the others come ten a second.
+	if took := time.Since(began); took < 2800*time.Millisecond {
 		t.Errorf("%d servers were asked in %v", stacks, took)
 	}
 	if got := most.Load(); got > 4 {

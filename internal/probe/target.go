@@ -10,8 +10,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// versionPath answers without authentication from release 0.3 on.
-const versionPath = "/v1/version"
+const (
+	// versionPath answers without authentication from release 0.3 on.
+	versionPath = "/v1/version"
+	// providersPath wants authentication where the server does.
+	providersPath = "/v1/providers"
+)
 
 // Target is a stack's server. It has no address of its own: what is asked is the
 // stack's Service, and nothing else.
@@ -24,12 +28,15 @@ type Target struct {
 	Port int32
 	// TLS says that the server speaks HTTPS.
 	TLS bool
+	// Certificate is the SHA-256 of the one that the server has to show, in hex.
+	// Empty: it is not known, and any will do.
+	Certificate string
 }
 
 // url is independent of the cluster's domain.
-func (t Target) url() string {
+func (t Target) url(path string) string {
 	host := names.Service(t.Stack.Name) + "." + t.Stack.Namespace + ".svc"
-	address := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(int(t.Port))), Path: versionPath}
+	address := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(int(t.Port))), Path: path}
 	if t.TLS {
 		address.Scheme = "https"
 	}

@@ -1,8 +1,10 @@
 package resolve
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -79,4 +81,15 @@ func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
 			return block
 		}
 	}
+}
+
+// Fingerprint is the SHA-256, in hex, of the certificate that a server with this
+// chain shows; empty when the chain has none.
+func Fingerprint(chain []byte) string {
+	certificate, err := parseCertificate(chain)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(certificate.Raw)
+	return hex.EncodeToString(sum[:])
 }

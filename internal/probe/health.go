@@ -1,0 +1,63 @@
+package probe
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// health is what a server says of a provider, in words of ours: its own quote
+// addresses and credentials.
+func health(status, message string) v1alpha2.ProviderHealthStatus {
+	switch status {
+	case v1alpha2.ProviderHealthOK, v1alpha2.ProviderHealthNotImplemented:
+		return v1alpha2.ProviderHealthStatus{Status: status}
+	case v1alpha2.ProviderHealthError:
+		return v1alpha2.ProviderHealthStatus{Status: status, Message: trouble(message) + "; the server's log has the details"}
+	default:
+		return v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthUnknown}
+	}
+}
+
+// troubles are what the providers' own messages are known by.
+var troubles = []struct {
+	pattern *regexp.Regexp
+	words   string
+}{
+	{regexp.MustCompile(`(?i)\b(error code|status( code)?):? 40[13]\b|unauthori[sz]ed|authentication`), "The provider's service refuses the credentials"},
+	{regexp.MustCompile(`(?i)\b(error code|status( code)?):? 429\b|rate limit`), "The provider's service is asked too often"},
+	{regexp.MustCompile(`(?i)\b(error code|status( code)?):? 5\d\d\b`), "The provider's service has a problem"},
+	{regexp.MustCompile(`(?i)time(d )?[- ]?out`), "The provider's service does not answer in time"},
+	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
+}
+
+func trouble(message string) string {
+	for _, known := range troubles {
+		if known.pattern.MatchString(message) {
+			return known.words
+		}
+	}
+	return "The provider reports an error"
+}
+
+// tellsHealth says that a server checks at least one of its providers. Most
+// releases do not, and what they say is the same until the next roll-out.
+func tellsHealth(providers []v1alpha2.ProviderInfo) bool {
+	return slices.ContainsFunc(providers, func(p v1alpha2.ProviderInfo) bool {
+		return p.Health.Status != v1alpha2.ProviderHealthNotImplemented
+	})
+}
+
+// unknown is the list without what it says of health.
+func unknown(providers []v1alpha2.ProviderInfo) []v1alpha2.ProviderInfo {
+	list := slices.Clone(providers)
+	for i := range list {
+		if list[i].Health.Status != v1alpha2.ProviderHealthNotImplemented {
+			list[i].Health = v1alpha2.ProviderHealthStatus{
+				Status: v1alpha2.ProviderHealthUnknown, Message: "The server has not answered for a while",
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,71 @@
+package probe
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+const (
+	// maxAnswer bounds what is read of the answer to providersPath, in bytes: it
+	// holds the settings of every provider, which are dropped.
+	maxAnswer = 512 << 10
+	// maxProviders bounds the list, which is kept in an object's status.
+	maxProviders = 200
+)
+
+// nameForm is what names of APIs, providers and their types look like. They are
+// shown in status.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
+
+// providers asks a server for its providers. Their settings are not among what is
+// kept: the server fills in its environment, and hides of the secrets in it only
+// those under a few names.
+func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.ProviderInfo, error) {
+	body, err := c.get(ctx, target, providersPath, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	return parseProviders(body)
+}
+
+// parseProviders reads {"data": [{"api", "provider_id", "provider_type",
+// "health": {"status", "message"}}]}. The list is sorted: servers of one stack
+// need not agree on the order. An entry with an odd name is left out.
+func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
+	var answer struct {
+		Data []struct {
+			API    string `json:"api"`
+			ID     string `json:"provider_id"`
+			Type   string `json:"provider_type"`
+			Health struct {
+				Status  string `json:"status"`
+				Message string `json:"message"`
+			} `json:"health"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // whose error may quote the answer
+		return nil, &finalError{"the answer with the providers is not JSON, or of another shape"}
+	}
+	if len(answer.Data) > maxProviders {
+		return nil, &finalError{fmt.Sprintf("the answer has more than %d providers", maxProviders)}
+	}
+	list := []v1alpha2.ProviderInfo{}
+	for _, p := range answer.Data {
+		if !nameForm.MatchString(p.API) || !nameForm.MatchString(p.ID) || !nameForm.MatchString(p.Type) {
+			continue
+		}
+		list = append(list, v1alpha2.ProviderInfo{
+			API: p.API, ProviderID: p.ID, ProviderType: p.Type, Health: health(p.Health.Status, p.Health.Message),
+		})
+	}
+	slices.SortStableFunc(list, func(a, b v1alpha2.ProviderInfo) int {
+		return cmp.Or(cmp.Compare(a.API, b.API), cmp.Compare(a.ProviderID, b.ProviderID), cmp.Compare(a.ProviderType, b.ProviderType))
+	})
+	return list, nil
+}

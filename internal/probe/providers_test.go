@@ -1,0 +1,287 @@
+package probe_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+)
+
+const canary = "cAnArY-7d1f"
+
+func provider(api, id, providerType, status, message string) v1alpha2.ProviderInfo {
+	return v1alpha2.ProviderInfo{
+		API: api, ProviderID: id, ProviderType: providerType, Health: v1alpha2.ProviderHealthStatus{Status: status, Message: message},
+	}
+}
+
+// entry is a provider as a server lists it.
+func entry(id, status, message string) string {
+	return fmt.Sprintf(`{"api": "inference", "provider_id": %q, "provider_type": "remote::vllm",
+		"config": {"api_token": %q, "host": %q}, "health": {"status": %q, "message": %q}}`,
+		id, canary, ":"+canary+"@redis", status, message)
+}
+
+func listing(entries ...string) string { return `{"data": [` + strings.Join(entries, ",") + `]}` }
+
+// Of what a server lists, names and health are kept, in an order of their own, and
+// nothing that could be a secret.
+func TestProviders(t *testing.T) {
+	const vllmType = "remote::vllm"
+	const details = "; the server's log has the details"
+	vllm := func(status, message string) []v1alpha2.ProviderInfo {
+		return []v1alpha2.ProviderInfo{provider("inference", "vllm", vllmType, status, message)}
+	}
+	failing := func(message string) string { return listing(entry("vllm", "Error", message)) }
+	for name, tc := range map[string]struct {
+		answer string
+		want   []v1alpha2.ProviderInfo
+	}{
+		"none": {`{"data": []}`, []v1alpha2.ProviderInfo{}},
+		"sorted": {
+			listing(`{"api": "safety", "provider_id": "a", "provider_type": "inline::llama-guard", "health": {"status": "Not Implemented"}}`,
+				entry("z", "Not Implemented", "not "+canary), entry("b", "Not Implemented", "")),
+			[]v1alpha2.ProviderInfo{
+				provider("inference", "b", vllmType, "Not Implemented", ""), provider("inference", "z", vllmType, "Not Implemented", ""),
+				provider("safety", "a", "inline::llama-guard", "Not Implemented", ""),
+			},
+		},
+		"healthy":            {listing(entry("vllm", "OK", canary)), vllm("OK", "")},
+		"word of its own":    {listing(entry("vllm", canary, canary)), vllm("Unknown", "")},
+		"without health":     {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm"}`), vllm("Unknown", "")},
+		"health is null":     {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": null}`), vllm("Unknown", "")},
+		"credentials":        {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service refuses the credentials"+details)},
+		"too often":          {failing("Error code: 429 " + canary), vllm("Error", "The provider's service is asked too often"+details)},
+		"its own problem":    {failing("status: 503 " + canary), vllm("Error", "The provider's service has a problem"+details)},
+		"timeout":            {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
+		"unreachable":        {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
+		"something else":     {failing(canary), vllm("Error", "The provider reports an error"+details)},
+		"odd names are left": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""), entry(strings.Repeat("x", 200), "OK", ""), entry("vllm", "OK", "")), vllm("OK", "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, answering("0.2.20", tc.answer), false)
+			target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
+			got := b.answered(t, target)
+			if diff := cmp.Diff(probe.Answer{Version: "0.2.20", Providers: tc.want, Concluded: true}, got); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			if text := fmt.Sprintf("%+v", got) + b.logged(); strings.Contains(text, canary) {
+				t.Errorf("a secret is shown:\n%s", text)
+			}
+		})
+	}
+}
+
+// answered waits for what a server said.
+func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
+	t.Helper()
+	var answer probe.Answer
+	eventually(t, func() error {
+		if answer = b.Ask(target); !answer.Concluded {
+			return errors.New("no answer yet")
+		}
+		return nil
+	})
+	return answer
+}
+
+// Where a server lists no providers its version stays, and it is not asked for
+// ever; whatever it sends, nothing of it is logged.
+func TestNoProviders(t *testing.T) {
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			fmt.Fprint(w, canary)
+		}
+	}
+	text := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+	}
+	many := strings.Split(strings.Repeat(entry("vllm", "OK", "")+"\n", 201), "\n")[:201]
+	for name, tc := range map[string]struct {
+		handler  http.HandlerFunc
+		requests int32 // beside that for the version
+	}{
+		"authentication": {status(401), 1},
+		"forbidden":      {status(403), 1},
+		"no such path":   {status(404), 1},
+		"server error":   {status(500), 5},
+		"busy":           {status(429), 5},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere/"+canary, http.StatusFound)
+		}, 1},
+		"not JSON":      {text(canary), 1},
+		"cut off":       {text(`{"data": [{"api": "` + canary), 1},
+		"no data":       {text(`{"detail": "` + canary + `"}`), 1},
+		"data is null":  {text(`{"data": null}`), 1},
+		"another shape": {text(`{"data": {"inference": "` + canary + `"}}`), 1},
+		"an odd entry":  {text(`{"data": ["` + canary + `"]}`), 1},
+		"deeply nested": {text(`{"data": [{"config": ` + strings.Repeat("[", 100_000) + `}]}`), 1},
+		"too many":      {text(listing(many...)), 1},
+		"too large":     {text(listing(entry("vllm", "OK", strings.Repeat("x", 600<<10)))), 1},
+		"endless": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {
+					return
+				}
+			}
+		}, 1},
+		"hanging": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5},
+		"dripping": {func(w http.ResponseWriter, r *http.Request) {
+			tick := time.NewTicker(10 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				select {
+				case <-r.Context().Done():
+					return
+				case <-tick.C:
+					fmt.Fprint(w, " ")
+					_ = http.NewResponseController(w).Flush() // it hangs up
+				}
+			}
+		}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := startWith(t, probe.Options{Timeout: 200 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/version" {
+					answer("0.7.1")(w, r)
+					return
+				}
+				tc.handler(w, r)
+			}, false)
+			target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
+			if diff := cmp.Diff(probe.Answer{Version: "0.7.1", Concluded: true}, b.answered(t, target)); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			if got := b.quiet(t); got != 1+tc.requests {
+				t.Errorf("%d requests, want %d", got, 1+tc.requests)
+			}
+			if log := b.logged(); strings.Contains(log, canary) || !strings.Contains(log, "my") {
+				t.Errorf("log:\n%s", log)
+			}
+		})
+	}
+}
+
+// A server with the certificate of its Secret is believed, one with another is not
+// even asked. Where the certificate is not known any will do.
+func TestCertificate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		certificate func(shown string) string
+		want        string
+		requests    int32
+	}{
+		"its own":   {func(shown string) string { return shown }, "0.7.1", 2},
+		"another":   {func(string) string { return strings.Repeat("0", 64) }, "", 0},
+		"not known": {func(string) string { return "" }, "0.7.1", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, answer("0.7.1"), true)
+			got := b.answered(t, probe.Target{
+				Stack: stack("my"), Rollout: "1", Port: 8321, TLS: true, Certificate: tc.certificate(b.certificate),
+			})
+			if got.Version != tc.want || b.requests.Load() != tc.requests {
+				t.Errorf("version %q after %d requests, want %q after %d", got.Version, b.requests.Load(), tc.want, tc.requests)
+			}
+			if reason := "does not show the certificate"; strings.Contains(b.logged(), reason) != (tc.want == "") {
+				t.Errorf("log:\n%s", b.logged())
+			}
+		})
+	}
+}
+
+// A server that checks its providers is asked again and again, and only a change
+// is told. One that has not answered twice leaves the health unknown.
+func TestHealth(t *testing.T) {
+	const interval = 20 * time.Millisecond
+	var status atomic.Pointer[string]
+	set := func(s string) { status.Store(&s) }
+	set("OK")
+	b := startWith(t, probe.Options{Interval: interval}, func(w http.ResponseWriter, r *http.Request) {
+		if s := *status.Load(); s != "" {
+			answering("0.2.20", listing(entry("vllm", s, "")))(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}, false)
+	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
+	told := 0
+	expect := func(want string) {
+		t.Helper()
+		eventually(t, func() error {
+			answer := b.Ask(target)
+			if len(answer.Providers) != 1 || answer.Providers[0].Health.Status != want {
+				return fmt.Errorf("answer %+v, want %q", answer, want)
+			}
+			return nil
+		})
+		told++
+		after := b.requests.Load() + 4
+		eventually(t, func() error {
+			if got := b.requests.Load(); got < after {
+				return fmt.Errorf("%d requests", got)
+			}
+			return nil
+		})
+		if got := len(b.toldOf()); got != told {
+			t.Errorf("told %d times, want %d", got, told)
+		}
+	}
+	expect("OK")
+	set("Error")
+	expect("Error")
+	set("")
+	expect("Unknown")
+	set("OK")
+	expect("OK")
+
+	b.Rest(target.Stack)
+	rests := b.quiet(t)
+	b.Ask(target)
+	eventually(t, func() error {
+		if got := b.requests.Load(); got == rests {
+			return fmt.Errorf("%d requests, and the server serves again", got)
+		}
+		return nil
+	})
+	target.Rollout = "2"
+	expect("OK")
+	b.Forget(target.Stack)
+	b.quiet(t)
+}
+
+// While a server does not answer it is asked less and less.
+func TestHealthBacksOff(t *testing.T) {
+	var dead atomic.Bool
+	b := startWith(t, probe.Options{Interval: retry}, func(w http.ResponseWriter, r *http.Request) {
+		if dead.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		answering("0.2.20", listing(entry("vllm", "OK", "")))(w, r)
+	}, false)
+	b.answered(t, probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321})
+	dead.Store(true)
+	before, since := b.requests.Load(), time.Now()
+	eventually(t, func() error {
+		if got := b.requests.Load() - before; got < 6 {
+			return fmt.Errorf("%d requests", got)
+		}
+		return nil
+	})
+	// 1 (which may be over), 2, 4, 8, 12 and 12 intervals.
+	if took := time.Since(since); took < 38*retry {
+		t.Errorf("asked six times in %v", took)
+	}
+}

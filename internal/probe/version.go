@@ -1,0 +1,37 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+)
+
+// maxVersion bounds what is read of the answer to versionPath, in bytes.
+const maxVersion = 4 << 10
+
+// versionForm is what a version may look like: it is shown in status, so it must
+// not be just anything that a server says.
+var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]{0,62}$`)
+
+// version asks a server for its version.
+func (c client) version(ctx context.Context, target Target) (string, error) {
+	body, err := c.get(ctx, target, versionPath, maxVersion)
+	if err != nil {
+		return "", err
+	}
+	return parseVersion(body)
+}
+
+// parseVersion reads {"version": "0.7.1"}.
+func parseVersion(body []byte) (string, error) {
+	var answer struct {
+		Version string `json:"version"`
+	}
+	if json.Unmarshal(body, &answer) != nil { // whose error may quote the answer
+		return "", &finalError{"the answer with the version is not JSON, or of another shape"}
+	}
+	if !versionForm.MatchString(answer.Version) {
+		return "", &finalError{"the answer has no version"}
+	}
+	return answer.Version, nil
+}
