@@ -55,7 +55,7 @@ func TestEvents(t *testing.T) {
 		})
 	}
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonSecretNotFound)
-	expect("SecretResolutionFailed")
+	expect(v1alpha2.EventSecretResolutionFailed)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	expect("ConfigGenerated, DeploymentUpdated, SecretResolutionFailed")

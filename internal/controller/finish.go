@@ -33,7 +33,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	now := &s.object.Status
 	summary := status.Summarize(status.Input{
 		Generation: s.object.Generation, Previous: previous.Status.Conditions, Observed: s.conditions, Failure: failure,
-		Deleting: s.object.DeletionTimestamp != nil, Now: timestamp(r.now()),
+		Overdue: s.overdue, Deleting: s.object.DeletionTimestamp != nil, Now: timestamp(r.now()),
 	})
 	now.Conditions, now.Phase = summary.Conditions, summary.Phase
 	now.ObservedGeneration = s.object.Generation
@@ -85,7 +85,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 		return err
 	}
 	observed := status.Workload(s.deployment, s.replicaSets, pods)
-	s.conditions = append(s.conditions, observed.Conditions...)
+	s.conditions, s.overdue = append(s.conditions, observed.Conditions...), observed.Overdue
 	s.object.Status.Replicas = observed.Replicas
 	s.object.Status.AvailableReplicas = observed.AvailableReplicas
 	if failure == nil && s.object.DeletionTimestamp == nil {

@@ -61,6 +61,8 @@ type state struct {
 	// wake is when to look again though nothing changes; zero: never.
 	wake time.Time
 
+	// overdue says that the roll-out is past its deadline.
+	overdue    bool
 	conditions []metav1.Condition
 	events     []event
 }

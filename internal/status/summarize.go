@@ -45,6 +45,8 @@ type Input struct {
 	Observed []metav1.Condition
 	// Failure that ended it, nil when every step succeeded.
 	Failure *Failure
+	// Overdue: a roll-out that would have to be complete goes on.
+	Overdue bool
 	// Deleting: the object has a deletion timestamp.
 	Deleting bool
 	// Now dates the conditions whose status changes.
@@ -78,8 +80,9 @@ func Summarize(in Input) Summary {
 
 	ready := readiness(conditions)
 	set(&conditions, ready, in)
-	set(&conditions, stalled(in.Failure), in)
-	set(&conditions, reconciling(ready, in.Failure), in)
+	stalled := stalled(ready, in)
+	set(&conditions, stalled, in)
+	set(&conditions, reconciling(ready, stalled), in)
 	dropFalse(&conditions)
 	slices.SortStableFunc(conditions, func(a, b metav1.Condition) int {
 		return cmp.Compare(rank(a.Type), rank(b.Type))
@@ -180,18 +183,24 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 	}
 }
 
-func stalled(failure *Failure) metav1.Condition {
+// stalled is True for a failure that only a change of the object mends, for a
+// Deployment that somebody rolled back, and for a roll-out past its deadline, which
+// kstatus calls failed in a Deployment, too.
+func stalled(ready metav1.Condition, in Input) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonProgressing}
-	if failure != nil && failure.Retry == OnObjectChange {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, failure.Reason, failure.Message
+	switch {
+	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, in.Failure.Reason, in.Failure.Message
+	case ready.Status != metav1.ConditionTrue && in.Failure == nil &&
+		(ready.Reason == v1alpha2.ReasonRolledBack || in.Overdue && ready.Reason == v1alpha2.ReasonRolloutFailed):
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, ready.Reason, ready.Message
 	}
 	return condition
 }
 
-func reconciling(ready metav1.Condition, failure *Failure) metav1.Condition {
+func reconciling(ready, stalled metav1.Condition) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha2.ConditionReconciling, Status: metav1.ConditionFalse, Reason: ready.Reason}
-	terminal := failure != nil && failure.Retry == OnObjectChange
-	if ready.Status != metav1.ConditionTrue && !terminal && ready.Reason != v1alpha2.ReasonRolledBack {
+	if ready.Status != metav1.ConditionTrue && stalled.Status != metav1.ConditionTrue {
 		condition.Status, condition.Message = metav1.ConditionTrue, ready.Message
 	}
 	return condition

@@ -135,7 +135,7 @@ func TestSummarize(t *testing.T) {
 				condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))},
 			phase: v1alpha2.PhaseFailed,
 			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False RolledBack", "Degraded": "True RolledBack", "ConfigReady": "True DistributionDefaultUsed",
+				"Ready": "False RolledBack", "Degraded": "True RolledBack", "Stalled": "True RolledBack", "ConfigReady": "True DistributionDefaultUsed",
 			}),
 		},
 		{
@@ -146,6 +146,26 @@ func TestSummarize(t *testing.T) {
 			want: merged(brief(healthy()), map[string]string{
 				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Reconciling": "True RolloutFailed",
 				"ConfigReady": "True DistributionDefaultUsed",
+			}),
+		},
+		{
+			name: "pods crash past the deadline",
+			in: status.Input{Overdue: true, Observed: with(healthy(),
+				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
+			phase: v1alpha2.PhaseFailed,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Stalled": "True RolloutFailed",
+				"ConfigReady": "True DistributionDefaultUsed",
+			}),
+		},
+		{
+			name: "a secret goes past the deadline",
+			in: status.Input{Overdue: true, Failure: missing, Previous: healthy(), Observed: with(healthy(),
+				condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
+			phase: v1alpha2.PhasePending,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Available": "False RolloutFailed",
+				"Reconciling": "True SecretNotFound", "ConfigReady": "True DistributionDefaultUsed",
 			}),
 		},
 		{

@@ -19,6 +19,8 @@ type Observation struct {
 	Replicas int32
 	// AvailableReplicas is how many of them serve, of whichever configuration.
 	AvailableReplicas int32
+	// Overdue: the roll-out is past its deadline. It goes on all the same.
+	Overdue bool
 }
 
 const (
@@ -37,12 +39,30 @@ func Workload(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []co
 			unknown(v1alpha2.ConditionAvailable), unknown(v1alpha2.ConditionDeploymentReady), unknown(v1alpha2.ConditionHealthCheck),
 		}}
 	}
-	available := availability(deployment, sets, pods)
+	overdue := isOverdue(deployment)
+	available := availability(deployment, sets, pods, overdue)
 	return Observation{
 		Conditions:        []metav1.Condition{available, deploymentReady(available), healthCheck(available)},
 		Replicas:          deployment.Status.Replicas,
 		AvailableReplicas: deployment.Status.AvailableReplicas,
+		Overdue:           overdue && available.Status != metav1.ConditionTrue,
 	}
+}
+
+func isOverdue(deployment *appsv1.Deployment) bool {
+	return isSeen(deployment) && progressReason(deployment) == deadlineExceeded
+}
+
+// isSeen says that the Deployment's status is about its present spec.
+func isSeen(deployment *appsv1.Deployment) bool {
+	return deployment.Status.ObservedGeneration >= deployment.Generation
+}
+
+func progressReason(deployment *appsv1.Deployment) string {
+	if progress := findDeploymentCondition(deployment, deploymentProgressing); progress != nil {
+		return progress.Reason
+	}
+	return ""
 }
 
 func unknown(condition string) metav1.Condition {
@@ -52,13 +72,13 @@ func unknown(condition string) metav1.Condition {
 	}
 }
 
-func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod) metav1.Condition {
+func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod, overdue bool) metav1.Condition {
 	wanted := int32(1)
 	if deployment.Spec.Replicas != nil {
 		wanted = *deployment.Spec.Replicas
 	}
 	state := deployment.Status
-	seen := state.ObservedGeneration >= deployment.Generation
+	seen := isSeen(deployment)
 	if wanted == 0 && seen {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonScaledToZero, "Scaled to zero replicas, as asked for")
 	}
@@ -68,13 +88,11 @@ func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods 
 	if seen && serving >= wanted && state.UpdatedReplicas >= wanted && state.Replicas == state.UpdatedReplicas {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
 	}
-	progress := findDeploymentCondition(deployment, deploymentProgressing)
-	overdue := seen && progress != nil && progress.Reason == deadlineExceeded
 	trouble := findTrouble(deployment, current, pods, overdue)
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}
-	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen && progress != nil && progress.Reason == newSetAvailable), message)
+	return available(metav1.ConditionFalse, unavailableReason(trouble, overdue, seen && progressReason(deployment) == newSetAvailable), message)
 }
 
 func unavailableReason(trouble trouble, overdue, wasComplete bool) string {

@@ -75,6 +75,27 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// Every condition, reason and event that the code writes is asserted by name in a
+// test of the controller, whose tests run on a real API server.
+func TestConditionsHaveATest(t *testing.T) {
+	tested := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), "internal/controller/*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d tests, error %v", len(files), err)
+	}
+	for _, path := range files {
+		if file := parse(t, path); file.Name.Name == "controller_test" {
+			collectNames(file, tested)
+		}
+	}
+	used := usedNames(t)
+	for name := range constants(t, "api/v1alpha2/conditions.go") {
+		if used[name] && !tested[name] && !slices.Contains(neverShown, name) {
+			t.Errorf("no test in internal/controller names v1alpha2.%s", name)
+		}
+	}
+}
+
 // constants are the string constants of a file by name.
 func constants(t *testing.T, path string) map[string]string {
 	t.Helper()
@@ -104,20 +125,25 @@ func usedNames(t *testing.T) map[string]bool {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		ast.Inspect(parse(t, path), func(node ast.Node) bool {
-			if selector, ok := node.(*ast.SelectorExpr); ok {
-				if pkg, ok := selector.X.(*ast.Ident); ok && pkg.Name == "v1alpha2" {
-					used[selector.Sel.Name] = true
-				}
-			}
-			return true
-		})
+		collectNames(parse(t, path), used)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return used
+}
+
+// collectNames adds the names of the API package that a file uses.
+func collectNames(file *ast.File, names map[string]bool) {
+	ast.Inspect(file, func(node ast.Node) bool {
+		if selector, ok := node.(*ast.SelectorExpr); ok {
+			if pkg, ok := selector.X.(*ast.Ident); ok && pkg.Name == "v1alpha2" {
+				names[selector.Sel.Name] = true
+			}
+		}
+		return true
+	})
 }
 
 var optionRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|([^|]*)\\|")

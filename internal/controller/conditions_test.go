@@ -1,0 +1,355 @@
+package controller_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// picture is what a user sees of a stack at one moment.
+type picture struct {
+	Phase v1alpha2.Phase
+	// Conditions as status and reason, by type.
+	Conditions map[string]string
+	// Tools is the stack's state for tools that follow kstatus.
+	Tools status.Status
+}
+
+func (b *bench) picture(t *testing.T, name string) picture {
+	t.Helper()
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	b.get(t, name, live)
+	computed, err := status.Compute(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, name, stack)
+	seen := picture{Phase: stack.Status.Phase, Conditions: map[string]string{}, Tools: computed.Status}
+	for _, condition := range stack.Status.Conditions {
+		seen.Conditions[condition.Type] = string(condition.Status) + " " + condition.Reason
+		if condition.ObservedGeneration != stack.Generation {
+			seen.Conditions[condition.Type] += " of an older generation"
+		}
+	}
+	return seen
+}
+
+// shows waits until a stack looks like this.
+func (b *bench) shows(t *testing.T, name string, want picture) {
+	t.Helper()
+	eventually(t, func() error {
+		if diff := cmp.Diff(want, b.picture(t, name)); diff != "" {
+			return fmt.Errorf("stack %s (-want +got):\n%s", name, diff)
+		}
+		return nil
+	})
+}
+
+// with is a picture's conditions with others in their place; an empty one takes
+// its own away.
+func with(conditions map[string]string, others ...string) map[string]string {
+	changed := maps.Clone(conditions)
+	for i := 0; i < len(others); i += 2 {
+		if changed[others[i]] = others[i+1]; others[i+1] == "" {
+			delete(changed, others[i])
+		}
+	}
+	return changed
+}
+
+// kubectlWait is what kubectl wait does with the stack, which is to be over soon.
+func (b *bench) kubectlWait(t *testing.T, name, condition string) (string, error) {
+	t.Helper()
+	data, err := plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(config, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(), "--kubeconfig", config, "--namespace", b.namespace,
+		"wait", "--for=condition="+condition, "--timeout=1s", "llsd/"+name)
+	command.Stdout, command.Stderr = &out, &out
+	err = command.Run()
+	return out.String(), err
+}
+
+// waits says for which conditions kubectl wait goes on.
+func (b *bench) waits(t *testing.T, name string, want map[string]bool) {
+	t.Helper()
+	for condition, goesOn := range want {
+		if out, err := b.kubectlWait(t, name, condition); (err == nil) != goesOn {
+			t.Errorf("kubectl wait for %s: %s (error %v), want it to go on: %t", condition, out, err, goesOn)
+		}
+	}
+}
+
+const (
+	ready     = v1alpha2.ConditionReady
+	available = v1alpha2.ConditionAvailable
+)
+
+// inForce are the conditions of a stack whose children are applied and whose pods
+// start.
+var inForce = map[string]string{
+	ready:                                 "False " + v1alpha2.ReasonRolloutInProgress,
+	v1alpha2.ConditionValidationSucceeded: "True " + v1alpha2.ReasonSpecValid,
+	v1alpha2.ConditionSecretsResolved:     "True " + v1alpha2.ReasonNoSecretsReferenced,
+	v1alpha2.ConditionConfigGenerated:     "True " + v1alpha2.ReasonConfigGenerationSucceeded,
+	v1alpha2.ConditionConfigReady:         "True " + v1alpha2.ReasonConfigGenerationSucceeded,
+	v1alpha2.ConditionDeploymentUpdated:   "True " + v1alpha2.ReasonDeploymentUpdateSucceeded,
+	v1alpha2.ConditionServiceReady:        "True " + v1alpha2.ReasonServiceReady,
+	available:                             "False " + v1alpha2.ReasonRolloutInProgress,
+	v1alpha2.ConditionDeploymentReady:     "False " + v1alpha2.ReasonRolloutInProgress,
+	v1alpha2.ConditionHealthCheck:         "False " + v1alpha2.ReasonHealthCheckFailed,
+	v1alpha2.ConditionReconciling:         "True " + v1alpha2.ReasonRolloutInProgress,
+}
+
+// served are those of one that does what was asked for.
+var served = with(inForce,
+	ready, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
+	available, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
+	v1alpha2.ConditionDeploymentReady, "True "+v1alpha2.ReasonDeploymentReady,
+	v1alpha2.ConditionHealthCheck, "True "+v1alpha2.ReasonHealthCheckPassed,
+	v1alpha2.ConditionReconciling, "",
+)
+
+// A stack as users, kubectl wait and tools that follow kstatus see it, from its
+// first moment to its last.
+func TestConditionsOfALife(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "life")
+	stack := b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`)
+	stack.Finalizers = []string{"example.com/somebody-else"}
+	b.create(t, stack)
+	b.shows(t, "my", picture{v1alpha2.PhaseInitializing, inForce, status.InProgressStatus})
+	b.waits(t, "my", map[string]bool{ready: false, available: false})
+
+	b.rollOut(t, "my")
+	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
+	b.waits(t, "my", map[string]bool{ready: true, available: true})
+
+	// A release that the spec does not fit leaves what runs as it is.
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Distribution.Version = "1.0" })
+	waiting := "Unknown " + v1alpha2.ReasonWaiting
+	failed := "False " + v1alpha2.ReasonUpgradeConfigFailure
+	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(served,
+		ready, failed, v1alpha2.ConditionConfigGenerated, failed, v1alpha2.ConditionConfigReady, failed,
+		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionServiceReady, waiting,
+		v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonUpgradeConfigFailure), status.FailedStatus})
+	b.waits(t, "my", map[string]bool{ready: false, available: true})
+
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Spec.Distribution.Version = ""
+		stack.Spec.Workload.Replicas = new(int32(0))
+	})
+	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	b.rollOut(t, "my")
+	zero := "True " + v1alpha2.ReasonScaledToZero
+	b.shows(t, "my", picture{v1alpha2.PhaseReady, with(served, ready, zero, available, zero,
+		v1alpha2.ConditionHealthCheck, "Unknown "+v1alpha2.ReasonScaledToZero), status.CurrentStatus})
+	b.waits(t, "my", map[string]bool{ready: true, available: true})
+
+	b.get(t, "my", stack)
+	if err := b.Delete(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		if seen := b.picture(t, "my"); seen.Phase != v1alpha2.PhaseTerminating || seen.Tools != status.TerminatingStatus {
+			return fmt.Errorf("phase %s, for tools %s", seen.Phase, seen.Tools)
+		}
+		return nil
+	})
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Finalizers = nil })
+	for _, reason := range []string{v1alpha2.EventConfigGenerated, v1alpha2.EventDeploymentUpdated, v1alpha2.EventConfigGenerationFailed} {
+		if got := b.reasons(t); !strings.Contains(got, reason) {
+			t.Errorf("events %q, want %s among them", got, reason)
+		}
+	}
+}
+
+// A Deployment that somebody rolled back stays so, and is no progress for tools.
+func TestConditionsOfARollback(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "rollback")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	before := &appsv1.Deployment{}
+	b.get(t, "my", before)
+	set := b.replicaSet(t, "my", appsv1.ReplicaSetStatus{})
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
+	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	// As the Deployment controller counts the revisions of an undo.
+	set.Annotations["deployment.kubernetes.io/revision"], set.Annotations["deployment.kubernetes.io/revision-history"] = "3", "1"
+	if err := b.Update(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	undone := &appsv1.Deployment{}
+	b.get(t, "my", undone)
+	undone.Spec.Template = before.Spec.Template
+	if err := b.Update(t.Context(), undone); err != nil {
+		t.Fatal(err)
+	}
+	b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack)
+	b.rollOut(t, "my")
+	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(served, ready, "False "+v1alpha2.ReasonRolledBack,
+		v1alpha2.ConditionDegraded, "True "+v1alpha2.ReasonRolledBack, v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolledBack), status.FailedStatus})
+	eventually(t, func() error {
+		if got := b.reasons(t); !strings.Contains(got, v1alpha2.EventRolledBack) {
+			return fmt.Errorf("events %q", got)
+		}
+		return nil
+	})
+}
+
+// A volume that is gone, and one that waits.
+func TestConditionsOfStorage(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "storage")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	claim := &corev1.PersistentVolumeClaim{}
+	b.get(t, "my-pvc", claim)
+	claim.Status.Phase = corev1.ClaimLost
+	if err := b.Status().Update(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageLost)
+	b.condition(t, "my", ready, v1alpha2.ReasonStorageLost)
+}
+
+// An object that has our labels and no controller is taken, and that is told.
+func TestEventOfAnAdoption(t *testing.T) {
+	b := newBench(t)
+	b.create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
+	b.start(t, "adoption")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	eventually(t, func() error {
+		if got := b.reasons(t); !strings.Contains(got, v1alpha2.EventAdopted) {
+			return fmt.Errorf("events %q", got)
+		}
+		return nil
+	})
+}
+
+// denied answers requests for Secrets as an API server does whose permissions
+// were taken away.
+type denied struct{ next http.RoundTripper }
+
+func (d denied) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/secrets/vllm-creds") {
+		return d.next.RoundTrip(request)
+	}
+	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"secrets \"vllm-creds\" is forbidden: a test"}`
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: request,
+	}, nil
+}
+
+// What nobody expected is shown as the defect that it is, and tried again.
+func TestConditionsOfADefect(t *testing.T) {
+	b := newBench(t)
+	b.create(t, secret("vllm-creds", "token", "sk-abc"))
+	b.start(t, "defect", func(next http.RoundTripper) http.RoundTripper { return denied{next} })
+	b.create(t, b.stack(t, "my", fullSpec))
+	condition := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonInternalError)
+	if !strings.Contains(condition.Message, `secrets "vllm-creds" is forbidden: a test`) {
+		t.Errorf("message %s", condition.Message)
+	}
+	if seen := b.picture(t, "my"); seen.Phase != v1alpha2.PhasePending || seen.Tools != status.InProgressStatus {
+		t.Errorf("phase %s, for tools %s", seen.Phase, seen.Tools)
+	}
+}
+
+// What never ran, and why.
+func TestConditionsOfAFailure(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "failure")
+	waiting := "Unknown " + v1alpha2.ReasonWaiting
+	notYet := with(inForce,
+		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionServiceReady, waiting, available, waiting,
+		v1alpha2.ConditionDeploymentReady, waiting, v1alpha2.ConditionHealthCheck, waiting, v1alpha2.ConditionReconciling, "")
+	for _, tc := range []struct {
+		name, spec, reason string
+		conditions         map[string]string
+	}{
+		{
+			"no-such-provider", `{distribution: {name: starter}, providers: {inference: {provider: vlm}}}`, v1alpha2.ReasonConfigGenerationFailed,
+			with(notYet, v1alpha2.ConditionConfigGenerated, "False "+v1alpha2.ReasonConfigGenerationFailed,
+				v1alpha2.ConditionConfigReady, "False "+v1alpha2.ReasonConfigGenerationFailed),
+		},
+		{
+			"one-variable-of-two-ids", `
+distribution: {name: starter}
+providers:
+  inference:
+  - {id: a-b, provider: vllm, endpoint: "http://a", apiKey: {secretKeyRef: {name: one, key: token}}}
+  - {id: a.b, provider: vllm, endpoint: "http://b", apiKey: {secretKeyRef: {name: two, key: token}}}
+`, v1alpha2.ReasonInvalidSpec,
+			with(notYet, v1alpha2.ConditionValidationSucceeded, "False "+v1alpha2.ReasonInvalidSpec,
+				v1alpha2.ConditionSecretsResolved, waiting, v1alpha2.ConditionConfigGenerated, waiting, v1alpha2.ConditionConfigReady, waiting),
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b.create(t, b.stack(t, tc.name, tc.spec))
+			b.shows(t, tc.name, picture{v1alpha2.PhaseFailed, with(tc.conditions,
+				ready, "False "+tc.reason, v1alpha2.ConditionStalled, "True "+tc.reason), status.FailedStatus})
+			b.waits(t, tc.name, map[string]bool{ready: false, available: false, v1alpha2.ConditionStalled: true})
+		})
+	}
+	eventually(t, func() error {
+		if got := b.reasons(t); got != v1alpha2.EventConfigGenerationFailed {
+			return fmt.Errorf("events %q", got)
+		}
+		return nil
+	})
+}
+
+// A roll-out past its deadline is a failure for tools, as a Deployment's own is,
+// until it gets through after all.
+func TestConditionsPastTheDeadline(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "deadline")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	b.progress(t, "my", "ProgressDeadlineExceeded")
+	failed := "False " + v1alpha2.ReasonRolloutFailed
+	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(inForce, ready, failed, available, failed, v1alpha2.ConditionDeploymentReady, failed,
+		v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed), status.FailedStatus})
+	b.rollOut(t, "my")
+	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
+}
+
+// change writes a change of a stack as it is now.
+func (b *bench) change(t *testing.T, name string, change func(*v1alpha2.LlamaStackDistribution)) {
+	t.Helper()
+	eventually(t, func() error {
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, name, stack)
+		change(stack)
+		return b.Update(t.Context(), stack)
+	})
+}
