@@ -98,7 +98,8 @@ func (r *Reconciler) byHostname() handler.EventHandler {
 func (r *Reconciler) wakeRivals(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "Operator config cannot be read")
+		// At the start of the operator, when every stack is reconciled anyway.
+		log.FromContext(ctx).V(1).Info("Operator config cannot be read yet", "error", err.Error())
 		return
 	}
 	cluster := render.Cluster{Ingress: render.Ingress(config.Ingress)}

@@ -154,7 +154,7 @@ func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 // stacksWhere are the stacks that concern finds concerned.
 func (r *Reconciler) stacksWhere(ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool) []reconcile.Request {
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks); err != nil {
+	if err := r.cache.List(ctx, &stacks, client.UnsafeDisableDeepCopy); err != nil { // only read
 		// At the start of the operator, when every stack is reconciled anyway.
 		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
 		return nil
