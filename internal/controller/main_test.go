@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -67,7 +66,7 @@ func runTests(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}()
-	if err := installOperatorsRights(); err != nil {
+	if err := plane.InstallRights(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -78,38 +77,6 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	return code
-}
-
-// installOperatorsRights applies the shipped RBAC: the operator in these tests
-// may do what it may do in a cluster, and nothing else.
-func installOperatorsRights() error {
-	admin, err := plane.Client()
-	if err != nil {
-		return err
-	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: names.OperatorNamespace}}
-	if err := admin.Create(context.Background(), namespace); err != nil {
-		return err
-	}
-	files, err := filepath.Glob(filepath.Join(testutil.Root(), "config", "rbac", "*.yaml"))
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if filepath.Base(file) == "kustomization.yaml" {
-			continue
-		}
-		objects, err := testutil.ReadObjects(file)
-		if err != nil {
-			return err
-		}
-		for _, object := range objects {
-			if err := admin.Create(context.Background(), object); err != nil {
-				return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
-			}
-		}
-	}
-	return nil
 }
 
 // bench is one test's namespace and the operators that run in it.
@@ -154,11 +121,7 @@ type operator struct {
 // other tests' operators. Its version tells its calls from those of others.
 func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper) *operator {
 	t.Helper()
-	config := rest.CopyConfig(plane.Config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + names.OperatorNamespace + ":" + cmp.Or(b.account, names.OperatorServiceAccount),
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + names.OperatorNamespace, "system:authenticated"},
-	}
+	config := plane.As(cmp.Or(b.account, names.OperatorServiceAccount))
 	for _, wrap := range wraps {
 		config.Wrap(wrap)
 	}

@@ -140,36 +140,8 @@ func startCluster(t *testing.T) *cluster {
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	c.startControllers(t)
+	testutil.RunControllers(t, c.kubeconfig, []string{"deployment-controller", "replicaset-controller"})
 	return c
-}
-
-func (c *cluster) startControllers(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	command := exec.CommandContext(ctx, filepath.Join(filepath.Dir(testutil.Kubectl()), "kube-controller-manager"),
-		"--kubeconfig="+c.kubeconfig, "--authentication-kubeconfig="+c.kubeconfig, "--authorization-kubeconfig="+c.kubeconfig,
-		"--controllers=deployment-controller,replicaset-controller", "--leader-elect=false", "--secure-port=0",
-		"--cert-dir="+t.TempDir())
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	command.Stdout, command.Stderr = log, log
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 10 * time.Second
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		err := command.Wait()
-		t.Logf("the controllers ended: %v", err)
-		if t.Failed() {
-			written, _ := os.ReadFile(log.Name())
-			t.Logf("they said:\n%s", written)
-		}
-	})
 }
 
 func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *plan.Plan {

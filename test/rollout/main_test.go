@@ -1,0 +1,248 @@
+package rollout_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	patience = 60 * time.Second
+	poll     = 50 * time.Millisecond
+	// healthAnnotation of a pod says what becomes of it: healthy, unless it says ill.
+	healthAnnotation = "test/health"
+	ill              = "ill"
+)
+
+// cluster is an API server with the controllers that a stack meets, and the operator.
+type cluster struct {
+	client.Client
+	plane      *testutil.ControlPlane
+	kubeconfig string
+	log        *lockedBuffer
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), log: &lockedBuffer{}}
+	ctrl.SetLogger(zap.New(zap.WriteTo(c.log)))
+	var err error
+	if c.plane, err = testutil.Start(testutil.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := c.plane.InstallRights(); err != nil {
+		t.Fatal(err)
+	}
+	config, err := c.plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.Client, err = c.plane.Client(); err != nil {
+		t.Fatal(err)
+	}
+	testutil.RunControllers(t, c.kubeconfig, []string{
+		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "namespace-controller",
+		"horizontal-pod-autoscaler-controller", "persistentvolumeclaim-protection-controller",
+	}, "--horizontal-pod-autoscaler-sync-period=1s")
+	c.runOperator(t)
+	c.runKubelet(t)
+	return c
+}
+
+// runOperator runs the operator under the shipped ServiceAccount. No server answers it.
+func (c *cluster) runOperator(t *testing.T) {
+	t.Helper()
+	options := manager.Options{
+		MetricsBindAddress: "0", HealthProbeBindAddress: "0", QPS: 1000, Burst: 1000, Concurrency: 4,
+		DialServer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") },
+	}
+	mgr, err := manager.New(c.plane.As(names.OperatorServiceAccount), options, "rollout", func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the operator ended with: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("the operator said:\n%s", c.log.String())
+		}
+	})
+}
+
+// runKubelet makes of pods what their annotation says.
+func (c *cluster) runKubelet(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
+			var pods corev1.PodList
+			_ = c.List(ctx, &pods) // the next round has them
+			for i := range pods.Items {
+				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
+					patch := client.MergeFrom(pod.DeepCopy())
+					pod.Status = statusOf(pod)
+					_ = c.Status().Patch(ctx, pod, patch) // the next round sees it
+				}
+			}
+			return false, nil
+		})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+func statusOf(pod *corev1.Pod) corev1.PodStatus {
+	container := corev1.ContainerStatus{Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image}
+	if pod.Annotations[healthAnnotation] == ill {
+		container.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+		container.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 7}
+		container.RestartCount = 3
+		return corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{container}}
+	}
+	container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{}
+	return corev1.PodStatus{
+		Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{container},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}},
+	}
+}
+
+// bench is one test's namespace.
+type bench struct {
+	*cluster
+	namespace string
+}
+
+func (c *cluster) newBench(t *testing.T) *bench {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "rollout-"}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return &bench{c, namespace.Name}
+}
+
+// apply writes a stack.
+func (b *bench) apply(t *testing.T, name, spec string) {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	stack.Namespace, stack.Name = b.namespace, name
+	err := b.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	stack.Spec = v1alpha2.LlamaStackDistributionSpec{}
+	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
+		t.Fatal(err)
+	}
+	write := func() error { return b.Update(t.Context(), stack) }
+	if err != nil {
+		write = func() error { return b.Create(t.Context(), stack) }
+	}
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) get(t *testing.T, name string, into client.Object) {
+	t.Helper()
+	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: name}, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually polls until check is content.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("not within %v: %v", patience, last)
+	}
+}
+
+// condition waits until the stack has a condition with this reason and gives it.
+func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condition {
+	t.Helper()
+	var found metav1.Condition
+	eventually(t, func() error {
+		object := &v1alpha2.LlamaStackDistribution{}
+		if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: stack}, object); err != nil {
+			return err
+		}
+		for _, condition := range object.Status.Conditions {
+			if condition.Type == name && condition.Reason == reason && condition.ObservedGeneration == object.Generation {
+				found = condition
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition %s with reason %s of generation %d in %+v", name, reason, object.Generation, object.Status.Conditions)
+	})
+	return found
+}
+
+// kubectl runs the real one in the test's namespace.
+func (b *bench) kubectl(t *testing.T, arguments ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
+		append([]string{"--kubeconfig=" + b.kubeconfig, "--namespace=" + b.namespace}, arguments...)...)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+}
+
+// lockedBuffer is what the operator logs.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.String()
+}

@@ -1,0 +1,302 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// One control plane for all, each test in a namespace of its own.
+func TestRollOuts(t *testing.T) {
+	c := startCluster(t)
+	for name, test := range map[string]func(*testing.T, *bench){
+		"a change whose pods do not become ready": testFailingChange,
+		"scaled to zero and back":                 testScaling,
+		"an autoscaler's replicas":                testAutoscaler,
+		"deleted":                                 testDeletion,
+		"orphaned and made again":                 testOrphans,
+		"deleted with its namespace":              testNamespaceDeletion,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, c.newBench(t)) })
+	}
+}
+
+func configured(model, health string) string {
+	return fmt.Sprintf(`{distribution: {name: starter}, resources: {models: [%s]}, workload: {overrides: {podAnnotations: {%s: %s}}}}`,
+		model, healthAnnotation, health)
+}
+
+// pods gives the stack's pods that serve and all the others.
+func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
+	t.Helper()
+	var pods corev1.PodList
+	if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace), client.MatchingLabels(names.Selector(stack))); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}) {
+			serving = append(serving, pod.Name)
+		} else {
+			others = append(others, pod.Name)
+		}
+	}
+	return serving, others
+}
+
+// A new configuration whose pods do not become ready leaves the old ones serving
+// and says why; who rolls back is not fought, and the next change takes effect.
+func testFailingChange(t *testing.T, b *bench) {
+	b.apply(t, "my", configured("one", "well"))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	before, _ := b.pods(t, "my")
+	first := &appsv1.Deployment{}
+	b.get(t, "my", first)
+
+	b.apply(t, "my", configured("two", ill))
+	eventually(t, func() error {
+		available := b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed)
+		if want := `0/1 replicas available with current config: container "llama-stack" crashed with exit code 7`; !strings.HasPrefix(available.Message, want) {
+			return fmt.Errorf("message %q, want %q", available.Message, want)
+		}
+		return nil
+	})
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stack)
+	if stack.Status.AvailableReplicas != 1 || stack.Status.Phase != v1alpha2.PhaseFailed {
+		t.Errorf("%d replicas available, phase %s; want the old one, and Failed", stack.Status.AvailableReplicas, stack.Status.Phase)
+	}
+	if serving, _ := b.pods(t, "my"); !slices.Equal(serving, before) {
+		t.Errorf("pods %v serve, want %v", serving, before)
+	}
+
+	b.kubectl(t, "rollout", "undo", "deployment/my")
+	degraded := b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack)
+	eventually(t, func() error {
+		if serving, others := b.pods(t, "my"); !slices.Equal(serving, before) || len(others) > 0 {
+			return fmt.Errorf("pods %v serve and %v do not", serving, others)
+		}
+		return nil
+	})
+	if ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolledBack); ready.Message != degraded.Message {
+		t.Errorf("Ready says %q, Degraded %q", ready.Message, degraded.Message)
+	}
+	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
+	now := &appsv1.Deployment{}
+	b.get(t, "my", now)
+	if got, want := configMapOf(now), configMapOf(first); got != want {
+		t.Errorf("the pods mount %q, want %q", got, want)
+	}
+	b.get(t, configMapOf(first), &corev1.ConfigMap{})
+
+	b.apply(t, "my", configured("three", "well"))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.get(t, "my", stack)
+	if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
+		t.Errorf("still degraded: %+v", stack.Status.Conditions)
+	}
+}
+
+// configMapOf is the ConfigMap with the configuration that the pods mount.
+func configMapOf(deployment *appsv1.Deployment) string {
+	for _, volume := range deployment.Spec.Template.Spec.Volumes {
+		if volume.ConfigMap != nil {
+			return volume.ConfigMap.Name
+		}
+	}
+	return ""
+}
+
+// serves waits until so many pods serve and no other is there.
+func (b *bench) serves(t *testing.T, stack string, want int) {
+	t.Helper()
+	eventually(t, func() error {
+		if serving, others := b.pods(t, stack); len(serving) != want || len(others) > 0 {
+			return fmt.Errorf("pods %v serve and %v do not, want %d", serving, others, want)
+		}
+		return nil
+	})
+}
+
+func testScaling(t *testing.T, b *bench) {
+	b.apply(t, "my", `{distribution: {name: starter}}`)
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.kubectl(t, "scale", "llsd/my", "--replicas=0")
+	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero)
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
+	b.serves(t, "my", 0)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	eventually(t, func() error {
+		b.get(t, "my", stack)
+		if stack.Status.Phase != v1alpha2.PhaseReady || stack.Status.Replicas != 0 || stack.Status.AvailableReplicas != 0 {
+			return fmt.Errorf("status %+v", stack.Status)
+		}
+		return nil
+	})
+	b.kubectl(t, "scale", "llsd/my", "--replicas=2")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.serves(t, "my", 2)
+	b.kubectl(t, "wait", "--for=condition=Ready", "llsd/my", "--timeout=20s")
+	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
+}
+
+// What the autoscaler decides stays, whatever else changes; that the cluster has
+// no metrics is told in its words.
+func testAutoscaler(t *testing.T, b *bench) {
+	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
+	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.serves(t, "my", 3)
+	b.apply(t, "my", fmt.Sprintf(autoscaled, "two"))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.serves(t, "my", 3)
+	degraded := b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive)
+	if want := `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): the HPA was unable to compute the replica count: `; !strings.HasPrefix(degraded.Message, want) {
+		t.Errorf("message %q, want %q at its beginning", degraded.Message, want)
+	}
+	b.kubectl(t, "wait", "--for=condition=Ready", "llsd/my", "--timeout=20s")
+}
+
+const everyChild = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}
+storage:
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: postgres}}}
+networking: {expose: {hostname: %s.example.com}, allowedFrom: {namespaces: [web]}}
+workload:
+  autoscaling: {minReplicas: 2, maxReplicas: 3}
+  podDisruptionBudget: {minAvailable: 1}
+  storage: {size: 1Gi, accessModes: [ReadWriteMany], retainOnDelete: %t}
+`
+
+func (b *bench) credentials(t *testing.T) {
+	t.Helper()
+	secret := &corev1.Secret{StringData: map[string]string{"token": "sk-abc", "postgres": "postgresql://llama:pass-word@db:5432/llama"}}
+	secret.Namespace, secret.Name = b.namespace, "creds"
+	if err := b.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// children are the names of a stack's objects by kind, pods and ReplicaSets too.
+func (b *bench) children(t *testing.T, stack string) []string {
+	t.Helper()
+	var found []string
+	for _, list := range []client.ObjectList{
+		&appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{},
+		&corev1.ConfigMapList{}, &corev1.SecretList{}, &corev1.PersistentVolumeClaimList{}, &networkingv1.IngressList{},
+		&networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
+	} {
+		labels := client.MatchingLabels{names.LabelInstance: stack}
+		if err := b.List(t.Context(), list, client.InNamespace(b.namespace), labels); err != nil {
+			t.Fatal(err)
+		}
+		items, err := meta.ExtractList(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range items {
+			found = append(found, fmt.Sprintf("%T %s", item, item.(client.Object).GetName()))
+		}
+	}
+	return found
+}
+
+func (b *bench) remains(t *testing.T, stack string, want ...string) {
+	t.Helper()
+	eventually(t, func() error {
+		if got := b.children(t, stack); !slices.Equal(got, want) {
+			return fmt.Errorf("children of %q: %v, want %v", stack, got, want)
+		}
+		return nil
+	})
+}
+
+// Everything goes with its stack, in either order of deletion; the claim stays
+// where that was asked for, and is found again.
+func testDeletion(t *testing.T, b *bench) {
+	b.credentials(t)
+	for _, name := range []string{"gone", "kept", "foreground"} {
+		b.apply(t, name, fmt.Sprintf(everyChild, name, name == "kept"))
+	}
+	for _, name := range []string{"gone", "kept", "foreground"} {
+		b.condition(t, name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+		if got := b.children(t, name); len(got) < 12 {
+			t.Errorf("children of %q: %v", name, got)
+		}
+	}
+	b.kubectl(t, "delete", "llsd", "gone", "kept", "--timeout=30s")
+	b.kubectl(t, "delete", "llsd", "foreground", "--cascade=foreground", "--timeout=60s")
+	b.remains(t, "gone")
+	b.remains(t, "foreground")
+	b.remains(t, "kept", "*v1.PersistentVolumeClaim kept-pvc")
+	b.get(t, "creds", &corev1.Secret{})
+
+	claim := &corev1.PersistentVolumeClaim{}
+	b.get(t, "kept-pvc", claim)
+	b.apply(t, "kept", fmt.Sprintf(everyChild, "kept", false))
+	b.condition(t, "kept", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	again := &corev1.PersistentVolumeClaim{}
+	b.get(t, "kept-pvc", again)
+	if again.UID != claim.UID || len(again.OwnerReferences) != 1 {
+		t.Errorf("claim %s with owners %v, want %s with the stack as its owner", again.UID, again.OwnerReferences, claim.UID)
+	}
+	b.kubectl(t, "delete", "llsd", "kept", "--timeout=30s")
+	b.remains(t, "kept")
+}
+
+// Who deletes a stack and leaves its objects finds the same pods when it is made
+// again.
+func testOrphans(t *testing.T, b *bench) {
+	b.credentials(t)
+	b.apply(t, "my", fmt.Sprintf(everyChild, "orphans", false))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.serves(t, "my", 2)
+	before := b.children(t, "my")
+	b.kubectl(t, "delete", "llsd", "my", "--cascade=orphan", "--timeout=30s")
+	b.apply(t, "my", fmt.Sprintf(everyChild, "orphans", false))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.remains(t, "my", before...)
+	b.kubectl(t, "delete", "llsd", "my", "--timeout=30s")
+	b.remains(t, "my")
+}
+
+// A namespace goes with its stacks, though the operator would make again whatever
+// goes before they do, and nobody is told of failures.
+func testNamespaceDeletion(t *testing.T, b *bench) {
+	b.credentials(t)
+	for _, name := range []string{"one", "two"} {
+		b.apply(t, name, fmt.Sprintf(everyChild, name, name == "two"))
+		b.condition(t, name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	}
+	before := len(b.log.String())
+	began := time.Now()
+	b.kubectl(t, "delete", "namespace", b.namespace, "--timeout=60s")
+	t.Logf("the namespace went in %v", time.Since(began))
+	err := b.Get(t.Context(), client.ObjectKey{Name: b.namespace}, &corev1.Namespace{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("the namespace is still there: %v", err)
+	}
+	for line := range strings.Lines(b.log.String()[before:]) {
+		if strings.Contains(line, `"level":"error"`) && strings.Contains(line, b.namespace) {
+			t.Errorf("the operator complains: %s", line)
+		}
+	}
+}
