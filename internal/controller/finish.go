@@ -40,6 +40,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if err := r.describe(ctx, s); err != nil {
 		return err
 	}
+	stacks.observe(s.object)
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}
@@ -52,6 +53,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if err == nil {
 		r.statuses.remember(written)
 		r.report(s, &previous.Status)
+		countChange(s.object, &previous.Status)
 	}
 	return nil
 }

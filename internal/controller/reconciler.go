@@ -154,6 +154,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.configMaps.Forget(name)
 	r.references.forget(name)
 	r.statuses.forget(name)
+	stacks.forget(name)
 	r.pool.Forget(name)
 	r.prober.Forget(name)
 }

@@ -12,7 +12,11 @@ import (
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -66,6 +70,10 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for account, code := range map[string]int{"scraper": http.StatusOK, "stranger": http.StatusForbidden} {
+		token := tokenOf(t, admin, account, code == http.StatusOK)
+		expect(t, output, "https://"+metrics+"/metrics", code, "Authorization", "Bearer "+token)
+	}
 	if holder := leaseHolder(t, admin); holder == "" {
 		t.Error("nobody holds the lease")
 	}
@@ -83,6 +91,35 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// tokenOf makes a ServiceAccount, which may read metrics or not, and a token of it.
+func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) string {
+	t.Helper()
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account}}
+	made := []client.Object{owner}
+	if mayRead {
+		objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config", "rbac", "metrics_role.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := objects[len(objects)-1]
+		made = append(made, reader, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: account},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: reader.GetKind(), Name: reader.GetName()},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: owner.Namespace, Name: account}},
+		})
+	}
+	for _, object := range made {
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var request authenticationv1.TokenRequest
+	if err := admin.SubResource("token").Create(t.Context(), owner, &request); err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
 func leaseHolder(t *testing.T, c client.Client) string {
 	t.Helper()
 	var lease coordinationv1.Lease
@@ -95,14 +132,15 @@ func leaseHolder(t *testing.T, c client.Client) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// expect polls until the address answers with the status.
-func expect(t *testing.T, output fmt.Stringer, url string, code int) {
+// expect polls until the address answers with the status, asked with a header or
+// none.
+func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...string) {
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	var last string
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 		var got int
-		got, last = ask(ctx, web, url)
+		got, last = ask(ctx, web, url, header...)
 		return got == code, nil
 	})
 	if err != nil {
@@ -111,10 +149,13 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int) {
 }
 
 // ask gives the status, 0 without an answer, and what there is to say about it.
-func ask(ctx context.Context, web *http.Client, url string) (code int, text string) {
+func ask(ctx context.Context, web *http.Client, url string, header ...string) (code int, text string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, err.Error()
+	}
+	if len(header) > 0 {
+		request.Header.Set(header[0], header[1])
 	}
 	response, err := web.Do(request)
 	if err != nil {

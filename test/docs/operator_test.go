@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,10 +14,15 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// operatorPage is about the operator's ConfigMap.
-const operatorPage = "docs/operator.md"
+const (
+	// operatorPage is about the operator's ConfigMap.
+	operatorPage = "docs/operator.md"
+	// metricsPage is about the operator's metrics.
+	metricsPage = "docs/metrics.md"
+)
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
 
@@ -54,5 +61,37 @@ func expectConfig(t *testing.T, data map[string]string) {
 	_, errs := operatorconfig.Read(&corev1.ConfigMap{Data: data}, operatorconfig.Config{})
 	for _, err := range errs {
 		t.Errorf("an example is refused: %s", strings.TrimSpace(err.Error()))
+	}
+}
+
+var metricName = regexp.MustCompile(`"(llama_stack_operator_[a-z_]+)"`)
+
+// The page has the metrics that the controller makes, and no others.
+func TestMetrics(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), "internal/controller/*metrics.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range metricName.FindAllStringSubmatch(string(text), -1) {
+			made = append(made, match[1])
+		}
+	}
+	var documented []string
+	for line := range strings.SplitSeq(readPage(t, metricsPage).section(t, "What there is"), "\n") {
+		if name, found := strings.CutPrefix(line, "| `"); found {
+			name, _, _ = strings.Cut(name, "`")
+			documented = append(documented, name)
+		}
+	}
+	slices.Sort(made)
+	slices.Sort(documented)
+	if diff := cmp.Diff(made, documented); diff != "" || len(made) == 0 {
+		t.Errorf("%s (-code +page):\n%s", metricsPage, diff)
 	}
 }

@@ -1,0 +1,106 @@
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// sample is what a scraper sees of a metric by its labels; of a histogram the
+// number of observations.
+func sample(t *testing.T, name string, labels map[string]string) (value float64, found bool) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			has := map[string]string{}
+			for _, label := range metric.GetLabel() {
+				has[label.GetName()] = label.GetValue()
+			}
+			if family.GetName() == "llama_stack_operator_"+name && cmp.Equal(has, labels) {
+				return metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount()), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Metrics follow a stack from its first status to its end.
+func TestStackMetrics(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "metrics")
+	generated, failed := map[string]string{"result": "generated"}, map[string]string{"result": "failed"}
+	before := map[string]float64{}
+	before["generated"], _ = sample(t, "config_generations_total", generated)
+	before["failed"], _ = sample(t, "config_generations_total", failed)
+	before["ready"], _ = sample(t, "stack_ready_seconds", map[string]string{})
+	is := func(condition string) string {
+		value, found := sample(t, "stack_condition", map[string]string{"namespace": b.namespace, "name": "my", "type": condition})
+		return fmt.Sprint(value, found)
+	}
+	shows := func(want map[string]string) {
+		t.Helper()
+		eventually(t, func() error {
+			got := map[string]string{}
+			for condition := range want {
+				got[condition] = is(condition)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				return fmt.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			return nil
+		})
+	}
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
+	shows(map[string]string{ready: "0 true", v1alpha2.ConditionConfigGenerated: "1 true", v1alpha2.ConditionReconciling: "1 true"})
+	count, _ := sample(t, "stacks", map[string]string{"phase": "Initializing", "release": "0.7"})
+	if count < 1 {
+		t.Errorf("%v stacks are Initializing", count)
+	}
+	b.rollOut(t, "my")
+	shows(map[string]string{ready: "1 true", v1alpha2.ConditionReconciling: "0 false"})
+	count, _ = sample(t, "stacks", map[string]string{"phase": "Ready", "release": "0.7"})
+	if count < 1 {
+		t.Errorf("%v stacks are Ready", count)
+	}
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Spec = b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`).Spec
+	})
+	shows(map[string]string{ready: "0 true", v1alpha2.ConditionStalled: "1 true"})
+	eventually(t, func() error {
+		for name, labels := range map[string]map[string]string{"generated": generated, "failed": failed} {
+			if now, _ := sample(t, "config_generations_total", labels); now < before[name]+1 {
+				return fmt.Errorf("%v were %s, %v before", now, name, before[name])
+			}
+		}
+		if now, _ := sample(t, "stack_ready_seconds", map[string]string{}); now < before["ready"]+1 {
+			return fmt.Errorf("%v became ready, %v before", now, before["ready"])
+		}
+		return nil
+	})
+	stack := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stack)
+	if err := b.Delete(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+	shows(map[string]string{ready: "0 false", v1alpha2.ConditionStalled: "0 false"})
+
+	problems, err := testutil.GatherAndLint(metrics.Registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		if strings.HasPrefix(problem.Metric, "llama_stack_operator_") {
+			t.Errorf("%s: %s", problem.Metric, problem.Text)
+		}
+	}
+}
