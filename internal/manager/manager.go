@@ -45,6 +45,9 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true, // Run ends with Start
+		LeaseDuration:                 &options.LeaseDuration,
+		RenewDeadline:                 &options.RenewDeadline,
+		RetryPeriod:                   &options.RetryPeriod,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a manager: %w", err)
@@ -86,6 +89,8 @@ func metricsOptions(options Options) metricsserver.Options {
 		BindAddress:   options.MetricsBindAddress,
 		SecureServing: options.MetricsSecure,
 		CertDir:       options.MetricsCertPath,
+		CertName:      options.MetricsCertName,
+		KeyName:       options.MetricsCertKey,
 		// HTTP/2 has had too many ways to exhaust a server; nobody needs it here.
 		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
 	}

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
@@ -21,16 +24,23 @@ type Options struct {
 	MetricsBindAddress string
 	// MetricsSecure serves them over TLS to who may read them.
 	MetricsSecure bool
-	// MetricsCertPath is a folder with tls.crt and tls.key; empty: a certificate
-	// made at start.
+	// MetricsCertPath is a folder with MetricsCertName and MetricsCertKey; empty: a
+	// certificate made at start.
 	MetricsCertPath string
+	// MetricsCertName and MetricsCertKey are the files in it; empty: tls.crt, tls.key.
+	MetricsCertName, MetricsCertKey string
 	// HealthProbeBindAddress is where /healthz and /readyz are served.
 	HealthProbeBindAddress string
 	// LeaderElect lets one of several replicas work.
 	LeaderElect bool
 	// LeaderElectionNamespace holds the lease; empty: OperatorNamespace.
 	LeaderElectionNamespace string
-	// WatchNamespaces limits the operator to these; empty: all.
+	// LeaseDuration is how long a leader that does not answer is waited for,
+	// RenewDeadline how long a leader tries to renew its lease before it gives up,
+	// RetryPeriod the time between two attempts of either; zero: 15, 10 and 2 seconds.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// WatchNamespaces limits the operator to these; empty: those of $WATCH_NAMESPACE,
+	// else all.
 	WatchNamespaces []string
 	// OperatorNamespace holds the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
@@ -51,6 +61,13 @@ const (
 	defaultQPS         = 50
 	defaultBurst       = 100
 	defaultConcurrency = 4
+	// Those of Kubernetes' own components.
+	defaultLeaseDuration = 15 * time.Second
+	defaultRenewDeadline = 10 * time.Second
+	defaultRetryPeriod   = 2 * time.Second
+	// watchVariable is what the Operator Lifecycle Manager and the tools around it call
+	// the namespaces to work in, comma separated.
+	watchVariable = "WATCH_NAMESPACE"
 	// namespaceFile is where a pod finds its own namespace.
 	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
@@ -62,15 +79,23 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true,
 		"serve metrics over TLS, to clients that the API server authenticates and authorizes")
 	flags.StringVar(&o.MetricsCertPath, "metrics-cert-path", "",
-		"folder with tls.crt and tls.key for metrics; unset: a self-signed certificate")
+		"folder with the certificate for metrics; unset: a self-signed certificate")
+	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file of the certificate in that folder")
+	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file of its key in that folder")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address that /healthz and /readyz are served on")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
 		"let only one of several replicas work")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
 		"namespace of the leader election lease; unset: the operator's namespace")
+	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", defaultLeaseDuration,
+		"how long the others wait for a leader that does not answer")
+	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", defaultRenewDeadline,
+		"how long a leader tries to renew its lease before it ends")
+	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", defaultRetryPeriod,
+		"time between two attempts to get or renew the lease")
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
-		"namespaces to work in, comma separated; unset: all")
+		"namespaces to work in, comma separated; unset: $"+watchVariable+", else all")
 	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
 		"namespace of the operator; unset: $POD_NAMESPACE, else the one it runs in, else "+names.OperatorNamespace)
 	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "calls to the API server a second")
@@ -86,6 +111,19 @@ func (o *Options) complete(getenv func(string) string) error {
 	if o.LeaderElectionNamespace == "" {
 		o.LeaderElectionNamespace = o.OperatorNamespace
 	}
+	if written := getenv(watchVariable); len(o.WatchNamespaces) == 0 && written != "" {
+		for namespace := range strings.SplitSeq(written, ",") {
+			o.WatchNamespaces = append(o.WatchNamespaces, strings.TrimSpace(namespace))
+		}
+	}
+	o.LeaseDuration = cmp.Or(o.LeaseDuration, defaultLeaseDuration)
+	o.RenewDeadline = cmp.Or(o.RenewDeadline, defaultRenewDeadline)
+	o.RetryPeriod = cmp.Or(o.RetryPeriod, defaultRetryPeriod)
+	return o.check()
+}
+
+// check says what is wrong with options that are complete.
+func (o *Options) check() error {
 	var errs []error
 	for _, namespace := range slices.Concat([]string{o.OperatorNamespace, o.LeaderElectionNamespace}, o.WatchNamespaces) {
 		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
@@ -97,6 +135,12 @@ func (o *Options) complete(getenv func(string) string) error {
 	}
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
+	}
+	// What client-go asks for: an attempt to renew may be late by a fifth.
+	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline || float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v has to be longer than --leader-elect-renew-deadline %v, "+
+			"and that longer than %v times --leader-elect-retry-period %v",
+			o.LeaseDuration, o.RenewDeadline, leaderelection.JitterFactor, o.RetryPeriod))
 	}
 	return errors.Join(errs...)
 }

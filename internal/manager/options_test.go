@@ -3,6 +3,7 @@ package manager
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -38,12 +39,15 @@ func TestOptions(t *testing.T) {
 				"--metrics-bind-address=0", "--metrics-secure=false", "--metrics-cert-path=/certs", "--health-probe-bind-address=:9",
 				"--leader-elect", "--leader-election-namespace=le", "--watch-namespaces=a,b", "--watch-namespaces=c",
 				"--operator-namespace=op", "--kube-api-qps=7", "--kube-api-burst=8", "--concurrency=9",
+				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--leader-elect-lease-duration=1m",
+				"--leader-elect-renew-deadline=30s", "--leader-elect-retry-period=5s",
 			},
 			want: func(o *Options) {
 				*o = Options{
 					MetricsBindAddress: "0", MetricsCertPath: "/certs", HealthProbeBindAddress: ":9", LeaderElect: true,
 					LeaderElectionNamespace: "le", WatchNamespaces: []string{"a", "b", "c"}, OperatorNamespace: "op",
-					QPS: 7, Burst: 8, Concurrency: 9,
+					QPS: 7, Burst: 8, Concurrency: 9, MetricsCertName: "a.crt", MetricsCertKey: "a.key",
+					LeaseDuration: time.Minute, RenewDeadline: 30 * time.Second, RetryPeriod: 5 * time.Second,
 				}
 			},
 		},
@@ -51,6 +55,24 @@ func TestOptions(t *testing.T) {
 			name: "namespace of the pod", env: map[string]string{"POD_NAMESPACE": "pod-ns"},
 			want: func(o *Options) { o.OperatorNamespace, o.LeaderElectionNamespace = "pod-ns", "pod-ns" },
 		},
+		{
+			name: "namespaces of the variable", env: map[string]string{"WATCH_NAMESPACE": "a, b"},
+			want: func(o *Options) { o.WatchNamespaces = []string{"a", "b"} },
+		},
+		{
+			name: "an option before its variable", args: []string{"--watch-namespaces=c"}, env: map[string]string{"WATCH_NAMESPACE": "a,b"},
+			want: func(o *Options) { o.WatchNamespaces = []string{"c"} },
+		},
+		{name: "a variable that ends in a comma", env: map[string]string{"WATCH_NAMESPACE": "a,"}, err: `namespace ""`},
+		{
+			name: "a lease that ends before it is renewed", args: []string{"--leader-elect-lease-duration=10s"},
+			err: "--leader-elect-lease-duration 10s has to be longer than --leader-elect-renew-deadline 10s",
+		},
+		{
+			name: "a lease that cannot be renewed in time", args: []string{"--leader-elect-retry-period=9s"},
+			err: "and that longer than 1.2 times --leader-elect-retry-period 9s",
+		},
+		{name: "no pause", args: []string{"--leader-elect-retry-period=-1s"}, err: "--leader-elect-retry-period -1s"},
 		{name: "a namespace that is none", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},
 		{name: "no calls at all", args: []string{"--kube-api-qps=0"}, err: "both must be positive"},
 		{name: "no worker", args: []string{"--concurrency=0"}, err: "--concurrency 0: must be positive"},
@@ -67,7 +89,8 @@ func TestOptions(t *testing.T) {
 			want := Options{
 				MetricsBindAddress: ":8443", MetricsSecure: true, HealthProbeBindAddress: ":8081",
 				OperatorNamespace: names.OperatorNamespace, LeaderElectionNamespace: names.OperatorNamespace,
-				QPS: 50, Burst: 100, Concurrency: 4,
+				QPS: 50, Burst: 100, Concurrency: 4, MetricsCertName: "tls.crt", MetricsCertKey: "tls.key",
+				LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 			}
 			tc.want(&want)
 			if diff := cmp.Diff(want, options); diff != "" || err != nil {
@@ -92,6 +115,7 @@ func TestRunRefusesBadArguments(t *testing.T) {
 		text string
 	}{
 		"help":             {[]string{"--help"}, 0, "--watch-namespaces"},
+		"version":          {[]string{"--version"}, 0, "v1"},
 		"unknown flag":     {[]string{"--nonsense"}, 1, "unknown flag: --nonsense"},
 		"unknown argument": {[]string{"start"}, 1, `unknown argument "start"`},
 		"no API server":    {[]string{"--kubeconfig=/nonexistent"}, 1, "find the API server"},

@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	flags.SetOutput(stderr)
 	options.BindFlags(flags)
+	printVersion := flags.Bool("version", false, "print the version and end")
 	goFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	logging.BindFlags(goFlags)
 	ctrl.RegisterFlags(goFlags) // --kubeconfig
@@ -43,6 +44,10 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	}
 	if rest := flags.Args(); len(rest) > 0 {
 		return fmt.Errorf("unknown argument %q", rest[0])
+	}
+	if *printVersion {
+		fmt.Fprintln(stderr, version)
+		return nil
 	}
 	logger := zap.New(zap.UseFlagOptions(&logging))
 	ctrl.SetLogger(logger)
