@@ -1,9 +1,11 @@
 package controller_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +178,29 @@ func TestProvidersAreNotTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that hangs holds nobody up: its stack is ready, and the operator works.
+func TestServerHangs(t *testing.T) {
+	b := newBench(t)
+	hanging := make(chan struct{}, 100)
+	b.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		hanging <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	b.start(t, "hangs")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	b.rollOut(t, "my")
+	<-hanging
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
+		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(0))}
+	})
+	b.rollOutAtGeneration(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
+	b.listed(t, "my", "")
 }
 
 // Under TLS a server is believed that shows the certificate of the Secret, also

@@ -20,14 +20,20 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 	}
 }
 
+// code begins a status in the messages of the libraries that providers use: "Error
+// code: 401", "Client error '404 Not Found' for url …", "Server error '503 …".
+const code = `(?i)\b(error|status)( code)?:? '?`
+
 // troubles are what the providers' own messages are known by.
 var troubles = []struct {
 	pattern *regexp.Regexp
 	words   string
 }{
-	{regexp.MustCompile(`(?i)\b(error code|status( code)?):? 40[13]\b|unauthori[sz]ed|authentication`), "The provider's service refuses the credentials"},
-	{regexp.MustCompile(`(?i)\b(error code|status( code)?):? 429\b|rate limit`), "The provider's service is asked too often"},
-	{regexp.MustCompile(`(?i)\b(error code|status( code)?):? 5\d\d\b`), "The provider's service has a problem"},
+	{regexp.MustCompile(code + `40[13]\b`), "The provider's service refuses the credentials"},
+	{regexp.MustCompile(code + `404\b`), "The provider's service has nothing at the address it is asked at"},
+	{regexp.MustCompile(code + `429\b`), "The provider's service is asked too often"},
+	{regexp.MustCompile(code + `4\d\d\b`), "The provider's service refuses the request"},
+	{regexp.MustCompile(code + `5\d\d\b`), "The provider's service has a problem"},
 	{regexp.MustCompile(`(?i)time(d )?[- ]?out`), "The provider's service does not answer in time"},
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
 }

@@ -38,8 +38,8 @@ const (
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
 	// workers ask at the same time, perSecond requests at most: a new leader asks
-	// every stack there is.
-	workers   = 4
+	// every stack there is, and some servers answer nobody for a while.
+	workers   = 16
 	perSecond = 10
 	// defaultInterval makes 100 stacks a request every three seconds. The pause
 	// doubles while a server does not answer, up to longest times that; jitter spreads

@@ -126,6 +126,7 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	t.Logf("healthy after %.1f s", server.boot.Seconds())
 	checkVersion(t, server, rel)
 	checkProviders(t, server, rel, tc.providers)
+	checkProber(t, server, rel, tc.providers, s.secrets.values())
 	for _, model := range tc.models {
 		checkModel(t, server, rel, on.models, model, s.secrets[model.secret][model.key])
 	}
