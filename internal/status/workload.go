@@ -157,10 +157,11 @@ func currentSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) *appsv1
 }
 
 // servingCurrent counts the available pods of the current configuration. The
-// Deployment counts those of every revision, so a ReplicaSet knows better.
+// Deployment counts those of every revision, and until its controller has seen a
+// change those of the one before, so a ReplicaSet knows better.
 func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) int32 {
 	state := deployment.Status
-	if state.Replicas == state.UpdatedReplicas {
+	if state.Replicas == state.UpdatedReplicas && (isSeen(deployment) || current == nil) {
 		return state.AvailableReplicas
 	}
 	if current == nil {

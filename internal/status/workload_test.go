@@ -105,6 +105,12 @@ func TestWorkload(t *testing.T) {
 		{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
 		{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
 		{"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as asked for"},
+		{
+			"an old pod, and a change that the deployment controller has not counted", stale,
+			[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
+			nil,
+			"False", "RolloutInProgress", "0/1 replicas available with current config",
+		},
 		{"not seen by the deployment controller", stale, nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
 		{"starting", deployment(2, 2, 2, 1), nil, nil, "False", "RolloutInProgress", "1/2 replicas available with current config"},
 		{

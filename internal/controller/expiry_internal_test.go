@@ -1,0 +1,65 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// A stack is looked at again when the warning is due, and when the certificate ends.
+func TestExpiring(t *testing.T) {
+	end := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	certificate, key := testutil.NewCertificate(t, end)
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cert"}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+	}
+	const warning = `; the certificate in Secret "cert" expires on 2026-03-31: renew it, the pods are then replaced once`
+	for name, tc := range map[string]struct {
+		before  time.Duration
+		told    string
+		after   time.Duration
+		message string
+		events  int
+	}{
+		"long before":         {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
+		"from two weeks on":   {before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning, events: 1},
+		"told before":         {before: time.Hour, told: "Resolved 1 secret reference" + warning, after: time.Hour + time.Second, message: warning},
+		"in its last moments": {before: 0, after: time.Second, message: warning, events: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := end.Add(-tc.before)
+			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
+			values, err := resolve.Secrets(t.Context(), fake.NewClientBuilder().WithObjects(secret).Build(),
+				resolve.SecretQuery{Namespace: "ns", Uses: []intent.SecretUse{use}, Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := &v1alpha2.LlamaStackDistribution{}
+			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionSecretsResolved, Message: tc.told}}
+			s := newState(object)
+			s.secrets = values
+			r := &Reconciler{now: func() time.Time { return now }}
+			if got := r.expiring(s); got != tc.message {
+				t.Errorf("message %q, want %q", got, tc.message)
+			}
+			if got := s.wakeAfter(now); got != tc.after {
+				t.Errorf("looked at again after %v, want %v", got, tc.after)
+			}
+			if len(s.events) != tc.events {
+				t.Errorf("events %v, want %d", s.events, tc.events)
+			}
+		})
+	}
+	if r, s := (&Reconciler{now: time.Now}), newState(&v1alpha2.LlamaStackDistribution{}); r.expiring(s) != "" || s.wakeAfter(end) != 0 {
+		t.Error("a stack without certificate is looked at again")
+	}
+}
