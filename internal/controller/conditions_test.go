@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -232,6 +233,22 @@ func TestConditionsOfStorage(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	claim := &corev1.PersistentVolumeClaim{}
 	b.get(t, "my-pvc", claim)
+	told := metav1.NewTime(time.Now().Truncate(time.Second))
+	for i, event := range []corev1.Event{
+		{Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: "an older trouble", LastTimestamp: metav1.NewTime(told.Add(-time.Minute))},
+		{Type: corev1.EventTypeNormal, Reason: "WaitForFirstConsumer", Message: "waiting for first consumer", LastTimestamp: metav1.NewTime(told.Add(time.Minute))},
+		{Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: `storageclass.storage.k8s.io "fast" not found`, LastTimestamp: told},
+	} {
+		event.Name = fmt.Sprintf("my-pvc.%d", i)
+		event.InvolvedObject = corev1.ObjectReference{
+			APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: b.namespace, Name: claim.Name, UID: claim.UID,
+		}
+		b.create(t, &event)
+	}
+	eventually(t, func() error {
+		return b.says(t, "my", available, v1alpha2.ReasonRolloutInProgress, "0/1 replicas available with current config: "+
+			`PersistentVolumeClaim "my-pvc" has no volume: storageclass.storage.k8s.io "fast" not found`)
+	})
 	claim.Status.Phase = corev1.ClaimLost
 	if err := b.Status().Update(t.Context(), claim); err != nil {
 		t.Fatal(err)

@@ -86,7 +86,11 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	if err != nil {
 		return err
 	}
-	observed := status.Workload(s.deployment, s.replicaSets, pods)
+	claims, err := r.pendingClaims(ctx, s)
+	if err != nil {
+		return err
+	}
+	observed := status.Workload(s.deployment, s.replicaSets, pods, claims...)
 	s.conditions, s.overdue = append(s.conditions, observed.Conditions...), observed.Overdue
 	s.object.Status.Replicas = observed.Replicas
 	s.object.Status.AvailableReplicas = observed.AvailableReplicas

@@ -20,13 +20,15 @@ import (
 )
 
 // cacheOptions keep caches as small as their use: children by their label, pods
-// and ReplicaSets by the label that every stack's selector has, ConfigMaps and
+// and ReplicaSets by the label that every stack's selector has, events those of
+// volume claims, ConfigMaps and
 // Secrets as metadata, of which foreign ones keep name and version only. A read
 // of anything that is not watched fails instead of starting a watch.
 func cacheOptions(namespaces []string) cache.Options {
 	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: keepWhole}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
+	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
 	options := cache.Options{
 		ReaderFailOnMissingInformer: true,
 		// For our own kind, which must not be named below: its definition may come later.
@@ -42,6 +44,7 @@ func cacheOptions(namespaces []string) cache.Options {
 			&autoscalingv2.HorizontalPodAutoscaler{}: children,
 			&appsv1.ReplicaSet{}:                     workload,
 			&corev1.Pod{}:                            workload,
+			&corev1.Event{}:                          ofClaims,
 			&corev1.ConfigMap{}:                      metadata,
 			&corev1.Secret{}:                         metadata,
 		},

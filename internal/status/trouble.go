@@ -23,7 +23,7 @@ type trouble struct {
 // names, so that the same cluster state gives the same sentence. overdue says
 // that the roll-out is past its deadline: only then is a pod that just takes its
 // time a trouble.
-func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods []corev1.Pod, overdue bool) trouble {
+func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods []corev1.Pod, claims []PendingClaim, overdue bool) trouble {
 	if refused := refusal(deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
 	}
@@ -40,6 +40,10 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 		if first.message == "" {
 			first = found
 		}
+	}
+	// It is why a pod cannot be scheduled, where both are told.
+	if len(claims) > 0 {
+		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", claims[0].Name, cluster(claims[0].Words))}
 	}
 	return first
 }

@@ -30,17 +30,25 @@ const (
 	revisionAnnotation    = "deployment.kubernetes.io/revision"
 )
 
+// PendingClaim is a volume claim that pods wait for.
+type PendingClaim struct {
+	// Name of the PersistentVolumeClaim.
+	Name string
+	// Words of the cluster about why it has no volume.
+	Words string
+}
+
 // Workload tells from a Deployment, its ReplicaSets and its pods whether the
 // wanted pods serve the current configuration and, if not, why. A nil
 // Deployment is one that was never made.
-func Workload(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod) Observation {
+func Workload(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod, claims ...PendingClaim) Observation {
 	if deployment == nil {
 		return Observation{Conditions: []metav1.Condition{
 			unknown(v1alpha2.ConditionAvailable), unknown(v1alpha2.ConditionDeploymentReady), unknown(v1alpha2.ConditionHealthCheck),
 		}}
 	}
 	overdue := isOverdue(deployment)
-	available := availability(deployment, sets, pods, overdue)
+	available := availability(deployment, sets, pods, claims, overdue)
 	return Observation{
 		Conditions:        []metav1.Condition{available, deploymentReady(available), healthCheck(available)},
 		Replicas:          deployment.Status.Replicas,
@@ -72,7 +80,7 @@ func unknown(condition string) metav1.Condition {
 	}
 }
 
-func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod, overdue bool) metav1.Condition {
+func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod, claims []PendingClaim, overdue bool) metav1.Condition {
 	wanted := int32(1)
 	if deployment.Spec.Replicas != nil {
 		wanted = *deployment.Spec.Replicas
@@ -88,7 +96,7 @@ func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods 
 	if seen && serving >= wanted && state.UpdatedReplicas >= wanted && state.Replicas == state.UpdatedReplicas {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
 	}
-	trouble := findTrouble(deployment, current, pods, overdue)
+	trouble := findTrouble(deployment, current, pods, claims, overdue)
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}

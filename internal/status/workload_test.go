@@ -223,3 +223,30 @@ func TestWorkload(t *testing.T) {
 		})
 	}
 }
+
+// A claim without a volume is why a pod cannot be scheduled; a crash is worse.
+func TestPendingClaim(t *testing.T) {
+	claim := status.PendingClaim{Name: "my-pvc", Words: "no such class"}
+	unscheduled := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "unbound claims",
+	}}}}
+	crashed := pod("p", ended(3, "Error", ""))
+	for name, tc := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"no pod yet":  {nil, `RolloutInProgress 0/1 replicas available with current config: PersistentVolumeClaim "my-pvc" has no volume: no such class`},
+		"unscheduled": {[]corev1.Pod{unscheduled}, `RolloutInProgress 0/1 replicas available with current config: PersistentVolumeClaim "my-pvc" has no volume: no such class`},
+		"crashed": {
+			[]corev1.Pod{crashed}, `RolloutFailed 0/1 replicas available with current config: container "llama-stack" crashed with exit code 3; ` +
+				`see kubectl logs p -c llama-stack --previous`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := status.Workload(deployment(1, 1, 1, 0), nil, tc.pods, claim).Conditions[0]
+			if text := got.Reason + " " + got.Message; text != tc.want {
+				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// pendingClaims are the stack's claims without a volume, with what the cluster
+// says of them last: a provisioner tells its troubles in events only.
+func (r *Reconciler) pendingClaims(ctx context.Context, s *state) ([]status.PendingClaim, error) {
+	var claim corev1.PersistentVolumeClaim
+	err := r.cache.Get(ctx, s.child(names.PersistentVolumeClaim(s.object.Name)), &claim)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
+	}
+	if err != nil || claim.Status.Phase == corev1.ClaimBound {
+		return nil, nil
+	}
+	var said corev1.EventList
+	if err := r.cache.List(ctx, &said, client.InNamespace(claim.Namespace)); err != nil {
+		return nil, fmt.Errorf("list cached events: %w", err)
+	}
+	var last *corev1.Event
+	for i := range said.Items {
+		event := &said.Items[i]
+		about := event.InvolvedObject.Name == claim.Name && event.InvolvedObject.UID == claim.UID
+		if about && isTrouble(event) && (last == nil || saidAt(event).After(saidAt(last))) {
+			last = event
+		}
+	}
+	if last == nil {
+		return nil, nil
+	}
+	return []status.PendingClaim{{Name: claim.Name, Words: last.Message}}, nil
+}
+
+// isTrouble leaves out that a claim waits for its first pod or its provisioner.
+// No volume and no class to make one is no warning to Kubernetes.
+func isTrouble(event *corev1.Event) bool {
+	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
+}
+
+// saidAt is when an event was told last.
+func saidAt(event *corev1.Event) time.Time {
+	switch {
+	case event.Series != nil:
+		return event.Series.LastObservedTime.Time
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	default:
+		return event.EventTime.Time
+	}
+}
+
+// byClaim finds the stack of a claim that something is said of.
+func byClaim() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
+		event, ok := object.(*corev1.Event)
+		if !ok || !isTrouble(event) {
+			return nil
+		}
+		stack, ok := strings.CutSuffix(event.InvolvedObject.Name, names.PersistentVolumeClaim(""))
+		if !ok {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: event.InvolvedObject.Namespace, Name: stack}}}
+	})
+}
