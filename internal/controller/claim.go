@@ -24,7 +24,7 @@ func (r *Reconciler) pendingClaims(ctx context.Context, s *state) ([]status.Pend
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
 	}
-	if err != nil || claim.Status.Phase == corev1.ClaimBound {
+	if claim.Name == "" || claim.Status.Phase == corev1.ClaimBound {
 		return nil, nil
 	}
 	var said corev1.EventList
