@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -161,20 +162,22 @@ func (c *cluster) newBench(t *testing.T) *bench {
 func (b *bench) apply(t *testing.T, name, spec string) {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
-	stack.Namespace, stack.Name = b.namespace, name
-	err := b.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
-	if client.IgnoreNotFound(err) != nil {
-		t.Fatal(err)
-	}
-	stack.Spec = v1alpha2.LlamaStackDistributionSpec{}
-	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
-		t.Fatal(err)
-	}
-	write := func() error { return b.Update(t.Context(), stack) }
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator writes its status meanwhile
+		stack.Namespace, stack.Name = b.namespace, name
+		err := b.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		stack.Spec = v1alpha2.LlamaStackDistributionSpec{}
+		if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
+			return err
+		}
+		if err != nil {
+			return b.Create(t.Context(), stack)
+		}
+		return b.Update(t.Context(), stack)
+	})
 	if err != nil {
-		write = func() error { return b.Create(t.Context(), stack) }
-	}
-	if err := write(); err != nil {
 		t.Fatal(err)
 	}
 }
