@@ -24,6 +24,7 @@ storage:
     metadata: {namespace: registry, backend: kv_default}
     inference: {table_name: inference_store, backend: sql_default}
     conversations: {table_name: conversations, backend: sql_default}
+server: {insecure: true}
 `
 
 // TestChecker shows that each tier takes what is right and refuses what is wrong,
@@ -48,7 +49,7 @@ func TestChecker(t *testing.T) {
 			{name: "number for a key", config: good, key: "12345", phase: "provider inference/openai", message: "api_key"},
 			{name: "unset variable", config: good, phase: "top level", message: "KEY"},
 			{name: "unknown type", config: strings.Replace(good, "remote::openai", "remote::opanai", 1), key: "some-key", phase: "providers", message: "remote::opanai"},
-			{name: "port", config: good + "server: {port: 80}\n", key: "some-key", phase: "top level", message: "port"},
+			{name: "port", config: strings.Replace(good, "insecure: true", "port: 80", 1), key: "some-key", phase: "top level", message: "port"},
 		} {
 			for _, tier := range []Tier{Parse, Initialise} {
 				got, err := checker.Check(t.Context(), Request{Tier: tier, Config: tc.config, Env: map[string]string{"KEY": tc.key}})
