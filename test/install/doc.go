@@ -1,4 +1,4 @@
-// Package install tests the manifest that users install, dist/install.yaml: that it agrees with the names and options in
-// the code. What it does on an API server is shown by `make demo` and the tests of the controller, which run under its
-// RBAC.
+// Package install tests what users install, the manifest dist/install.yaml and the image of the Dockerfile: that they agree
+// with the names and options in the code, and with each other. What the manifest does on an API server is shown by
+// `make demo` and the tests of the controller, which run under its RBAC.
 package install

@@ -1,0 +1,246 @@
+package install
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// instruction is one of the Dockerfile.
+type instruction struct{ name, arguments string }
+
+// dockerfile reads the instructions of each stage. No Dockerfile of ours has heredocs or another escape character.
+func dockerfile(t *testing.T) [][]instruction {
+	t.Helper()
+	var stages [][]instruction
+	var line string
+	for text := range strings.SplitSeq(readFile(t, "Dockerfile"), "\n") {
+		if strings.HasPrefix(strings.TrimSpace(text), "#") || strings.TrimSpace(text) == "" {
+			continue
+		}
+		line += text
+		if before, more := strings.CutSuffix(line, `\`); more {
+			line = before
+			continue
+		}
+		name, arguments, _ := strings.Cut(line, " ")
+		if name == "FROM" {
+			stages = append(stages, nil)
+		}
+		last := len(stages) - 1
+		stages[last] = append(stages[last], instruction{name, strings.Join(strings.Fields(arguments), " ")})
+		line = ""
+	}
+	if len(stages) != 2 {
+		t.Fatalf("the Dockerfile has %d stages, want one that builds and one that is shipped", len(stages))
+	}
+	return stages
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// all gives the arguments of every instruction of a name.
+func all(stage []instruction, name string) []string {
+	var found []string
+	for _, each := range stage {
+		if each.name == name {
+			found = append(found, each.arguments)
+		}
+	}
+	return found
+}
+
+// only gives the arguments of the one instruction of a name.
+func only(t *testing.T, stage []instruction, name string) string {
+	t.Helper()
+	found := all(stage, name)
+	if len(found) != 1 {
+		t.Fatalf("%d instructions %s in a stage, want one", len(found), name)
+	}
+	return found[0]
+}
+
+// The bases are images by digest, and nothing is emulated.
+func TestBasesArePinned(t *testing.T) {
+	stages := dockerfile(t)
+	pinned := regexp.MustCompile(`^(--platform=\$BUILDPLATFORM )?[a-z.]+/[a-z0-9/-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}( AS build)?$`)
+	for _, stage := range stages {
+		if base := only(t, stage, "FROM"); !pinned.MatchString(base) {
+			t.Errorf("FROM %s: not an image by tag and digest", base)
+		}
+	}
+	if base := only(t, stages[0], "FROM"); !strings.HasPrefix(base, "--platform=$BUILDPLATFORM ") {
+		t.Errorf("FROM %s: the compiler would be emulated", base)
+	}
+	if base := only(t, stages[1], "FROM"); !strings.HasPrefix(base, "gcr.io/distroless/static-debian") || !strings.Contains(base, ":nonroot@") {
+		t.Errorf("FROM %s: not the static base without root", base)
+	}
+}
+
+// The image builds with the Go line of go.mod, and a release of it that is not older.
+func TestTheImageHasTheGoOfTheModule(t *testing.T) {
+	wanted := regexp.MustCompile(`(?m)^go (1\.\d+)\.(\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
+	base := only(t, dockerfile(t)[0], "FROM")
+	got := regexp.MustCompile(`/golang:(1\.\d+)\.(\d+)@`).FindStringSubmatch(base)
+	if wanted == nil || got == nil {
+		t.Fatalf("no Go version in go.mod (%v) or in FROM %s (%v)", wanted, base, got)
+	}
+	least, _ := strconv.Atoi(wanted[2])
+	if patch, _ := strconv.Atoi(got[2]); got[1] != wanted[1] || patch < least {
+		t.Errorf("built with Go %s.%s, and go.mod asks for %s.%s", got[1], got[2], wanted[1], wanted[2])
+	}
+}
+
+func TestTheProgramIsStaticAndKnowsItsVersion(t *testing.T) {
+	build := dockerfile(t)[0]
+	runs := all(build, "RUN")
+	command := runs[len(runs)-1]
+	for _, part := range []string{
+		"CGO_ENABLED=0 ", "GOOS=$TARGETOS ", "GOARCH=$TARGETARCH ", "-trimpath ", "-X main.version=$VERSION", " -o /manager ", " ./cmd/manager",
+	} {
+		if !strings.Contains(command, part) {
+			t.Errorf("the program is built without %q: %s", part, command)
+		}
+	}
+	if declared := strings.Join(all(build, "ARG"), " "); declared != "TARGETOS TARGETARCH VERSION" {
+		t.Errorf("arguments of the build are %q", declared)
+	}
+	if !strings.Contains(readFile(t, "cmd/manager/main.go"), "\nvar version string\n") {
+		t.Error("cmd/manager has no variable version that the build could set")
+	}
+}
+
+// What the manifest leaves to the image, the image says: the program and its user.
+func TestTheImageFitsTheManifest(t *testing.T) {
+	stages := dockerfile(t)
+	shipped := stages[1]
+	var entrypoint []string
+	if err := json.Unmarshal([]byte(only(t, shipped, "ENTRYPOINT")), &entrypoint); err != nil || len(entrypoint) != 1 {
+		t.Fatalf("ENTRYPOINT is %q (error %v), want one program without a shell", entrypoint, err)
+	}
+	if copied := only(t, shipped, "COPY"); copied != "--from=build /manager "+entrypoint[0] {
+		t.Errorf("COPY %s, and the entry point is %s", copied, entrypoint[0])
+	}
+	if names := all(shipped, "CMD"); names != nil {
+		t.Errorf("CMD %q would be arguments that a manifest has to know", names)
+	}
+	user := only(t, shipped, "USER")
+	if uid, gid := 0, 0; !scans(user, &uid, &gid) || uid == 0 || gid == 0 {
+		t.Errorf("USER %s: the kubelet admits a number that is not root's only", user)
+	}
+	pod := one[appsv1.Deployment](t, read(t), "Deployment").Spec.Template.Spec
+	container := pod.Containers[0]
+	if container.Command != nil {
+		t.Errorf("the Deployment starts %q and not the image's entry point", container.Command)
+	}
+	if own := container.SecurityContext; pod.SecurityContext.RunAsUser != nil || own.RunAsUser != nil {
+		t.Error("the Deployment names a user: OpenShift chooses one, and elsewhere the image has one")
+	}
+}
+
+func scans(user string, uid, gid *int) bool {
+	n, err := fmt.Sscanf(user, "%d:%d", uid, gid)
+	return err == nil && n == 2
+}
+
+func TestTheImageIsLabelled(t *testing.T) {
+	labels := only(t, dockerfile(t)[1], "LABEL")
+	for _, key := range []string{"title", "description", "source", "licenses", "version", "revision"} {
+		if !regexp.MustCompile(`(^| )org\.opencontainers\.image\.` + key + `="[^"]+"`).MatchString(labels) {
+			t.Errorf("the image has no label %s: %s", key, labels)
+		}
+	}
+}
+
+// sources are the packages of the module that the program is made of, with what they embed.
+func sources(t *testing.T) []string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps",
+		"-f", `{{if and .Module .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}`,
+		"./cmd/manager")
+	command.Dir = testutil.Root()
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("list the packages of cmd/manager: %v", err)
+	}
+	var files []string
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if line == "" {
+			continue
+		}
+		file, err := filepath.Rel(testutil.Root(), line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// The build has every file that it needs: it is copied, and .dockerignore does not hold it back.
+func TestTheBuildHasWhatItNeeds(t *testing.T) {
+	var copied []string
+	for _, arguments := range all(dockerfile(t)[0], "COPY") {
+		from := strings.Fields(arguments)
+		copied = append(copied, from[:len(from)-1]...)
+	}
+	ignored := strings.Split(strings.TrimSpace(readFile(t, ".dockerignore")), "\n")
+	files := append(sources(t), "go.mod", "go.sum")
+	if len(files) < 100 {
+		t.Fatalf("found %d files of cmd/manager only", len(files))
+	}
+	for _, file := range files {
+		if !slices.ContainsFunc(copied, func(path string) bool { return file == path || strings.HasPrefix(file, path) }) {
+			t.Errorf("%s is not copied", file)
+		}
+		if heldBack(ignored, file) {
+			t.Errorf("%s is held back by .dockerignore", file)
+		}
+	}
+	for _, file := range []string{"README.md", "internal/plan/testdata/x.yaml", "internal/manager/run_test.go", "cmd/kubectl-llamastack/main.go", ".git/config"} {
+		if !heldBack(ignored, file) {
+			t.Errorf(".dockerignore lets %s in: a change of it would build the image anew", file)
+		}
+	}
+}
+
+// heldBack follows the patterns of .dockerignore that ours uses: a path with all below it, * alone, **/ before a name, and
+// ! for what is let in after all. The last that fits decides.
+func heldBack(patterns []string, file string) bool {
+	held := false
+	for _, pattern := range patterns {
+		if strings.HasPrefix(pattern, "#") {
+			continue
+		}
+		path, letIn := strings.CutPrefix(pattern, "!")
+		name, anywhere := strings.CutPrefix(path, "**/")
+		fits := path == "*" || file == path || strings.HasPrefix(file, path+"/")
+		for part := range strings.SplitSeq(file, "/") {
+			if matched, _ := filepath.Match(name, part); anywhere && matched {
+				fits = true
+			}
+		}
+		if fits {
+			held = !letIn
+		}
+	}
+	return held
+}
