@@ -134,7 +134,8 @@ generate-api: $(BIN)/controller-gen
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen
 	@if [ -d internal/controller ]; then \
-		$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; fi
+		$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; \
+		$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml; fi
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs
@@ -147,7 +148,9 @@ generate-docs: $(BIN)/crd-ref-docs
 .PHONY: generate-manifests
 generate-manifests: $(BIN)/kustomize generate-api generate-rbac
 	@if [ -f config/default/kustomization.yaml ]; then mkdir -p dist; \
-		$(BIN)/kustomize build config/default >dist/install.yaml; fi
+		$(BIN)/kustomize build config/default >dist/install.yaml; \
+		for overlay in $(notdir $(wildcard config/overlays/*)); do \
+			$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done; fi
 
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]

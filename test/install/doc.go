@@ -1,4 +1,4 @@
-// Package install tests what users install, the manifest dist/install.yaml and the image of the Dockerfile: that they agree
-// with the names and options in the code, and with each other. What the manifest does on an API server is shown by
+// Package install tests what users install, the manifests in dist and the image of the Dockerfile: that they agree
+// with the names and options in the code, and with each other. What they do on an API server is shown by
 // `make demo` and the tests of the controller, which run under its RBAC.
 package install

@@ -146,7 +146,7 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 	if uid, gid := 0, 0; !scans(user, &uid, &gid) || uid == 0 || gid == 0 {
 		t.Errorf("USER %s: the kubelet admits a number that is not root's only", user)
 	}
-	pod := one[appsv1.Deployment](t, read(t), "Deployment").Spec.Template.Spec
+	pod := one[appsv1.Deployment](t, read(t, plain), "Deployment").Spec.Template.Spec
 	container := pod.Containers[0]
 	if container.Command != nil {
 		t.Errorf("the Deployment starts %q and not the image's entry point", container.Command)

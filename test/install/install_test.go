@@ -1,11 +1,8 @@
 package install
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,32 +11,42 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
+
+const (
+	plain      = "install.yaml"
+	openShift  = "install-openshift.yaml"
+	namespaced = "install-namespaced.yaml"
+)
+
+// manifests are the files in dist that users install with one command.
+var manifests = []string{plain, openShift, namespaced}
 
 // manifest holds the objects by kind.
 type manifest map[string][]*unstructured.Unstructured
 
-func read(t *testing.T) manifest {
+func read(t *testing.T, name string) manifest {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "dist", "install.yaml"))
+	found, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "dist", name))
 	if err != nil {
 		t.Fatalf("run make generate: %v", err)
 	}
 	objects := manifest{}
-	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(object)
-		if errors.Is(err, io.EOF) {
-			return objects
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, object := range found {
 		objects[object.GetKind()] = append(objects[object.GetKind()], object)
+	}
+	return objects
+}
+
+// each runs a test for every manifest.
+func each(t *testing.T, test func(t *testing.T, objects manifest)) {
+	t.Helper()
+	for _, name := range manifests {
+		t.Run(name, func(t *testing.T) { test(t, read(t, name)) })
 	}
 }
 
@@ -61,75 +68,127 @@ func as[T any](t *testing.T, object *unstructured.Unstructured) T {
 	return typed
 }
 
-func TestNamesAgreeWithTheCode(t *testing.T) {
-	objects := read(t)
-	for _, kind := range []string{"ServiceAccount", "Deployment", "Role", "RoleBinding", "Service"} {
-		for _, object := range objects[kind] {
-			if object.GetNamespace() != names.OperatorNamespace {
-				t.Errorf("%s %s is in namespace %q, want %q", kind, object.GetName(), object.GetNamespace(), names.OperatorNamespace)
-			}
-		}
-	}
-	if got := objects["Namespace"][0].GetName(); got != names.OperatorNamespace {
-		t.Errorf("namespace %q, want %q", got, names.OperatorNamespace)
-	}
-	if got := objects["ServiceAccount"][0].GetName(); got != names.OperatorServiceAccount {
-		t.Errorf("service account %q, want %q", got, names.OperatorServiceAccount)
-	}
-	deployment := one[appsv1.Deployment](t, objects, "Deployment")
-	if got := deployment.Spec.Template.Spec.ServiceAccountName; got != names.OperatorServiceAccount {
-		t.Errorf("the Deployment runs as %q, want %q", got, names.OperatorServiceAccount)
-	}
+// watched are the namespaces that the operator is told to watch: none means all.
+func watched(t *testing.T, objects manifest) []string {
+	t.Helper()
+	return arguments(t, objects).WatchNamespaces
 }
 
+// arguments are those of the Deployment as the program reads them.
+func arguments(t *testing.T, objects manifest) manager.Options {
+	t.Helper()
+	var options manager.Options
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	options.BindFlags(flags)
+	if err := flags.Parse(one[appsv1.Deployment](t, objects, "Deployment").Spec.Template.Spec.Containers[0].Args); err != nil {
+		t.Fatal(err)
+	}
+	return options
+}
+
+func TestNamesAgreeWithTheCode(t *testing.T) {
+	each(t, func(t *testing.T, objects manifest) {
+		for _, kind := range []string{"ServiceAccount", "Deployment", "Role", "RoleBinding", "Service"} {
+			for _, object := range objects[kind] {
+				own := object.GetNamespace() == names.OperatorNamespace
+				if !own && (kind != "Role" && kind != "RoleBinding" || !slices.Contains(watched(t, objects), object.GetNamespace())) {
+					t.Errorf("%s %s is in namespace %q, want %q", kind, object.GetName(), object.GetNamespace(), names.OperatorNamespace)
+				}
+			}
+		}
+		if got := objects["Namespace"][0].GetName(); got != names.OperatorNamespace {
+			t.Errorf("namespace %q, want %q", got, names.OperatorNamespace)
+		}
+		if got := objects["ServiceAccount"][0].GetName(); got != names.OperatorServiceAccount {
+			t.Errorf("service account %q, want %q", got, names.OperatorServiceAccount)
+		}
+		deployment := one[appsv1.Deployment](t, objects, "Deployment")
+		if got := deployment.Spec.Template.Spec.ServiceAccountName; got != names.OperatorServiceAccount {
+			t.Errorf("the Deployment runs as %q, want %q", got, names.OperatorServiceAccount)
+		}
+	})
+}
+
+// binding is what a RoleBinding and a ClusterRoleBinding have in common.
+type binding struct {
+	role     rbacv1.RoleRef
+	subjects []rbacv1.Subject
+}
+
+func bindings(t *testing.T, objects manifest) map[string]binding {
+	t.Helper()
+	found := map[string]binding{}
+	for _, object := range objects["ClusterRoleBinding"] {
+		typed := as[rbacv1.ClusterRoleBinding](t, object)
+		found[typed.Name] = binding{typed.RoleRef, typed.Subjects}
+	}
+	for _, object := range objects["RoleBinding"] {
+		typed := as[rbacv1.RoleBinding](t, object)
+		found[typed.Namespace+"/"+typed.Name] = binding{typed.RoleRef, typed.Subjects}
+	}
+	return found
+}
+
+// Every binding is the operator's, of a role that is there.
 func TestEveryBindingIsTheOperators(t *testing.T) {
-	objects := read(t)
 	want := []rbacv1.Subject{{
 		Kind: rbacv1.ServiceAccountKind, Name: names.OperatorServiceAccount, Namespace: names.OperatorNamespace,
 	}}
-	for _, object := range objects["ClusterRoleBinding"] {
-		if diff := cmp.Diff(want, as[rbacv1.ClusterRoleBinding](t, object).Subjects); diff != "" {
-			t.Errorf("%s: subjects (-want +got):\n%s", object.GetName(), diff)
+	each(t, func(t *testing.T, objects manifest) {
+		for name, binding := range bindings(t, objects) {
+			if diff := cmp.Diff(want, binding.subjects); diff != "" {
+				t.Errorf("%s: subjects (-want +got):\n%s", name, diff)
+			}
+			if !slices.ContainsFunc(objects[binding.role.Kind], func(role *unstructured.Unstructured) bool { return role.GetName() == binding.role.Name }) {
+				t.Errorf("%s: there is no %s %s", name, binding.role.Kind, binding.role.Name)
+			}
 		}
-	}
-	binding := one[rbacv1.RoleBinding](t, objects, "RoleBinding")
-	if diff := cmp.Diff(want, binding.Subjects); diff != "" {
-		t.Errorf("%s: subjects (-want +got):\n%s", binding.Name, diff)
-	}
+	})
 }
 
 // Nothing may be granted wholesale, and the one lease, Secret and ConfigMap by their names.
 func TestRulesAreNarrow(t *testing.T) {
-	objects := read(t)
-	for _, object := range objects["ClusterRole"] {
-		for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
-			for _, granted := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs} {
-				for _, word := range granted {
-					if word == "*" {
+	each(t, func(t *testing.T, objects manifest) {
+		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
+			// Both kinds have the same rules.
+			object.SetKind("ClusterRole")
+			for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
+				for _, granted := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs} {
+					if slices.Contains(granted, "*") {
 						t.Errorf("%s grants *: %v", object.GetName(), rule)
 					}
 				}
 			}
 		}
+		var named []string
+		for _, rule := range roleIn(t, objects, names.OperatorNamespace).Rules {
+			named = append(named, rule.ResourceNames...)
+		}
+		if diff := cmp.Diff([]string{names.LeaderElectionID, names.DigestKeySecret, names.OperatorConfigMap}, named); diff != "" {
+			t.Errorf("named resources (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// roleIn is the one Role of a namespace.
+func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
+	t.Helper()
+	var found []rbacv1.Role
+	for _, object := range objects["Role"] {
+		if object.GetNamespace() == namespace {
+			found = append(found, as[rbacv1.Role](t, object))
+		}
 	}
-	var named []string
-	for _, rule := range one[rbacv1.Role](t, objects, "Role").Rules {
-		named = append(named, rule.ResourceNames...)
+	if len(found) != 1 {
+		t.Fatalf("%d Roles in namespace %q, want one", len(found), namespace)
 	}
-	if diff := cmp.Diff([]string{names.LeaderElectionID, names.DigestKeySecret, names.OperatorConfigMap}, named); diff != "" {
-		t.Errorf("named resources (-want +got):\n%s", diff)
-	}
+	return found[0]
 }
 
 func TestTheManagerKnowsItsArguments(t *testing.T) {
-	var options manager.Options
-	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
-	options.BindFlags(flags)
-	container := one[appsv1.Deployment](t, read(t), "Deployment").Spec.Template.Spec.Containers[0]
-	if err := flags.Parse(container.Args); err != nil {
-		t.Error(err)
-	}
-	if !options.LeaderElect {
-		t.Error("the Deployment does not elect a leader: two pods of a rollout would both work")
-	}
+	each(t, func(t *testing.T, objects manifest) {
+		if !arguments(t, objects).LeaderElect {
+			t.Error("the Deployment does not elect a leader: two pods of a rollout would both work")
+		}
+	})
 }
