@@ -1,14 +1,16 @@
 package controller_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,27 +35,53 @@ func (c call) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// calls are the operator's requests in the test's namespace, but for watches and
-// the lists that begin them, and events.
-func (b *bench) calls(t *testing.T, version string) []string {
+// auditTrail reads the API server's audit log, each line once: every test asks for
+// it many times a second.
+type auditTrail struct {
+	mu    sync.Mutex
+	path  string
+	read  int64
+	calls []call
+}
+
+// all are the finished requests of operators so far, but for watches and the lists
+// that begin them, and events.
+func (a *auditTrail) all(t *testing.T) []call {
 	t.Helper()
-	data, err := os.ReadFile(auditLog)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	file, err := os.Open(a.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var calls []string
-	scanner := bufio.NewScanner(bytes.NewReader(data))
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
+	defer file.Close()
+	data, err := io.ReadAll(io.NewSectionReader(file, a.read, math.MaxInt64-a.read))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // not the line that is being written
+	for line := range bytes.Lines(data) {
 		var c call
-		if err := json.Unmarshal(scanner.Bytes(), &c); err != nil {
-			continue // the line that is being written
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatalf("audit log: %v in %s", err, line)
 		}
-		if c.UserAgent != names.UserAgent+"/"+version || c.Stage != "ResponseComplete" || c.ObjectRef.Namespace != b.namespace ||
-			c.Verb == "watch" || c.Verb == "list" || c.ObjectRef.Resource == "events" {
-			continue
+		if strings.HasPrefix(c.UserAgent, names.UserAgent) && c.Stage == "ResponseComplete" &&
+			c.Verb != "watch" && c.Verb != "list" && c.ObjectRef.Resource != "events" {
+			a.calls = append(a.calls, c)
 		}
-		calls = append(calls, c.String())
+	}
+	a.read += int64(len(data))
+	return a.calls
+}
+
+// calls are the operator's requests in the test's namespace.
+func (b *bench) calls(t *testing.T, version string) []string {
+	t.Helper()
+	var calls []string
+	for _, c := range audit.all(t) {
+		if c.UserAgent == names.UserAgent+"/"+version && c.ObjectRef.Namespace == b.namespace {
+			calls = append(calls, c.String())
+		}
 	}
 	return calls
 }

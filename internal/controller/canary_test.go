@@ -103,11 +103,11 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	if looked < 8 {
 		t.Errorf("looked at %d objects only", looked)
 	}
-	audit, err := os.ReadFile(auditLog)
+	trail, err := os.ReadFile(audit.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"log": logs.String(), "audit log": string(audit)} {
+	for name, text := range map[string]string{"log": logs.String(), "audit log": string(trail)} {
 		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
 			t.Errorf("the %s holds a secret's value", name)
 		}

@@ -39,9 +39,9 @@ const (
 )
 
 var (
-	plane    *testutil.ControlPlane
-	auditLog string
-	logs     = &syncBuffer{}
+	plane *testutil.ControlPlane
+	audit = &auditTrail{}
+	logs  = &syncBuffer{}
 )
 
 func TestMain(m *testing.M) {
@@ -55,9 +55,9 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(folder)
-	auditLog = filepath.Join(folder, "audit.log")
+	audit.path = filepath.Join(folder, "audit.log")
 	ctrl.SetLogger(zap.New(zap.WriteTo(logs), zap.UseDevMode(true)))
-	if plane, err = testutil.Start(testutil.Options{AuditLog: auditLog}); err != nil {
+	if plane, err = testutil.Start(testutil.Options{AuditLog: audit.path}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

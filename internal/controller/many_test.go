@@ -1,0 +1,192 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+const (
+	// manySoon bounds what the operator should do for hundreds of stacks.
+	manySoon = 90 * time.Second
+	// admins is how many requests the test makes at once.
+	admins = 8
+)
+
+// Both of a stack's Secrets come from one: a credential, and what is derived of a
+// connection string.
+const sharingSpec = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: shared, key: token}}}
+storage:
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: shared, key: postgres}}}
+`
+
+// sharedSecret is one that stacks refer to, with a password of its own.
+func (b *bench) sharedSecret(password string) client.Object {
+	shared := secret("shared", "token", "sk-"+password)
+	shared.StringData["postgres"] = "postgresql://llama:" + password + "@db:5432/llama"
+	shared.Namespace = b.namespace
+	return shared
+}
+
+// createMany makes many stacks of one spec.
+func (b *bench) createMany(t *testing.T, prefix, spec string, count int) {
+	t.Helper()
+	var group errgroup.Group
+	group.SetLimit(admins)
+	for i := range count {
+		stack := b.stack(t, fmt.Sprintf("%s-%03d", prefix, i), spec)
+		group.Go(func() error { return b.Create(t.Context(), stack) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allReady waits until every stack is Ready for this reason.
+func (b *bench) allReady(t *testing.T, reason string) {
+	t.Helper()
+	var waiting []string
+	err := wait.PollUntilContextTimeout(t.Context(), 20*poll, manySoon, true, func(ctx context.Context) (bool, error) {
+		var stacks v1alpha2.LlamaStackDistributionList
+		if err := b.List(ctx, &stacks, client.InNamespace(b.namespace)); err != nil {
+			return false, err
+		}
+		waiting = nil
+		for i := range stacks.Items {
+			found := meta.FindStatusCondition(stacks.Items[i].Status.Conditions, v1alpha2.ConditionReady)
+			if found == nil || found.Reason != reason {
+				waiting = append(waiting, stacks.Items[i].Name)
+			}
+		}
+		return len(waiting) == 0, nil
+	})
+	if err != nil {
+		t.Fatalf("%d stacks are not %s within %v, among them %s", len(waiting), reason, manySoon, waiting[0])
+	}
+}
+
+// rollOutAll does for every Deployment that changed what the cluster's controllers would.
+func (b *bench) rollOutAll(t *testing.T) {
+	t.Helper()
+	var deployments appsv1.DeploymentList
+	if err := b.List(t.Context(), &deployments, client.InNamespace(b.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	group.SetLimit(admins)
+	for i := range deployments.Items {
+		deployment := &deployments.Items[i]
+		if deployment.Status.ObservedGeneration == deployment.Generation {
+			continue
+		}
+		patch := client.MergeFrom(deployment.DeepCopy())
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+		}
+		group.Go(func() error { return b.Status().Patch(t.Context(), deployment, patch) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tally counts calls by what they do with which kind.
+func tally(calls []string) map[string]int {
+	counts := map[string]int{}
+	for _, call := range calls {
+		counts[call[:strings.LastIndex(call, " ")]]++
+	}
+	return counts
+}
+
+// What one change costs many stacks is a promise, too: a Secret that a hundred of
+// two hundred use means a hundred Deployments, the Secrets derived of it and two
+// writes of each status; a restart of the operator beside two hundred nothing.
+func TestCallsOfManyStacks(t *testing.T) {
+	const (
+		version = "many"
+		sharing = 100
+		others  = 100
+	)
+	b := newBench(t)
+	b.create(t, b.sharedSecret("first-one"))
+	operator := b.start(t, version)
+	b.createMany(t, "sharing", sharingSpec, sharing)
+	b.createMany(t, "other", `{distribution: {name: starter}, resources: {models: [llama]}}`, others)
+	b.allReady(t, v1alpha2.ReasonRolloutInProgress)
+	b.rollOutAll(t)
+	b.allReady(t, v1alpha2.ReasonMinimumReplicasAvailable)
+	seen := len(b.settled(t, version))
+
+	t.Run("one Secret", func(t *testing.T) {
+		if err := b.Update(t.Context(), b.sharedSecret("second-one")); err != nil {
+			t.Fatal(err)
+		}
+		b.await(t, version, seen, "patch deployments", sharing)
+		b.settled(t, version)
+		b.rollOutAll(t)
+		b.allReady(t, v1alpha2.ReasonMinimumReplicasAvailable)
+		now := b.settled(t, version)
+		counts := tally(now[seen:])
+		t.Logf("calls: %v", counts)
+		want := map[string]int{"patch secrets": sharing, "patch deployments": sharing, "patch llamastackdistributions status": 2 * sharing}
+		if diff := cmp.Diff(want, tally(writes(now[seen:]))); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+		each := map[string]int{}
+		for _, call := range writes(now[seen:]) {
+			each[call]++
+		}
+		for _, call := range slices.Sorted(maps.Keys(each)) {
+			if most := map[bool]int{true: 2, false: 1}[strings.Contains(call, " status ")]; each[call] > most {
+				t.Errorf("%d times %s, want at most %d", each[call], call, most)
+			}
+		}
+		seen = len(now)
+	})
+	t.Run("a restart", func(t *testing.T) {
+		operator.stop(t)
+		b.start(t, version)
+		// That a stack is reconciled shows in that the content of its ConfigMaps is read.
+		b.await(t, version, seen, "get configmaps", 2*(sharing+others))
+		now := b.settled(t, version)[seen:]
+		t.Logf("calls: %v", tally(now))
+		if got := tally(writes(now)); len(got) != 0 {
+			t.Errorf("writes: %v", got)
+		}
+	})
+}
+
+// await waits until the operator has made calls of a sort to so many objects after
+// those that were seen.
+func (b *bench) await(t *testing.T, version string, seen int, sort string, count int) {
+	t.Helper()
+	objects := map[string]bool{}
+	err := wait.PollUntilContextTimeout(t.Context(), 10*poll, manySoon, true, func(context.Context) (bool, error) {
+		for _, call := range b.calls(t, version)[seen:] {
+			if strings.HasPrefix(call, sort+" ") {
+				objects[call] = true
+			}
+		}
+		return len(objects) >= count, nil
+	})
+	if err != nil {
+		t.Fatalf("%s of %d objects within %v, want %d", sort, len(objects), manySoon, count)
+	}
+}
