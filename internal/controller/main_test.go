@@ -57,7 +57,11 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(folder)
 	audit.path = filepath.Join(folder, "audit.log")
 	ctrl.SetLogger(zap.New(zap.WriteTo(logs), zap.UseDevMode(true)))
-	if plane, err = testutil.Start(testutil.Options{AuditLog: audit.path}); err != nil {
+	options := testutil.Options{
+		AuditLog:       audit.path,
+		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // as wide as hundreds of stacks need
+	}
+	if plane, err = testutil.Start(options); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
