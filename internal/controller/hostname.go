@@ -30,11 +30,15 @@ func (r *Reconciler) findRival(ctx context.Context, s *state) error {
 	if err := r.cache.List(ctx, &stacks, client.UnsafeDisableDeepCopy); err != nil { // only read
 		return fmt.Errorf("list cached stacks: %w", err)
 	}
+	first := s.object
 	for i := range stacks.Items {
 		other := &stacks.Items[i]
-		if other.UID != s.object.UID && other.DeletionTimestamp == nil && plan.Hostname(other, s.cluster) == host && goesBefore(other, s.object, host) {
-			s.rival = &rival{host: host, namespace: other.Namespace, name: other.Name}
+		if other.UID != s.object.UID && other.DeletionTimestamp == nil && plan.Hostname(other, s.cluster) == host && goesBefore(other, first, host) {
+			first = other
 		}
+	}
+	if first != s.object {
+		s.rival = &rival{host: host, namespace: first.Namespace, name: first.Name}
 	}
 	return nil
 }
