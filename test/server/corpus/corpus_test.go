@@ -233,3 +233,27 @@ func TestRefused(t *testing.T) {
 	slices.Sort(rows)
 	golden.Dir(t, "testdata/refused", map[string][]byte{"cases.txt": []byte(strings.Join(rows, ""))})
 }
+
+// TestLightStarter: what is left of every starter serves, and needs nothing heavy.
+func TestLightStarter(t *testing.T) {
+	for _, line := range release.Offered() {
+		match, err := release.LookupOffered(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := corpus.LightStarter(match.Release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := corpus.Types(config, nil)
+		if !slices.ContainsFunc(types, func(kind string) bool { return strings.HasPrefix(kind, "inference/remote::") }) {
+			t.Errorf("%s: no inference provider in %v", line, types)
+		}
+		for _, kind := range types {
+			api, name, _ := strings.Cut(kind, "/")
+			if found, ok := match.Release.Provider(api, name); !ok || corpus.Heavy(found) != "" {
+				t.Errorf("%s: %s is heavy or unknown", line, kind)
+			}
+		}
+	}
+}

@@ -1,11 +1,13 @@
 package corpus
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // heavy are the beginnings of the names of packages that bring model weights, a GPU's libraries or gigabytes with them:
@@ -46,4 +48,23 @@ func (c *Case) Light() (light Case, reason string) {
 		}
 	}
 	return light, ""
+}
+
+// LightStarter is the configuration of a release's starter distribution without the providers that are Heavy: what an
+// image without their packages comes with.
+func LightStarter(rel *release.Release) ([]byte, error) {
+	base := shipped(rel, starter)
+	c := newCase(rel, "light", starter, base, true, fields{})
+	light, _ := c.Light() // there is no provider of a user's
+	outcome, err := light.Run()
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome.Refused != "":
+		return nil, fmt.Errorf("starter of %s without its heavy providers: %s", rel.Line, outcome.Refused)
+	case len(outcome.Config) == 0: // it has none
+		return base, nil
+	default:
+		return outcome.Config, nil
+	}
 }

@@ -1,0 +1,59 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// New is an OCI image of layers for this machine's architecture, with a configuration.
+func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	image, err := mutate.AppendLayers(image, layers...)
+	if err != nil {
+		return nil, fmt.Errorf("append layers: %w", err)
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("read configuration of image: %w", err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Config = "linux", runtime.GOARCH, config
+	if image, err = mutate.ConfigFile(image, file); err != nil {
+		return nil, fmt.Errorf("write configuration of image: %w", err)
+	}
+	return image, nil
+}
+
+// Push writes an image to a registry: by plain HTTP when nothing answers HTTPS there. Layers that are there already are
+// not sent again.
+func Push(ctx context.Context, reference string, image v1.Image) error {
+	to, err := name.ParseReference(reference, name.Insecure)
+	if err != nil {
+		return fmt.Errorf("read image reference: %w", err)
+	}
+	if err := remote.Write(to, image, remote.WithContext(ctx)); err != nil {
+		return fmt.Errorf("push %s: %w", reference, err)
+	}
+	return nil
+}
+
+// Size is how large an image is in its registry, in bytes.
+func Size(image v1.Image) (int64, error) {
+	manifest, err := image.Manifest()
+	if err != nil {
+		return 0, fmt.Errorf("read manifest: %w", err)
+	}
+	size := manifest.Config.Size
+	for _, l := range manifest.Layers {
+		size += l.Size
+	}
+	return size, nil
+}

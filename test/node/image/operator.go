@@ -1,0 +1,39 @@
+package image
+
+import (
+	"context"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+)
+
+// nonroot is the user of distroless images, and so of the operator's.
+var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
+
+// Operator is the image that the Dockerfile describes: nothing but the program, who runs it, and the certificates of
+// public authorities. Its layers lie in folder.
+func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
+	program, err := buildProgram(ctx, folder, "./cmd/manager", version)
+	if err != nil {
+		return nil, err
+	}
+	base, err := NewLayer(folder, append(users(nonroot), Content{
+		Path: "/etc/ssl/certs/ca-certificates.crt", Mode: 0o644, Content: cabundle.PEM(nil),
+	})...)
+	if err != nil {
+		return nil, err
+	}
+	manager, err := NewLayer(folder, File{Source: program, Path: "/manager", Mode: 0o755})
+	if err != nil {
+		return nil, err
+	}
+	return New(v1.Config{
+		Entrypoint: []string{"/manager"}, User: nonroot.id(), WorkingDir: "/",
+		Env:    []string{"PATH=/"},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":   "llama-stack-k8s-operator",
+			"org.opencontainers.image.version": version,
+		},
+	}, base, manager)
+}

@@ -1,0 +1,105 @@
+package image
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// repository is the top of the work tree.
+func repository() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}
+
+// buildProgram builds a command of this module, statically, as a release does, and returns its file in folder.
+func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
+	target := filepath.Join(folder, filepath.Base(command))
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -X main.version="+version, "-o", target, command)
+	build.Dir, build.Env = repository(), append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", command, err, output)
+	}
+	return target, nil
+}
+
+// programs are programs of this machine, each below /bin, with the shared libraries that they need.
+func programs(ctx context.Context, names ...string) ([]Entry, error) {
+	var entries []Entry
+	var files []string
+	for _, name := range names {
+		file, err := exec.LookPath(name)
+		if err != nil {
+			return nil, fmt.Errorf("find program for image: %w", err)
+		}
+		entries = append(entries, File{Source: file, Path: "/bin/" + name, Mode: 0o755})
+		files = append(files, file)
+	}
+	shared, err := libraries(ctx, files)
+	return append(entries, shared...), err
+}
+
+// dynamic are libraries that others open by their names, where the C library lies: for users and hosts, and for threads
+// that are cancelled.
+var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
+
+// libraries are the shared libraries of this machine that files need, and those that the C library opens, at their own
+// places. Those below one of the folders own come with it.
+func libraries(ctx context.Context, files []string, own ...string) ([]Entry, error) {
+	var output bytes.Buffer
+	for chunk := range slices.Chunk(files, 200) {
+		list := exec.CommandContext(ctx, "ldd", chunk...)
+		list.Stdout = &output
+		// It ends with 1 when one of many files is no dynamic program; what it prints of the others counts.
+		if err := list.Run(); err != nil && list.ProcessState == nil {
+			return nil, fmt.Errorf("list shared libraries: %w", err)
+		}
+	}
+	found := map[string]bool{}
+	for lines := bufio.NewScanner(&output); lines.Scan(); {
+		library := libraryIn(lines.Text())
+		if library == "" || slices.ContainsFunc(own, func(folder string) bool { return strings.HasPrefix(library, folder+"/") }) {
+			continue
+		}
+		found[library] = true
+		if filepath.Base(library) != "libc.so.6" {
+			continue
+		}
+		for _, name := range dynamic {
+			beside := filepath.Join(filepath.Dir(library), name)
+			if _, err := os.Stat(beside); err == nil {
+				found[beside] = true
+			}
+		}
+	}
+	var entries []Entry
+	for _, library := range slices.Sorted(maps.Keys(found)) {
+		entries = append(entries, File{Source: library, Path: library, Mode: 0o755})
+	}
+	return entries, nil
+}
+
+// libraryIn is the path in a line of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the loader
+// "/lib64/ld-linux-x86-64.so.2 (0x…)". Empty for any other.
+func libraryIn(line string) string {
+	path, _, found := strings.Cut(line, " (0x")
+	if !found {
+		return ""
+	}
+	if _, after, arrow := strings.Cut(path, " => "); arrow {
+		path = after
+	}
+	path = strings.TrimSpace(path)
+	if !strings.HasPrefix(path, "/") {
+		return ""
+	}
+	return path
+}

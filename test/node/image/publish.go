@@ -1,0 +1,111 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Published is an image in a registry.
+type Published struct {
+	// Reference names it, with its tag.
+	Reference string
+	// Size in the registry, in bytes.
+	Size int64
+	// Took is how long it was built and pushed.
+	Took time.Duration
+}
+
+// repositories of the images, by the kind that Publish is asked for.
+var repositories = map[string]string{"operator": "llama-stack-k8s-operator", "standin": "standin", "server": "llama-stack"}
+
+// operatorTag is the tag of the operator's image, whatever its version: what is built from a work tree has no release.
+const operatorTag = "test"
+
+// Publish builds images and pushes them to a registry, host:port, where they get their repositories below its top:
+// operator, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the operator says that
+// it is. The result is by what was asked for.
+func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
+	folder, err := os.MkdirTemp("", "llama-stack-image-")
+	if err != nil {
+		return nil, fmt.Errorf("make folder for layers: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	p := publisher{registry: registry, done: map[string]Published{}}
+	if standIns := releasesOf("standin", wanted); len(standIns) > 0 {
+		started := time.Now()
+		images, err := StandIns(ctx, folder, standIns...)
+		if err != nil {
+			return nil, err
+		}
+		for _, release := range standIns {
+			if err := p.push(ctx, "standin", release, images[release], started); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, release := range releasesOf("server", wanted) {
+		started := time.Now()
+		image, err := Server(ctx, folder, release)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.push(ctx, "server", release, image, started); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Contains(wanted, "operator") {
+		started := time.Now()
+		image, err := Operator(ctx, folder, version)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.push(ctx, "operator", operatorTag, image, started); err != nil {
+			return nil, err
+		}
+	}
+	for _, each := range wanted {
+		if _, known := p.done[each]; !known {
+			return nil, fmt.Errorf("publish %q: want operator, standin@<release> or server@<release>", each)
+		}
+	}
+	return p.done, nil
+}
+
+// releasesOf are the releases that images of a kind are wanted of.
+func releasesOf(kind string, wanted []string) []string {
+	var releases []string
+	for _, each := range wanted {
+		if release, found := strings.CutPrefix(each, kind+"@"); found && !slices.Contains(releases, release) {
+			releases = append(releases, release)
+		}
+	}
+	return releases
+}
+
+type publisher struct {
+	registry string
+	done     map[string]Published
+}
+
+func (p *publisher) push(ctx context.Context, kind, tag string, image v1.Image, started time.Time) error {
+	reference := p.registry + "/" + repositories[kind] + ":" + tag
+	if err := Push(ctx, reference, image); err != nil {
+		return err
+	}
+	size, err := Size(image)
+	if err != nil {
+		return err
+	}
+	key := kind
+	if kind != "operator" {
+		key += "@" + tag
+	}
+	p.done[key] = Published{Reference: reference, Size: size, Took: time.Since(started)}
+	return nil
+}

@@ -1,0 +1,91 @@
+package image
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// python is an interpreter with its standard library.
+type python struct {
+	// Links lead from an environment's interpreter to the program, each to the next.
+	Links []string `json:"-"`
+	// Program is the interpreter itself.
+	Program string `json:"program"`
+	// Library is the folder of the standard library.
+	Library string `json:"library"`
+}
+
+const describePython = `import json, os, sys, sysconfig
+print(json.dumps({"program": os.path.realpath(sys.executable), "library": sysconfig.get_paths(vars={"installed_base": sys.base_prefix})["stdlib"]}))`
+
+// findPython asks the interpreter of an environment.
+func findPython(ctx context.Context, bin string) (python, error) {
+	start := filepath.Join(bin, "python")
+	output, err := exec.CommandContext(ctx, start, "-c", describePython).Output()
+	if err != nil {
+		return python{}, fmt.Errorf("ask %q where it is: %w", start, err)
+	}
+	var p python
+	if err := json.Unmarshal(output, &p); err != nil {
+		return python{}, fmt.Errorf("read answer of %q: %w", start, err)
+	}
+	for at := start; at != p.Program; {
+		next, err := os.Readlink(at)
+		if err != nil {
+			return python{}, fmt.Errorf("follow links of %q: %w", start, err)
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(at), next)
+		}
+		if at != start { // the environment's own link comes with the environment
+			p.Links = append(p.Links, at)
+		}
+		at = next
+	}
+	return p, nil
+}
+
+// needless are folders of a standard library that no server reads.
+var needless = regexp.MustCompile(`/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|site-packages|dist-packages|config-[^/]*)$`)
+
+// entries are interpreter and library, at their places.
+func (p python) entries() ([]Entry, error) {
+	var entries []Entry
+	for _, link := range p.Links {
+		target, err := os.Readlink(link)
+		if err != nil {
+			return nil, fmt.Errorf("read link of interpreter: %w", err)
+		}
+		entries = append(entries, Link{Path: link, Target: target})
+	}
+	return append(entries,
+		File{Source: p.Program, Path: p.Program, Mode: 0o755},
+		Tree{Source: p.Library, Path: p.Library, Skip: func(path string) bool {
+			below, _ := strings.CutPrefix(path, p.Library)
+			return needless.MatchString(below) && strings.Count(below, "/") == 1
+		}},
+	), nil
+}
+
+// extensions are the compiled modules below a folder.
+func extensions(folder string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && strings.Contains(entry.Name(), ".so") {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find compiled modules: %w", err)
+	}
+	return slices.Clip(found), nil
+}

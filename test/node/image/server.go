@@ -1,0 +1,113 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// entrypoint is what upstream's images start with, from release 0.3 on: what comes first of the configuration's path and
+// the distribution's name.
+const entrypoint = `#!/bin/sh
+if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
+exec %[1]s "${DISTRO_NAME}" "$@"
+`
+
+const (
+	entrypointPath = "/usr/local/bin/entrypoint.sh"
+	tokenizerPath  = "/.cache/tiktoken"
+	// ownConfig is the configuration that an image comes with.
+	ownConfig = "/app/config.yaml"
+)
+
+// unused are packages that no provider of the test's configurations imports, and that make up half of an environment.
+var unused = regexp.MustCompile(`/site-packages/(oci|pip|setuptools|[^/]+/tests?)$`)
+
+// Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server:
+// the interpreter, the packages and the shared libraries that they need, all at the places where they lie on this
+// machine. It comes with the configuration of the release's starter distribution, without the providers whose packages
+// it does not have.
+func Server(ctx context.Context, folder, version string) (v1.Image, error) {
+	match, err := release.Lookup(version)
+	if err != nil {
+		return nil, fmt.Errorf("find release of server image: %w", err)
+	}
+	config, err := corpus.LightStarter(match.Release)
+	if err != nil {
+		return nil, err
+	}
+	bin, err := realserver.Install(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	support, err := realserver.InstallSupport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	interpreter, err := findPython(ctx, bin)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := serverLayers(ctx, folder, interpreter, filepath.Dir(bin), []Entry{
+		Tree{Source: support.Tokenizer, Path: tokenizerPath},
+		Content{Path: ownConfig, Mode: 0o644, Content: config},
+		Content{Path: entrypointPath, Mode: 0o755, Content: fmt.Appendf(nil, entrypoint, strings.Join(match.Release.Runtime.Command, " "))},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return New(v1.Config{
+		Entrypoint: []string{entrypointPath}, User: serverUser.id(), WorkingDir: serverUser.home,
+		Env: []string{
+			"PATH=" + bin + ":/usr/local/bin:/bin", "HOME=" + serverUser.home, "PYTHONUNBUFFERED=1",
+			"TIKTOKEN_CACHE_DIR=" + tokenizerPath, "DISTRO_NAME=" + ownConfig,
+		},
+		Labels: labels(version, config),
+	}, layers...)
+}
+
+// serverLayers are what changes least first: the machine's programs and libraries, the interpreter, the environment.
+func serverLayers(ctx context.Context, folder string, interpreter python, environment string, own []Entry) ([]v1.Layer, error) {
+	base, err := programs(ctx, "sh", "mkdir", "dirname", "realpath", "cat")
+	if err != nil {
+		return nil, err
+	}
+	files := []string{interpreter.Program}
+	for _, tree := range []string{interpreter.Library, environment} {
+		modules, err := extensions(tree)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, modules...)
+	}
+	shared, err := libraries(ctx, files, interpreter.Library, environment)
+	if err != nil {
+		return nil, err
+	}
+	base = append(append(base, shared...), users(serverUser)...)
+	for _, writable := range []string{"/.llama", "/.ogx", "/.cache"} {
+		base = append(base, Directory{Path: writable, Mode: 0o775, UID: serverUser.uid})
+	}
+	language, err := interpreter.entries()
+	if err != nil {
+		return nil, err
+	}
+	packages := Tree{Source: environment, Path: environment, Skip: unused.MatchString}
+	var layers []v1.Layer
+	for _, entries := range [][]Entry{append(base, own...), language, {packages}} {
+		layer, err := NewLayer(folder, entries...)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, layer)
+	}
+	return layers, nil
+}

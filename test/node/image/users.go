@@ -1,0 +1,34 @@
+package image
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// user of an image.
+type user struct {
+	name     string
+	uid, gid int
+	home     string
+}
+
+// users are the two files that say who is who: root, and the one that the image runs as.
+func users(u user) []Entry {
+	var passwd, group strings.Builder
+	for _, each := range []user{{"root", root, root, "/root"}, u} {
+		fmt.Fprintf(&passwd, "%s:x:%d:%d:%s:%s:/sbin/nologin\n", each.name, each.uid, each.gid, each.name, each.home)
+		if each.gid != root || each.uid == root {
+			fmt.Fprintf(&group, "%s:x:%d:\n", each.name, each.gid)
+		}
+	}
+	return []Entry{
+		Content{Path: "/etc/passwd", Mode: 0o644, Content: []byte(passwd.String())},
+		Content{Path: "/etc/group", Mode: 0o644, Content: []byte(group.String())},
+		Directory{Path: "/tmp", Mode: fs.ModeSticky | 0o777},
+		Directory{Path: u.home, Mode: 0o775, UID: u.uid, GID: u.gid},
+	}
+}
+
+// id is the user and the group as an image names them.
+func (u user) id() string { return fmt.Sprintf("%d:%d", u.uid, u.gid) }

@@ -1,0 +1,55 @@
+// Command images builds the images of the tests on a real node and pushes them to a registry, without a container
+// engine.
+//
+//	images -registry 10.200.0.1:5000 operator standin@0.7.3 server@0.7.3
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
+)
+
+// registryVariable names the registry of a cluster that test/cluster runs.
+const registryVariable = "CLUSTER_REGISTRY"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "images:", err)
+		os.Exit(1)
+	}
+}
+
+// run prints the reference of each image, in the order that they were asked for.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("images", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	registry := flags.String("registry", getenv(registryVariable), "registry to push to, `host:port`; $"+registryVariable+" when set")
+	version := flags.String("version", "test", "what the operator says that it is")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *registry == "" || flags.NArg() == 0 {
+		return fmt.Errorf("which registry (-registry or $%s), and which images: operator, standin@<release>, server@<release>", registryVariable)
+	}
+	published, err := image.Publish(ctx, *registry, *version, flags.Args()...)
+	if err != nil {
+		return err
+	}
+	for _, name := range flags.Args() {
+		done := published[name]
+		fmt.Fprintln(stdout, done.Reference)
+		fmt.Fprintf(stderr, "%s: %.1f MB, built and pushed in %v\n", name, float64(done.Size)/1e6, done.Took.Round(100*time.Millisecond))
+	}
+	return nil
+}

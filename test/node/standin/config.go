@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// config is what the stand-in reads of the server's configuration, its references to the environment resolved.
+type config struct {
+	Providers map[string][]provider `yaml:"providers"`
+	Storage   map[string]any        `yaml:"storage"`
+	Resources struct {
+		Models     []map[string]any `yaml:"models"`
+		ToolGroups []map[string]any `yaml:"tool_groups"`
+	} `yaml:"registered_resources"`
+	Server serverConfig `yaml:"server"`
+}
+
+type provider struct {
+	ID     string         `yaml:"provider_id"`
+	Type   string         `yaml:"provider_type"`
+	Config map[string]any `yaml:"config"`
+}
+
+type serverConfig struct {
+	Port        string `yaml:"port"`
+	Certificate string `yaml:"tls_certfile"`
+	Key         string `yaml:"tls_keyfile"`
+}
+
+// disabled is the id of a provider that a real server leaves out.
+const disabled = "__disabled__"
+
+// readConfig fails as a server does: on a file that cannot be read, on what is not YAML, and on a variable without a
+// value that the configuration has no default for.
+func readConfig(path string, getenv func(string) string) (*config, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, fmt.Errorf("parse configuration %q: %w", path, err)
+	}
+	if err := resolve(&document, getenv); err != nil {
+		return nil, err
+	}
+	var c config
+	if err := document.Decode(&c); err != nil {
+		return nil, fmt.Errorf("read configuration %q: %w", path, err)
+	}
+	for api, entries := range c.Providers {
+		kept := entries[:0]
+		for _, p := range entries {
+			if p.ID != "" && p.ID != disabled {
+				kept = append(kept, p)
+			}
+		}
+		c.Providers[api] = kept
+	}
+	return &c, nil
+}
+
+// reference is a variable in a configuration: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+value}.
+var reference = regexp.MustCompile(`\$\{env\.([A-Za-z0-9_]+)(?::([=+])([^}]*))?\}`)
+
+// resolve puts values in place of references. What comes out of one is read anew: 8321 is a number then.
+func resolve(node *yaml.Node, getenv func(string) string) error {
+	if node.Kind == yaml.ScalarNode && reference.MatchString(node.Value) {
+		var unset string
+		node.Value = reference.ReplaceAllStringFunc(node.Value, func(text string) string {
+			match := reference.FindStringSubmatch(text)
+			value := getenv(match[1])
+			switch {
+			case match[2] == "=" && value == "":
+				return match[3]
+			case match[2] == "+" && value != "":
+				return match[3]
+			case match[2] == "+":
+				return ""
+			case value == "":
+				unset = match[1]
+			}
+			return value
+		})
+		if unset != "" {
+			return fmt.Errorf("environment variable %q not set or empty (line %d of the configuration)", unset, node.Line)
+		}
+		node.Tag, node.Style = "", 0
+	}
+	for _, child := range node.Content {
+		if err := resolve(child, getenv); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// secretKey is what the keys of credentials look like; their values are not shown.
+var secretKey = regexp.MustCompile(`api_key|token|password|secret`)
+
+const redacted = "********"
+
+// shown is a value without credentials.
+func shown(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		visible := map[string]any{}
+		for key, inner := range value {
+			if text, ok := inner.(string); ok && text != "" && secretKey.MatchString(key) {
+				inner = redacted
+			}
+			visible[key] = shown(inner)
+		}
+		return visible
+	case []any:
+		visible := make([]any, len(value))
+		for i, inner := range value {
+			visible[i] = shown(inner)
+		}
+		return visible
+	default:
+		return value
+	}
+}
+
+func (c *config) providers() []any {
+	entries := []any{}
+	for _, api := range slices.Sorted(maps.Keys(c.Providers)) {
+		for _, p := range c.Providers[api] {
+			entries = append(entries, map[string]any{
+				"api": api, "provider_id": p.ID, "provider_type": p.Type, "config": shown(p.Config),
+				"health": map[string]any{"status": "Not Implemented"},
+			})
+		}
+	}
+	return entries
+}
+
+func (c *config) provider(api, id string) *provider {
+	for i := range c.Providers[api] {
+		if c.Providers[api][i].ID == id {
+			return &c.Providers[api][i]
+		}
+	}
+	return nil
+}
+
+func (c *config) models() []any {
+	entries := []any{}
+	for _, model := range c.Resources.Models {
+		id := fmt.Sprintf("%v/%v", model["provider_id"], model["model_id"])
+		entries = append(entries, map[string]any{"id": id, "object": "model", "created": 1, "owned_by": "standin", "custom_metadata": model})
+	}
+	return entries
+}
+
+func (c *config) toolGroups() []any {
+	entries := []any{}
+	for _, group := range c.Resources.ToolGroups {
+		entries = append(entries, map[string]any{"identifier": group["toolgroup_id"], "provider_id": group["provider_id"]})
+	}
+	return entries
+}
+
+// storage is a path of the stand-in's own: what a server shows only by what it keeps where.
+func (c *config) storage() any { return shown(c.Storage) }
+
+// text is the first of the keys that has a text.
+func (p *provider) text(keys ...string) string {
+	for _, key := range keys {
+		if value, ok := p.Config[key].(string); ok && value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+func (p *provider) url() string { return strings.TrimSuffix(p.text("base_url", "url"), "/") }
+
+func (p *provider) token() string { return p.text("api_token", "api_key") }

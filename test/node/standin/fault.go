@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// terminationLog is where a container leaves its last words for the kubelet.
+const terminationLog = "/dev/termination-log"
+
+// faults are what a stand-in was told to do wrong, by its environment.
+type faults struct {
+	// exit ends the server with this code ($STANDIN_EXIT), after a while ($STANDIN_AFTER; unset: at once).
+	exit  *int
+	after time.Duration
+	// start is how long the server takes until it listens ($STANDIN_START).
+	start time.Duration
+	// hang is when the server stops to answer ($STANDIN_HANG), counted from its start.
+	hang *time.Duration
+	// memory is how much the server uses beside its own, in MiB ($STANDIN_MEMORY).
+	memory int
+	// leak makes the server end with an error that quotes every secret in its environment ($STANDIN_LEAK=true), as
+	// servers do that refuse a value.
+	leak bool
+}
+
+func readFaults(w world) (*faults, error) {
+	f := &faults{}
+	for name, read := range map[string]func(string) error{
+		"STANDIN_EXIT":   func(text string) error { code, err := strconv.Atoi(text); f.exit = &code; return err },
+		"STANDIN_AFTER":  func(text string) (err error) { f.after, err = time.ParseDuration(text); return err },
+		"STANDIN_START":  func(text string) (err error) { f.start, err = time.ParseDuration(text); return err },
+		"STANDIN_HANG":   func(text string) error { after, err := time.ParseDuration(text); f.hang = &after; return err },
+		"STANDIN_MEMORY": func(text string) (err error) { f.memory, err = strconv.Atoi(text); return err },
+		"STANDIN_LEAK":   func(text string) (err error) { f.leak, err = strconv.ParseBool(text); return err },
+	} {
+		if text := w.getenv(name); text != "" {
+			if err := read(text); err != nil {
+				return nil, fmt.Errorf("standin: variable %s: %w", name, err)
+			}
+		}
+	}
+	return f, nil
+}
+
+// ballast is the memory that was asked for; a package variable, so that it is kept.
+var ballast []byte
+
+// beforeStart does what happens before a server listens, and says whether it ends there.
+func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool) {
+	if f.leak {
+		quote(w)
+		return exitFailed, true
+	}
+	const mebibyte, page = 1 << 20, 4 << 10
+	ballast = make([]byte, f.memory*mebibyte)
+	for i := 0; i < len(ballast); i += page {
+		ballast[i] = 1
+	}
+	if f.exit != nil && f.after == 0 {
+		fmt.Fprintf(w.stderr, "standin: ends with exit code %d, as it was told to\n", *f.exit)
+		return *f.exit, true
+	}
+	select {
+	case <-time.After(f.start):
+		return 0, false
+	case <-ctx.Done():
+		return 0, true
+	}
+}
+
+// quote ends as Pydantic does: with the class of the exception, and the value that was refused.
+func quote(w world) {
+	var text strings.Builder
+	text.WriteString("pydantic_core._pydantic_core.ValidationError: 1 validation error for ProviderConfig\n")
+	for _, variable := range w.environ() {
+		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "LLSD_") {
+			fmt.Fprintf(&text, "  Input should be a valid URL [type=url_parsing, input_value='%s', input_type=str]\n", value)
+		}
+	}
+	fmt.Fprint(w.stderr, text.String())
+	file, err := os.OpenFile(terminationLog, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil { // outside of a container
+		return
+	}
+	defer file.Close()
+	fmt.Fprint(file, text.String())
+}
+
+// exitNow fires when the server has to end by itself; never, when it need not.
+func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
+	fired := make(chan struct{})
+	if f.exit != nil {
+		go func() {
+			select {
+			case <-time.After(f.after):
+				close(fired)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return fired
+}
+
+// hanging keeps every request that comes too late without an answer, as long as the client waits.
+func (f *faults) hanging(inner http.Handler) http.Handler {
+	if f.hang == nil {
+		return inner
+	}
+	from := time.Now().Add(*f.hang)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if time.Now().After(from) {
+			<-r.Context().Done()
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,62 @@
+// Command standin stands in for a Llama Stack server in the tests on a real node: a small static program that starts in
+// milliseconds, serves what its configuration says, and can be told to fail in every way a server does. The same image
+// has a model server that demands a token, and a client for `kubectl exec`.
+//
+//	standin [--insecure]       a server, on the configuration in $RUN_CONFIG_PATH
+//	standin vllm               a model server that demands $VLLM_API_KEY
+//	standin get|post|dns …     a client; -h shows how
+//	standin idle               nothing, until it is told to end
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// world is what the program is given by whoever starts it.
+type world struct {
+	getenv         func(string) string
+	environ        func() []string
+	stdout, stderr io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, world{os.Getenv, os.Environ, os.Stdout, os.Stderr}, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// commands by name; the server has none, as in a real image.
+var commands = map[string]func(context.Context, world, []string) error{
+	"vllm": runModelServer,
+	"get":  runGet,
+	"post": runPost,
+	"dns":  runDNS,
+	"idle": func(ctx context.Context, _ world, _ []string) error { <-ctx.Done(); return nil },
+}
+
+func run(ctx context.Context, w world, args []string) int {
+	if len(args) > 0 && args[0] != insecureArgument {
+		command, known := commands[args[0]]
+		if !known {
+			fmt.Fprintf(w.stderr, "standin: unknown command %q\n", args[0])
+			return exitUsage
+		}
+		if err := command(ctx, w, args[1:]); err != nil {
+			fmt.Fprintln(w.stderr, err)
+			return exitFailed
+		}
+		return 0
+	}
+	return runServer(ctx, w)
+}

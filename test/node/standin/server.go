@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// insecureArgument is what the operator gives to servers that demand TLS.
+	insecureArgument = "--insecure"
+	// ownConfig is the configuration that the image comes with.
+	ownConfig = "/app/config.yaml"
+	// defaultPort is where a server listens that nobody told another one.
+	defaultPort = "8321"
+	// upstreamTimeout is how long a model server may take for an answer.
+	upstreamTimeout = 10 * time.Second
+)
+
+// server answers the part of the API that the operator and its users ask first.
+type server struct {
+	version string
+	config  *config
+	client  *http.Client
+}
+
+// runServer serves until it is told to end, and ends as its faults say.
+func runServer(ctx context.Context, w world) int {
+	faults, err := readFaults(w)
+	if err != nil {
+		fmt.Fprintln(w.stderr, err)
+		return exitUsage
+	}
+	if code, ends := faults.beforeStart(ctx, w); ends {
+		return code
+	}
+	config, err := readConfig(cmp.Or(w.getenv("RUN_CONFIG_PATH"), ownConfig), w.getenv)
+	if err != nil {
+		fmt.Fprintf(w.stderr, "standin: %v\n", err)
+		return exitFailed
+	}
+	s := &server{version: w.getenv("STANDIN_VERSION"), config: config, client: &http.Client{Timeout: upstreamTimeout}}
+	port := cmp.Or(w.getenv("LLAMA_STACK_PORT"), w.getenv("OGX_PORT"), config.Server.Port, defaultPort)
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- serve(serving, w, port, faults.hanging(s.handler()), config.Server) }()
+	select {
+	case <-faults.exitNow(serving):
+		return *faults.exit
+	case err := <-ended:
+		if err != nil {
+			fmt.Fprintf(w.stderr, "standin: %v\n", err)
+			return exitFailed
+		}
+		return 0
+	}
+}
+
+// serve answers at a port of every address, by HTTPS where there is a certificate, until ctx is done.
+func serve(ctx context.Context, w world, port string, handler http.Handler, files serverConfig) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
+	if err != nil {
+		return fmt.Errorf("listen on port %s: %w", port, err)
+	}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: upstreamTimeout}
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve says how it ended
+	fmt.Fprintf(w.stdout, "standin: listening on %s\n", listener.Addr())
+	if files.Certificate != "" {
+		err = s.ServeTLS(listener, files.Certificate, files.Key)
+	} else {
+		err = s.Serve(listener)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve on port %s: %w", port, err)
+}
+
+func (s *server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{"status": "OK"}) })
+	mux.HandleFunc("GET /v1/version", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]any{"version": s.version}) })
+	mux.HandleFunc("GET /v1/providers", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.providers())) })
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.models())) })
+	mux.HandleFunc("GET /v1/toolgroups", func(w http.ResponseWriter, _ *http.Request) { answer(w, list(s.config.toolGroups())) })
+	mux.HandleFunc("GET /v1/storage", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.config.storage()) })
+	mux.HandleFunc("POST /v1/chat/completions", s.chat)
+	return mux
+}
+
+func list(entries []any) map[string]any { return map[string]any{"object": "list", "data": entries} }
+
+// chat passes a request on to the model server of the model's provider, with the provider's credentials.
+func (s *server) chat(w http.ResponseWriter, r *http.Request) {
+	var request map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, "the request is not JSON", http.StatusBadRequest)
+		return
+	}
+	model, _ := request["model"].(string)
+	id, name, _ := strings.Cut(model, "/")
+	found := s.config.provider("inference", id)
+	if found == nil {
+		http.Error(w, fmt.Sprintf("no model %q", model), http.StatusNotFound)
+		return
+	}
+	request["model"] = name
+	if err := s.forward(r.Context(), w, found, request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}
+}
+
+func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provider, request map[string]any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	upstream, err := http.NewRequestWithContext(ctx, http.MethodPost, to.url()+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	upstream.Header.Set("Content-Type", "application/json")
+	upstream.Header.Set("Authorization", "Bearer "+to.token())
+	response, err := s.client.Do(upstream)
+	if err != nil {
+		return fmt.Errorf("ask the model server: %w", err)
+	}
+	defer response.Body.Close()
+	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
+	w.WriteHeader(response.StatusCode)
+	if _, err := io.Copy(w, response.Body); err != nil {
+		return fmt.Errorf("pass the answer on: %w", err)
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // a client that went away is no concern of the server's
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const sample = `
+version: 2
+providers:
+  inference:
+  - provider_id: ${env.OLLAMA_URL:+ollama}
+    provider_type: remote::ollama
+  - provider_id: vllm
+    provider_type: remote::vllm
+    config: {base_url: "${env.VLLM_URL:=http://vllm:8000/v1}", api_token: "${env.LLSD_VLLM_API_KEY}", max_tokens: "${env.MAX:=4096}"}
+  safety:
+  - {provider_id: llama-guard, provider_type: inline::llama-guard}
+storage:
+  backends: {kv_default: {type: kv_redis, host: redis, password: "${env.LLSD_VLLM_API_KEY}"}}
+registered_resources:
+  models: [{model_id: llama, provider_id: vllm}]
+  tool_groups: [{toolgroup_id: builtin::websearch, provider_id: tavily}]
+`
+
+// output is what a program prints, while it runs.
+type output struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buffer.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buffer.String()
+}
+
+// program is a running stand-in.
+type program struct {
+	url            string
+	stdout, stderr output
+	code           chan int
+}
+
+var listening = regexp.MustCompile(`listening on \[::\](:\d+)`)
+
+// start runs the stand-in with these variables, for the time of the test.
+func start(t *testing.T, variables map[string]string, args ...string) *program {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	p := &program{code: make(chan int, 1)}
+	environ := make([]string, 0, len(variables))
+	for name, value := range variables {
+		environ = append(environ, name+"="+value)
+	}
+	w := world{
+		func(name string) string { return variables[name] },
+		func() []string { return environ },
+		&p.stdout, &p.stderr,
+	}
+	go func() { p.code <- run(ctx, w, args) }()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case <-p.code:
+		case <-time.After(10 * time.Second):
+			t.Error("does not end when it is told to")
+		}
+	})
+	return p
+}
+
+// ready waits until the program listens.
+func (p *program) ready(t *testing.T) *program {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-time.After(time.Millisecond) {
+		if match := listening.FindStringSubmatch(p.stdout.String()); match != nil {
+			p.url = "http://localhost" + match[1]
+			return p
+		}
+	}
+	t.Fatalf("does not listen: %s%s", p.stdout.String(), p.stderr.String())
+	return nil
+}
+
+// ends waits for the exit code.
+func (p *program) ends(t *testing.T) int {
+	t.Helper()
+	select {
+	case code := <-p.code:
+		p.code <- code
+		return code
+	case <-time.After(10 * time.Second):
+		t.Fatal("does not end")
+		return -1
+	}
+}
+
+// client runs the image's own client and gives what it prints.
+func client(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr output
+	if code := run(t.Context(), world{stdout: &stdout, stderr: &stderr}, args); code != 0 {
+		t.Fatalf("%q ends with %d: %s", args, code, stderr.String())
+	}
+	return stdout.String()
+}
+
+func (p *program) get(t *testing.T, path string) (body map[string]any) {
+	t.Helper()
+	text, found := strings.CutPrefix(client(t, "get", p.url+path), "200\n")
+	if !found {
+		t.Fatalf("%s: %s", path, text)
+	}
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func configFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func environment(t *testing.T, more ...string) map[string]string {
+	t.Helper()
+	variables := map[string]string{
+		"RUN_CONFIG_PATH": configFile(t, sample), "LLAMA_STACK_PORT": "0", "LLSD_VLLM_API_KEY": "sk-abc", "STANDIN_VERSION": "0.7.3",
+	}
+	for i := 0; i < len(more); i += 2 {
+		variables[more[i]] = more[i+1]
+	}
+	return variables
+}
+
+func TestServerShowsItsConfiguration(t *testing.T) {
+	p := start(t, environment(t)).ready(t)
+	health := map[string]any{"status": "Not Implemented"}
+	for path, want := range map[string]any{
+		"/v1/health":  map[string]any{"status": "OK"},
+		"/v1/version": map[string]any{"version": "0.7.3"},
+		"/v1/providers": list([]any{
+			map[string]any{
+				"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": health,
+				"config": map[string]any{"base_url": "http://vllm:8000/v1", "api_token": redacted, "max_tokens": 4096.0},
+			},
+			map[string]any{
+				"api": "safety", "provider_id": "llama-guard", "provider_type": "inline::llama-guard", "health": health, "config": map[string]any{},
+			},
+		}),
+		"/v1/models": list([]any{map[string]any{
+			"id": "vllm/llama", "object": "model", "created": 1.0, "owned_by": "standin",
+			"custom_metadata": map[string]any{"model_id": "llama", "provider_id": "vllm"},
+		}}),
+		"/v1/toolgroups": list([]any{map[string]any{"identifier": "builtin::websearch", "provider_id": "tavily"}}),
+		"/v1/storage": map[string]any{"backends": map[string]any{
+			"kv_default": map[string]any{"type": "kv_redis", "host": "redis", "password": redacted},
+		}},
+	} {
+		if diff := cmp.Diff(want, any(p.get(t, path))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// A completion goes through the provider's address with the provider's token, and the model server demands it.
+func TestCompletion(t *testing.T) {
+	upstream := start(t, map[string]string{"VLLM_API_KEY": "sk-abc", "VLLM_MODELS": "llama,other", "PORT": "0"}, "vllm").ready(t)
+	const question = `{"model": "vllm/llama", "messages": [{"role": "user", "content": "hello"}]}`
+	for name, tc := range map[string]struct{ token, want string }{
+		"right token": {"sk-abc", "200\n"},
+		"wrong token": {"sk-abd", "401\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, environment(t, "VLLM_URL", upstream.url+"/v1", "LLSD_VLLM_API_KEY", tc.token)).ready(t)
+			got := client(t, "post", p.url+"/v1/chat/completions", question)
+			if !strings.HasPrefix(got, tc.want) || strings.Contains(got, completion) != (tc.want == "200\n") {
+				t.Errorf("answer %q", got)
+			}
+		})
+	}
+	if got := client(t, "get", "-token=sk-abc", upstream.url+"/v1/models"); !strings.Contains(got, `"id":"other"`) {
+		t.Errorf("models %q", got)
+	}
+	if got := client(t, "get", upstream.url+"/v1/models"); !strings.HasPrefix(got, "401\n") {
+		t.Errorf("without a token: %q", got)
+	}
+	if got := client(t, "get", upstream.url+"/health"); got != "200\n" {
+		t.Errorf("health: %q", got)
+	}
+}
+
+func TestUnknownModel(t *testing.T) {
+	p := start(t, environment(t)).ready(t)
+	if got := client(t, "post", p.url+"/v1/chat/completions", `{"model": "llama"}`); !strings.HasPrefix(got, "404\n") {
+		t.Errorf("answer %q", got)
+	}
+}
+
+func TestServerEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		variables []string
+		code      int
+		says      string
+	}{
+		"told to, at once":       {[]string{"STANDIN_EXIT", "3"}, 3, "exit code 3"},
+		"told to, after a while": {[]string{"STANDIN_EXIT", "0", "STANDIN_AFTER", "10ms"}, 0, ""},
+		"no such file":           {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
+		"no YAML":                {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
+		"a variable without a value": {
+			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 9 of the configuration)`,
+		},
+		"quotes its secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
+		"a wrong variable":   {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, environment(t, tc.variables...))
+			if got := p.ends(t); got != tc.code || !strings.Contains(p.stderr.String(), tc.says) {
+				t.Errorf("exit code %d, want %d; it says %q, want %q in it", got, tc.code, p.stderr.String(), tc.says)
+			}
+		})
+	}
+}
+
+func TestHanging(t *testing.T) {
+	p := start(t, environment(t, "STANDIN_HANG", "0s", "STANDIN_START", "10ms", "STANDIN_MEMORY", "1")).ready(t)
+	var stderr output
+	code := run(t.Context(), world{stdout: &output{}, stderr: &stderr}, []string{"get", "-timeout=50ms", p.url + "/v1/health"})
+	if code != 1 || !strings.Contains(stderr.String(), "Timeout") {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	if len(ballast) != 1<<20 {
+		t.Errorf("%d bytes of ballast", len(ballast))
+	}
+}
+
+func TestInsecureArgumentIsTheServers(t *testing.T) {
+	start(t, environment(t), insecureArgument).ready(t)
+	p := start(t, nil, "serve")
+	if got := p.ends(t); got != exitUsage {
+		t.Errorf("unknown command: exit code %d", got)
+	}
+}
+
+func TestDNS(t *testing.T) {
+	if got := client(t, "dns", "localhost"); !strings.Contains(got, "127.0.0.1\n") && !strings.Contains(got, "::1\n") {
+		t.Errorf("addresses %q", got)
+	}
+}
+
+func TestServesTLS(t *testing.T) {
+	certificate, key := certificateFiles(t)
+	p := start(t, environment(t, "RUN_CONFIG_PATH", configFile(t, "server: {tls_certfile: "+certificate+", tls_keyfile: "+key+"}"))).ready(t)
+	https := strings.Replace(p.url, "http:", "https:", 1)
+	if got := client(t, "get", https+"/v1/health"); !strings.HasPrefix(got, "200\n") {
+		t.Errorf("answer %q", got)
+	}
+	if got := client(t, "get", p.url+"/v1/health"); !strings.HasPrefix(got, "400\n") {
+		t.Errorf("by HTTP: %q", got)
+	}
+}

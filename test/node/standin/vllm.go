@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// completion is what every model says.
+const completion = "hello from the model"
+
+// runModelServer speaks the part of the OpenAI API that inference providers need. With $VLLM_API_KEY it demands that
+// token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated.
+func runModelServer(ctx context.Context, w world, _ []string) error {
+	m := modelServer{token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
+	return serve(ctx, w, cmp.Or(w.getenv("PORT"), "8000"), m.handler(), serverConfig{})
+}
+
+type modelServer struct {
+	token  string
+	listed []string
+}
+
+func (m modelServer) handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v1/models", m.models)
+	api.HandleFunc("POST /v1/chat/completions", m.chat)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		if m.token != "" && r.Header.Get("Authorization") != "Bearer "+m.token {
+			http.Error(w, `{"error":"Unauthorized"}`, http.StatusUnauthorized)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	return mux
+}
+
+func (m modelServer) models(w http.ResponseWriter, _ *http.Request) {
+	var entries []any
+	for _, id := range m.listed {
+		entries = append(entries, map[string]any{"id": id, "object": "model", "created": 1, "owned_by": "vllm"})
+	}
+	answer(w, list(entries))
+}
+
+func (m modelServer) chat(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Model string `json:"model"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, fmt.Sprintf("read request: %v", err), http.StatusBadRequest)
+		return
+	}
+	answer(w, map[string]any{
+		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
+		"choices": []any{map[string]any{
+			"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": completion},
+		}},
+		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+	})
+}
