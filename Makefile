@@ -87,6 +87,12 @@ test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -timeout=90m ./test/server/...
 
+.PHONY: test-faults
+test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the operator, at every write; prints a table (minutes)
+	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
+	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
+	cat $(CACHE)/test/faults.md; exit $$status
+
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3

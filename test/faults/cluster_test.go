@@ -1,0 +1,132 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	// patience is how long a stack may take to be as it should be after a fault.
+	patience = time.Minute
+	poll     = 50 * time.Millisecond
+)
+
+// cluster is an API server, the controllers that a stack meets, and pods that become ready.
+type cluster struct {
+	client.Client // an administrator's
+	plane         *testutil.ControlPlane
+	kubeconfig    string
+	program       string
+	// certificate and key are those of every stack's server, baseConfig is every stack's base.
+	certificate, key []byte
+	baseConfig       string
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), program: build(t)}
+	c.certificate, c.key = testutil.NewCertificate(t, time.Now().Add(180*24*time.Hour))
+	starter, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.baseConfig = string(starter.Base)
+	ctrl.SetLogger(logr.Discard())
+	if c.plane, err = testutil.Start(testutil.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := c.plane.InstallRights(); err != nil {
+		t.Fatal(err)
+	}
+	config, err := c.plane.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.Client, err = c.plane.Client(); err != nil {
+		t.Fatal(err)
+	}
+	testutil.RunControllers(t, c.kubeconfig, []string{
+		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "resourcequota-controller",
+	})
+	c.runKubelet(t)
+	return c
+}
+
+// runKubelet makes every pod ready: there is no node.
+func (c *cluster) runKubelet(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
+			var pods corev1.PodList
+			_ = c.List(ctx, &pods) // the next round has them
+			for i := range pods.Items {
+				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
+					c.makeReady(ctx, pod)
+				}
+			}
+			return false, nil
+		})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
+	patch := client.MergeFrom(pod.DeepCopy())
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning,
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image, Ready: true,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}},
+	}
+	_ = c.Status().Patch(ctx, pod, patch) // the next round sees that it failed
+}
+
+// eventually polls until check is content, and says how long that took.
+func eventually(t *testing.T, what string, check func() error) time.Duration {
+	t.Helper()
+	var last error
+	begin := time.Now()
+	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: not within %v: %v", what, patience, last)
+	}
+	return time.Since(begin)
+}
+
+// differ makes an error of a difference.
+func differ(what, difference string) error {
+	if difference == "" {
+		return nil
+	}
+	return fmt.Errorf("%s (-want +got):\n%s", what, difference)
+}

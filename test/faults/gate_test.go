@@ -1,0 +1,219 @@
+package faults_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// gate stands between one operator and the API server, and does to each call what its rule says.
+type gate struct {
+	server *httptest.Server
+	proxy  *httputil.ReverseProxy
+	// trusted are the certificates that the operator trusts: a good one and one that has expired.
+	trusted       []byte
+	good, expired *tls.Certificate
+
+	mu      sync.Mutex
+	rule    rule
+	writes  int
+	answers map[int]int // by status
+	current *tls.Certificate
+}
+
+// rule says what becomes of a call; nil lets every call pass.
+type rule func(call) verdict
+
+// call is one request of the operator.
+type call struct {
+	*http.Request
+	// write counts the writes to stacks and their children since the rule was set, this one among them; zero: a read,
+	// or a write that is nobody's loss (events, the operator's own objects).
+	write int
+}
+
+// verdict is what becomes of a call. Zero: it passes.
+type verdict struct {
+	// delay comes before everything else.
+	delay time.Duration
+	// status is answered in place of the API server.
+	status int
+	// lost calls do not reach the API server, unanswered ones do; of neither does the operator hear again.
+	lost, unanswered bool
+	// until keeps the connection of such a call; nil: it breaks at once.
+	until <-chan struct{}
+	// notify is told when that is so.
+	notify func()
+}
+
+// newGate opens a gate before an API server.
+func newGate(t *testing.T, server *rest.Config) *gate {
+	t.Helper()
+	target, err := url.Parse(server.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(server.CAData)
+	g := &gate{answers: map[int]int{}}
+	g.good, g.expired = g.certificate(t, time.Now().Add(time.Hour)), g.certificate(t, time.Now().Add(-time.Minute))
+	g.current = g.good
+	g.proxy = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
+		FlushInterval: -1, // watches
+		ModifyResponse: func(r *http.Response) error {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.answers[r.StatusCode]++
+			return nil
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+		// Who cannot reach the API server is not told so by anybody.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	g.server = httptest.NewUnstartedServer(g)
+	g.server.EnableHTTP2 = true
+	g.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	g.server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: g.greet}
+	g.server.StartTLS()
+	t.Cleanup(g.server.Close)
+	return g
+}
+
+// certificate makes one that the operator trusts for as long as it is valid.
+func (g *gate) certificate(t *testing.T, notAfter time.Time) *tls.Certificate {
+	t.Helper()
+	certificate, key := testutil.NewCertificate(t, notAfter)
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.trusted = append(g.trusted, certificate...)
+	return &pair
+}
+
+func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{*g.current},
+	}, nil
+}
+
+// url is where the operator finds the gate: by a name, as its certificate says.
+func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
+
+// set makes a rule the gate's and counts writes anew.
+func (g *gate) set(r rule) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rule, g.writes, g.answers = r, 0, map[int]int{}
+}
+
+// calm takes the rule away and counts on.
+func (g *gate) calm() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rule = nil
+}
+
+// show changes the certificate, for new connections and, by ending them, for those there are.
+func (g *gate) show(certificate *tls.Certificate) {
+	g.mu.Lock()
+	g.current = certificate
+	g.mu.Unlock()
+	g.server.CloseClientConnections()
+}
+
+// written is how many writes came since the rule was set.
+func (g *gate) written() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.writes
+}
+
+func (g *gate) judge(r *http.Request) verdict {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := call{Request: r}
+	if counts(r) {
+		g.writes++
+		c.write = g.writes
+	}
+	if g.rule == nil {
+		return verdict{}
+	}
+	return g.rule(c)
+}
+
+// counts says whether the call writes a stack or its children.
+func counts(r *http.Request) bool {
+	return r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/events") &&
+		!strings.Contains(r.URL.Path, "/namespaces/"+names.OperatorNamespace)
+}
+
+// ServeHTTP does to a call what the rule says.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := g.judge(r)
+	if v.delay > 0 {
+		select {
+		case <-time.After(v.delay):
+		case <-r.Context().Done():
+		}
+	}
+	switch {
+	case v.status != 0:
+		answer(w, v.status)
+		return
+	case v.unanswered:
+		g.proxy.ServeHTTP(httptest.NewRecorder(), r)
+	case !v.lost:
+		g.proxy.ServeHTTP(w, r)
+		return
+	}
+	if v.notify != nil {
+		v.notify()
+	}
+	if v.until != nil {
+		select {
+		case <-v.until:
+		case <-r.Context().Done():
+		}
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// answer is the API server's way of saying no.
+func answer(w http.ResponseWriter, code int) {
+	reason := map[int]metav1.StatusReason{
+		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,
+		http.StatusInternalServerError: metav1.StatusReasonInternalError, http.StatusServiceUnavailable: metav1.StatusReasonServiceUnavailable,
+	}[code]
+	w.Header().Set("Content-Type", "application/json")
+	if code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", strconv.Itoa(1))
+	}
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(metav1.Status{ // who asked may be gone
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+		Message: "the gate says no", Reason: reason, Code: int32(code),
+	})
+}

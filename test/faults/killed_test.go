@@ -1,0 +1,127 @@
+package faults_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// cut is a way of ending what an operator says to the API server at its n-th write.
+type cut struct {
+	name string
+	// arrives: the API server has seen the n-th write.
+	arrives bool
+	// kills: the operator ends there. Else only its calls do, for a moment.
+	kills bool
+}
+
+var cuts = []cut{
+	{name: "killed, the write arrived", arrives: true, kills: true},
+	{name: "killed, the write was lost", kills: true},
+	{name: "cut off, the write arrived", arrives: true},
+	{name: "cut off, the write was lost"},
+}
+
+// step is the distance of two writes that are tried.
+func step() int {
+	if *all {
+		return 1
+	}
+	return 3
+}
+
+// blackout is how long an operator that lives on is cut off.
+const blackout = 300 * time.Millisecond
+
+// testKilled ends the operator, or what it says, at every write of a new stack and of a change of it.
+func testKilled(t *testing.T, th *theatre) {
+	for i, cut := range cuts {
+		t.Run(cut.name, func(t *testing.T) {
+			created := row{order: i, fault: "a new stack: " + cut.name, pods: "made once"}
+			updated := row{order: i, fault: "a change: " + cut.name, pods: "rolled once"}
+			for n := 1 + i%step(); ; n += step() {
+				s := th.newStage(t)
+				more := th.cutAt(t, s, cut, n, full, th.created, &created)
+				before := s.claim(t)
+				more = th.cutAt(t, s, cut, n, changed, th.updated, &updated) || more
+				if diff := cmp.Diff(before, s.claim(t)); diff != "" {
+					t.Errorf("another claim (-want +got):\n%s", diff)
+				}
+				s.remove(t)
+				if !more {
+					break
+				}
+			}
+			th.table.add(t, created)
+			th.table.add(t, updated)
+		})
+	}
+}
+
+// cutAt writes a stack, cuts at its n-th write and waits until it is as it should be. It says whether there was such a
+// write.
+func (th *theatre) cutAt(t *testing.T, s *stage, cut cut, n int, spec string, want map[string]any, into *row) bool {
+	t.Helper()
+	o := th.operator
+	reached, healed := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(reached) })
+	o.set(func(c call) verdict {
+		switch {
+		case c.write == n && cut.arrives:
+			return verdict{unanswered: true, until: healed, notify: once}
+		case c.write == n:
+			return verdict{lost: true, until: healed, notify: once}
+		case closed(reached):
+			return verdict{lost: true, until: healed}
+		default:
+			return verdict{}
+		}
+	})
+	s.apply(t, spec)
+	eventually(t, "the write or the end", func() error {
+		if closed(reached) {
+			return nil
+		}
+		return s.same(t, want)
+	})
+	wasCut := closed(reached)
+	if wasCut && cut.kills {
+		o.kill(t)
+	} else if wasCut {
+		eventually(t, "the end of the blackout", after(blackout))
+	}
+	o.set(nil)
+	close(healed)
+	if wasCut && cut.kills {
+		o.start(t)
+	}
+	took := eventually(t, fmt.Sprintf("as it should be after write %d", n), func() error { return s.same(t, want) })
+	if wasCut {
+		into.converged = append(into.converged, took)
+		into.writes = fmt.Sprintf("%d of the first %d", len(into.converged), n)
+	}
+	return wasCut
+}
+
+func closed(channel <-chan struct{}) bool {
+	select {
+	case <-channel:
+		return true
+	default:
+		return false
+	}
+}
+
+// after is content when a time has passed.
+func after(d time.Duration) func() error {
+	end := time.Now().Add(d)
+	return func() error {
+		if time.Now().Before(end) {
+			return fmt.Errorf("not yet %v", end)
+		}
+		return nil
+	}
+}

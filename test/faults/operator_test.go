@@ -1,0 +1,140 @@
+package faults_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// build makes the program as it is shipped.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "manager")
+	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X main.version=faults", "-o", program, "./cmd/manager")
+	command.Dir = testutil.Root()
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("build the operator: %v\n%s", err, output)
+	}
+	return program
+}
+
+// operator is a running operator and its gate.
+type operator struct {
+	*gate
+	cluster   *cluster
+	folder    string
+	arguments []string
+	process   *exec.Cmd
+	ended     chan error
+}
+
+// startOperator starts an operator that has nothing but the shipped ServiceAccount's token.
+func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
+	t.Helper()
+	o := &operator{gate: newGate(t, c.plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
+	o.giveToken(t, nil)
+	config := clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"gate": {Server: o.url(), CertificateAuthorityData: o.trusted}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"operator": {TokenFile: o.file("token")}},
+		Contexts:       map[string]*clientcmdapi.Context{"gate": {Cluster: "gate", AuthInfo: "operator"}},
+		CurrentContext: "gate",
+	}
+	if err := clientcmd.WriteToFile(config, o.file("kubeconfig")); err != nil {
+		t.Fatal(err)
+	}
+	o.start(t)
+	t.Cleanup(func() {
+		o.kill(t)
+		if t.Failed() {
+			said, _ := os.ReadFile(o.file("log"))
+			t.Logf("the operator said:\n%s", said)
+		}
+	})
+	return o
+}
+
+func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
+
+// giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound to.
+func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
+	t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorServiceAccount}}
+	request := &authenticationv1.TokenRequest{}
+	if bound != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{
+			APIVersion: "v1", Kind: "Secret", Name: bound.Name, UID: bound.UID,
+		}
+	}
+	if err := o.cluster.SubResource("token").Create(t.Context(), account, request); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(o.file("token"), []byte(request.Status.Token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// start runs the program. What it says is added to its log.
+func (o *operator) start(t *testing.T) {
+	t.Helper()
+	log, err := os.OpenFile(o.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	o.process = exec.Command(o.cluster.program, append([]string{
+		"--kubeconfig=" + o.file("kubeconfig"), "--operator-namespace=" + names.OperatorNamespace,
+		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0",
+	}, o.arguments...)...)
+	o.process.Stdout, o.process.Stderr = log, log
+	o.process.Env = []string{"HOME=" + o.folder}
+	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := o.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	o.ended = ended
+	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)
+}
+
+// kill ends the program as nobody can prepare for.
+func (o *operator) kill(t *testing.T) {
+	t.Helper()
+	if o.process == nil {
+		return
+	}
+	_ = o.process.Process.Kill() // it may have ended
+	_ = o.ends(t)                // it says that it was killed
+}
+
+// restart kills the program and runs it again.
+func (o *operator) restart(t *testing.T) {
+	t.Helper()
+	o.kill(t)
+	o.start(t)
+}
+
+// ends waits for the end of the program.
+func (o *operator) ends(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-o.ended:
+		o.process = nil
+		return err
+	case <-time.After(patience):
+		t.Fatalf("the operator did not end within %v", patience)
+		return nil
+	}
+}

@@ -1,0 +1,314 @@
+package faults_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// stackName is the name of every stack: each has a namespace of its own.
+const stackName = "my"
+
+// full is a stack with every option, NS its namespace.
+const full = `
+distribution: {name: starter}
+baseConfig: {configMapName: base}
+providers:
+  inference:
+    id: vllm-primary
+    provider: vllm
+    endpoint: http://vllm:8000
+    apiKey: {secretKeyRef: {name: creds, key: token}}
+    settings: {max_tokens: 8192}
+  safety: {provider: llama-guard}
+  vectorIo:
+    provider: pgvector
+    host: {secretKeyRef: {name: creds, key: host}}
+    user: {secretKeyRef: {name: creds, key: user}}
+    apiKey: {secretKeyRef: {name: creds, key: password}}
+    settings: {port: 5432, db: llamastack}
+resources:
+  models: [llama3.2-8b, {name: llama3.2-70b, provider: vllm-primary, contextLength: 128000}]
+  tools: [websearch, rag]
+  shields: [llama-guard]
+storage:
+  kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: creds, key: password}}}
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}
+disabled: [eval]
+networking:
+  port: 8322
+  tls: {enabled: true, secretName: llama-tls, caBundle: {configMapName: custom-ca}}
+  expose: {hostname: NS.example.com}
+  allowedFrom: {namespaces: [app-ns], labels: [llama-access]}
+workload:
+  workers: 2
+  resources: {requests: {cpu: 500m, memory: 1Gi}, limits: {cpu: "2", memory: 4Gi}}
+  autoscaling: {minReplicas: 1, maxReplicas: 5, targetCPUUtilization: 80}
+  storage: {size: 10Gi, mountPath: /.llama}
+  podDisruptionBudget: {minAvailable: 1}
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
+  overrides: {env: [{name: LLAMA_STACK_LOGGING, value: all=info}]}
+externalProviders:
+  inference: [{providerId: custom-inference, image: "registry.example.com/custom:v1"}]
+`
+
+// changed takes most options away from a full stack and changes the others.
+const changed = `
+distribution: {name: starter}
+providers:
+  inference: {provider: vllm, endpoint: "http://other:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}
+resources: {models: [llama3.2-8b]}
+storage:
+  kv: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}
+workload: {replicas: 2, storage: {size: 10Gi}}
+`
+
+// stage is a namespace with one stack and what that refers to.
+type stage struct {
+	*cluster
+	namespace string
+}
+
+func (c *cluster) newStage(t *testing.T) *stage {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faults-"}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{c, namespace.Name}
+	s.create(t, s.creds("sk-abc"), s.base())
+	s.create(t, &corev1.Secret{ObjectMeta: s.named("llama-tls"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
+		corev1.TLSCertKey: c.certificate, corev1.TLSPrivateKeyKey: c.key,
+	}})
+	s.create(t, &corev1.ConfigMap{ObjectMeta: s.named("custom-ca"), Data: map[string]string{names.CABundleFile: string(c.certificate)}})
+	return s
+}
+
+func (s *stage) named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: s.namespace, Name: name}
+}
+
+func (s *stage) create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := s.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// creds are the values of every provider and store.
+func (s *stage) creds(token string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: s.named("creds"), StringData: map[string]string{
+		"token": token, "host": "postgres", "user": "llamastack", "password": "p@ss",
+		"url": "postgresql://llamastack:p%40ss@postgres:5432/llamastack",
+	}}
+}
+
+// base is a base configuration of the user's.
+func (s *stage) base() *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: s.named("base"), Data: map[string]string{names.ConfigFile: s.baseConfig}}
+}
+
+// apply writes the stack.
+func (s *stage) apply(t *testing.T, spec string) {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the operator writes its status meanwhile
+		err := s.Get(t.Context(), client.ObjectKeyFromObject(stack), stack)
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		missing := apierrors.IsNotFound(err)
+		stack.Spec = v1alpha2.LlamaStackDistributionSpec{}
+		if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(spec, "NS", s.namespace)), &stack.Spec); err != nil {
+			return err
+		}
+		if missing {
+			return s.Create(t.Context(), stack)
+		}
+		return s.Update(t.Context(), stack)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get reads an object of the stage.
+func (s *stage) get(t *testing.T, name string, into client.Object) {
+	t.Helper()
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ready says what the stack lacks.
+func (s *stage) ready(t *testing.T) error {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	s.get(t, stackName, stack)
+	found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionReady)
+	if found == nil || found.Status != metav1.ConditionTrue || found.ObservedGeneration != stack.Generation {
+		return fmt.Errorf("generation %d is not ready: %+v", stack.Generation, stack.Status.Conditions)
+	}
+	return nil
+}
+
+// pods are the UIDs of the stack's pods.
+func (s *stage) pods(t *testing.T) []string {
+	t.Helper()
+	var list corev1.PodList
+	if err := s.List(t.Context(), &list, client.InNamespace(s.namespace), client.MatchingLabels(names.Selector(stackName))); err != nil {
+		t.Fatal(err)
+	}
+	uids := make([]string, 0, len(list.Items))
+	for i := range list.Items {
+		uids = append(uids, string(list.Items[i].UID))
+	}
+	slices.Sort(uids)
+	return uids
+}
+
+// kinds are all that the operator makes, and the stack itself.
+var kinds = []schema.GroupVersionKind{
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Version: "v1", Kind: "ConfigMap"},
+	{Version: "v1", Kind: "Secret"},
+	{Version: "v1", Kind: "PersistentVolumeClaim"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
+}
+
+// outcome is all that came of the stack, without what differs between two namespaces, and how often its pods rolled.
+func (s *stage) outcome(t *testing.T) map[string]any {
+	t.Helper()
+	result := map[string]any{"pods": len(s.pods(t)), "rolled": s.rolled(t)}
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := s.List(t.Context(), list, client.InNamespace(s.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list.Items {
+			object := &list.Items[i]
+			content, err := json.Marshal(normalize(object))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fields any
+			if err := json.Unmarshal([]byte(strings.ReplaceAll(string(content), s.namespace, "NS")), &fields); err != nil {
+				t.Fatal(err)
+			}
+			result[kind.Kind+" "+object.GetName()] = fields
+		}
+	}
+	return result
+}
+
+// rolled counts the revisions of the pods.
+func (s *stage) rolled(t *testing.T) int {
+	t.Helper()
+	var sets appsv1.ReplicaSetList
+	if err := s.List(t.Context(), &sets, client.InNamespace(s.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	return len(sets.Items)
+}
+
+// normalize takes away what is another in every run.
+func normalize(object *unstructured.Unstructured) map[string]any {
+	references := object.GetOwnerReferences()
+	for i := range references {
+		references[i].UID = ""
+	}
+	annotations := object.GetAnnotations()
+	delete(annotations, names.AnnotationRendered) // it names the object's generation
+	delete(annotations, "deployment.kubernetes.io/revision")
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, condition := range conditions {
+		if fields, ok := condition.(map[string]any); ok {
+			delete(fields, "lastTransitionTime")
+			delete(fields, "observedGeneration")
+		}
+	}
+	kept := map[string]any{
+		"labels": object.GetLabels(), "annotations": annotations, "owners": references,
+		"spec": object.Object["spec"], "data": object.Object["data"],
+	}
+	if spec, ok := kept["spec"].(map[string]any); ok {
+		maps.DeleteFunc(spec, func(key string, _ any) bool { return strings.HasPrefix(key, "clusterIP") })
+	}
+	if object.GetKind() == "LlamaStackDistribution" {
+		kept["conditions"] = conditions
+	}
+	return kept
+}
+
+// same says in what the stack differs from an outcome, or that it is not ready.
+func (s *stage) same(t *testing.T, want map[string]any) error {
+	t.Helper()
+	return errors.Join(s.ready(t), differ("another outcome", cmp.Diff(want, s.outcome(t))))
+}
+
+// settle waits until the stack is ready and gives what came of it.
+func (s *stage) settle(t *testing.T) map[string]any {
+	t.Helper()
+	eventually(t, "the stack is ready", func() error { return s.ready(t) })
+	before := s.outcome(t)
+	since := time.Now()
+	eventually(t, "the stack rests", func() error {
+		if now := s.outcome(t); !cmp.Equal(before, now) {
+			before, since = now, time.Now()
+		}
+		if time.Since(since) < quiet {
+			return errors.New("it still changes")
+		}
+		return nil
+	})
+	return before
+}
+
+// quiet is how long nothing may change before a stack is said to rest.
+const quiet = 500 * time.Millisecond
+
+// claim is the UID of the claim with the stack's data.
+func (s *stage) claim(t *testing.T) string {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	s.get(t, names.PersistentVolumeClaim(stackName), claim)
+	return string(claim.UID)
+}
+
+// remove deletes the stack, so that the next operator has less to look at.
+func (s *stage) remove(t *testing.T) {
+	t.Helper()
+	if err := s.Delete(t.Context(), &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,122 @@
+package faults_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// faults are all that strike a stack that runs.
+var faults = slices.Concat(storms)
+
+// stormLasts is how long the API server says no to whatever it is told.
+const stormLasts = 3 * time.Second
+
+// storms are faults of what lies between the operator and the API server.
+var storms = []fault{
+	{name: "every write is answered 409", strike: storm(answers(http.StatusConflict)), spec: changed},
+	{name: "every write is answered 429", slow: true, strike: storm(answers(http.StatusTooManyRequests)), spec: changed},
+	{name: "every write is answered 500", slow: true, strike: storm(answers(http.StatusInternalServerError)), spec: changed},
+	{name: "every second write is answered 409", slow: true, strike: storm(everySecond(answers(http.StatusConflict))), spec: changed},
+	{name: "every call is late by a second", slow: true, strike: storm(late), spec: changed},
+	{name: "no call arrives", strike: storm(func(call) verdict { return verdict{lost: true} }), spec: changed},
+	{name: "no answer arrives", slow: true, strike: storm(func(c call) verdict { return verdict{unanswered: c.write > 0} }), spec: changed},
+	{name: "the API server's certificate has expired", strike: expiredCertificate, spec: changed},
+	{name: "the operator's token is void, and rotated", slow: true, strike: voidToken, spec: changed},
+}
+
+// storm lets a rule be in force for a while.
+func storm(rule rule) func(*testing.T, *theatre, *stage) func() {
+	return func(t *testing.T, th *theatre, _ *stage) func() {
+		t.Helper()
+		th.operator.set(rule)
+		return func() {
+			eventually(t, "the end of the storm", after(stormLasts))
+			th.operator.calm()
+		}
+	}
+}
+
+func answers(code int) rule {
+	return func(c call) verdict {
+		if c.write == 0 {
+			return verdict{}
+		}
+		return verdict{status: code}
+	}
+}
+
+func everySecond(r rule) rule {
+	return func(c call) verdict {
+		if c.write%2 == 0 {
+			return verdict{}
+		}
+		return r(c)
+	}
+}
+
+func late(call) verdict { return verdict{delay: time.Second} }
+
+// expiredCertificate breaks every connection and lets no new one begin.
+func expiredCertificate(t *testing.T, th *theatre, _ *stage) func() {
+	t.Helper()
+	th.operator.show(th.operator.expired)
+	return func() {
+		eventually(t, "the end of the storm", after(stormLasts))
+		th.operator.show(th.operator.good)
+	}
+}
+
+// voidToken takes away what the operator's token is bound to, and gives it a new one at the end.
+func voidToken(t *testing.T, th *theatre, s *stage) func() {
+	t.Helper()
+	bound := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: "bound"}}
+	s.create(t, bound)
+	token := th.operator.giveToken(t, bound)
+	th.operator.restart(t)
+	eventually(t, "the operator works with its token", func() error { return th.operator.answered(http.StatusOK) })
+	if err := s.Delete(t.Context(), bound); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the token is void", func() error { return th.refuses(t, token) })
+	return func() {
+		eventually(t, "the operator is refused", func() error { return th.operator.answered(http.StatusUnauthorized) })
+		th.operator.giveToken(t, nil)
+	}
+}
+
+// refuses is content when the API server takes a token no more: it keeps what it found out for some seconds.
+func (c *cluster) refuses(t *testing.T, token string) error {
+	t.Helper()
+	config := rest.AnonymousClientConfig(c.plane.Config)
+	config.BearerToken = token
+	bearer, err := client.New(config, client.Options{Scheme: c.Scheme()})
+	if err == nil {
+		err = bearer.Create(t.Context(), &authenticationv1.SelfSubjectReview{})
+	}
+	if !apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("the answer to the token is %w", err)
+	}
+	return nil
+}
+
+// answered says whether some call since the last change of rule was answered so.
+func (g *gate) answered(status int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.answers[status] == 0 {
+		return fmt.Errorf("no call was answered %d", status)
+	}
+	return nil
+}

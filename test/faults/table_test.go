@@ -1,0 +1,76 @@
+package faults_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	all  = flag.Bool("all", false, "try every write instead of each third, and the faults that take long")
+	into = flag.String("table", "", "file that the table of faults is written to")
+)
+
+// row is what a fault did.
+type row struct {
+	order     int
+	fault     string
+	writes    string
+	converged []time.Duration
+	pods      string
+}
+
+// table is what all faults did.
+type table struct {
+	mu   sync.Mutex
+	rows []row
+}
+
+func (r *table) add(t *testing.T, added row) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rows = append(r.rows, added)
+	t.Log(added.String())
+}
+
+// String is the row in Markdown.
+func (r row) String() string {
+	return fmt.Sprintf("| %s | %s | %s | %s |", r.fault, r.writes, span(r.converged), r.pods)
+}
+
+// span is the range of some durations.
+func span(durations []time.Duration) string {
+	if len(durations) == 0 {
+		return "–"
+	}
+	least, most := slices.Min(durations).Seconds(), slices.Max(durations).Seconds()
+	if len(durations) == 1 {
+		return fmt.Sprintf("%.1f s", most)
+	}
+	return fmt.Sprintf("%.1f to %.1f s", least, most)
+}
+
+// write prints the table, and writes it where it was asked for.
+func (r *table) write(t *testing.T) {
+	t.Helper()
+	slices.SortStableFunc(r.rows, func(a, b row) int { return cmp.Compare(a.order, b.order) })
+	var text strings.Builder
+	text.WriteString("| fault | writes | as it should be after | its pods |\n|---|---|---|---|\n")
+	for _, row := range r.rows {
+		text.WriteString(row.String() + "\n")
+	}
+	t.Logf("faults:\n%s", text.String())
+	if *into == "" {
+		return
+	}
+	if err := os.WriteFile(*into, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
