@@ -1,0 +1,220 @@
+package installed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// elsewhere is a namespace that an operator for some namespaces does not work in.
+const elsewhere = "elsewhere"
+
+// form is a way to install the operator.
+type form struct {
+	name     string
+	manifest string
+	// namespace is that of the stack.
+	namespace string
+	openShift bool
+	// rolesOnly says that the operator works in that namespace, with rights in no other.
+	rolesOnly bool
+}
+
+var forms = []form{
+	{name: "install", manifest: "dist/install.yaml", namespace: "anywhere"},
+	{name: "openshift", manifest: "dist/install-openshift.yaml", namespace: "project", openShift: true},
+	{name: "namespaced", manifest: "dist/install-namespaced.yaml", namespace: "llama-stack", rolesOnly: true},
+}
+
+func TestInstalled(t *testing.T) {
+	c := startCluster(t)
+	for _, f := range forms {
+		t.Run(f.name, func(t *testing.T) { c.tryForm(t, f) })
+	}
+}
+
+func (c *cluster) tryForm(t *testing.T, f form) {
+	t.Helper()
+	c.makeNamespace(t, f.namespace)
+	if f.openShift {
+		const definitions = "test/installed/testdata/openshift.yaml"
+		c.kubectl(t, "apply", "--filename="+definitions)
+		c.kubectl(t, "wait", "--for=condition=Established", "--filename="+definitions)
+		defer c.kubectl(t, "delete", "--filename="+definitions)
+	}
+	c.kubectl(t, "apply", "--filename="+f.manifest)
+	c.kubectl(t, "wait", "--for=condition=Established", "crd/llamastackdistributions.llamastack.io")
+	c.expectAdmitted(t)
+
+	before := c.mark(t)
+	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
+	if f.rolesOnly {
+		c.makeNamespace(t, elsewhere)
+		c.applyStack(t, elsewhere) // before the other: it had the time
+	}
+	c.applyStack(t, f.namespace)
+	c.kubectl(t, "wait", "--for=condition=DeploymentUpdated", "--timeout=60s", "--namespace="+f.namespace, "llsd/stack")
+	c.expectChildren(t, f)
+	if f.rolesOnly {
+		c.expectUntouched(t)
+	}
+	c.expectLessWhenAskedFor(t, f)
+	operator.stop(t)
+	if text := operator.log.String(); strings.Contains(text, "forbidden") {
+		t.Errorf("the operator was refused something:\n%s", text)
+	}
+	calls := c.calls(t, operator.user, before)
+	expectNothingRefused(t, calls)
+	if f.rolesOnly {
+		expectOnlyIn(t, calls, f.namespace, operator.namespace)
+	}
+	c.kubectl(t, "delete", "--timeout=60s", "--filename="+f.manifest)
+	c.expectGone(t, f.manifest)
+}
+
+// expectAdmitted waits for the pod of the operator, which the namespace's Pod Security level has to admit.
+func (c *cluster) expectAdmitted(t *testing.T) {
+	t.Helper()
+	var namespace corev1.Namespace
+	if err := c.Get(t.Context(), client.ObjectKey{Name: names.OperatorNamespace}, &namespace); err != nil {
+		t.Fatal(err)
+	}
+	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
+		t.Errorf("the operator's namespace enforces %q", level)
+	}
+	eventually(t, func() error {
+		var pods corev1.PodList
+		if err := c.List(t.Context(), &pods, client.InNamespace(names.OperatorNamespace)); err != nil {
+			return err
+		}
+		if len(pods.Items) == 0 {
+			return errors.New("there is no pod of the operator")
+		}
+		return nil
+	})
+}
+
+func (c *cluster) applyStack(t *testing.T, namespace string) {
+	t.Helper()
+	c.kubectl(t, "apply", "--namespace="+namespace, "--filename=test/installed/testdata/stack.yaml")
+}
+
+// children are those of the stack, whose kinds are all that the operator makes.
+func children(f form) map[string]schema.GroupVersionKind {
+	found := map[string]schema.GroupVersionKind{
+		"stack":                {Group: "apps", Version: "v1", Kind: "Deployment"},
+		"stack-service":        {Version: "v1", Kind: "Service"},
+		"stack-sa":             {Version: "v1", Kind: "ServiceAccount"},
+		"stack-pvc":            {Version: "v1", Kind: "PersistentVolumeClaim"},
+		"stack-storage":        {Version: "v1", Kind: "Secret"},
+		"stack-network-policy": {Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+		"stack-pdb":            {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+		"stack-hpa":            {Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+		"stack-ingress":        {Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	}
+	if f.openShift {
+		delete(found, "stack-ingress")
+		found["stack-route"] = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
+	}
+	return found
+}
+
+func (c *cluster) has(t *testing.T, namespace, name string, kind schema.GroupVersionKind) error {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
+		return fmt.Errorf("read %s %s: %w", kind.Kind, name, err)
+	}
+	return nil
+}
+
+func (c *cluster) expectChildren(t *testing.T, f form) {
+	t.Helper()
+	for name, kind := range children(f) {
+		eventually(t, func() error { return c.has(t, f.namespace, name, kind) })
+	}
+	var configMaps corev1.ConfigMapList
+	err := c.List(t.Context(), &configMaps, client.InNamespace(f.namespace), client.MatchingLabels{names.LabelInstance: "stack"})
+	if err != nil || len(configMaps.Items) == 0 {
+		t.Errorf("%d ConfigMaps of the stack (error %v)", len(configMaps.Items), err)
+	}
+	eventually(t, func() error { // the operator's own
+		return c.has(t, names.OperatorNamespace, names.OperatorConfigMap, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	})
+	pod := &unstructured.Unstructured{}
+	pod.SetGroupVersionKind(children(f)["stack"])
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "stack"}, pod); err != nil {
+		t.Fatal(err)
+	}
+	if _, chosen, _ := unstructured.NestedInt64(pod.Object, "spec", "template", "spec", "securityContext", "runAsUser"); chosen == f.openShift {
+		t.Errorf("the stack's pods name a user: %t, want %t", chosen, !f.openShift)
+	}
+}
+
+// expectUntouched looks at the stack that is none of the operator's business, which was there first.
+func (c *cluster) expectUntouched(t *testing.T) {
+	t.Helper()
+	for name, kind := range children(form{}) {
+		if err := c.has(t, elsewhere, name, kind); !apierrors.IsNotFound(errors.Unwrap(err)) {
+			t.Errorf("%s %s in a namespace that is not watched: %v", kind.Kind, name, err)
+		}
+	}
+	stack := &unstructured.Unstructured{}
+	stack.SetGroupVersionKind(schema.GroupVersionKind{Group: "llamastack.io", Version: "v1alpha2", Kind: "LlamaStackDistribution"})
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: elsewhere, Name: "stack"}, stack); err != nil {
+		t.Fatal(err)
+	}
+	if status, found := stack.Object["status"]; found {
+		t.Errorf("a stack in a namespace that is not watched has a status: %v", status)
+	}
+}
+
+// expectLessWhenAskedFor takes wishes back: what is no longer wanted is removed, which takes other rights than to make it.
+func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
+	t.Helper()
+	c.kubectl(t, "patch", "--namespace="+f.namespace, "llsd/stack", "--type=merge",
+		`--patch={"spec":{"networking":null,"storage":null,"workload":{"autoscaling":null,"podDisruptionBudget":null}}}`)
+	kinds := children(f)
+	for _, name := range []string{"stack-network-policy", "stack-pdb", "stack-hpa", "stack-ingress", "stack-route"} {
+		kind, expected := kinds[name]
+		if !expected {
+			continue
+		}
+		eventually(t, func() error {
+			if err := c.has(t, f.namespace, name, kind); !apierrors.IsNotFound(errors.Unwrap(err)) {
+				return fmt.Errorf("%s %s is still there (%v)", kind.Kind, name, err) //nolint:errorlint // nil is what it tells
+			}
+			return nil
+		})
+	}
+}
+
+// expectGone looks for what the removal of a manifest left.
+func (c *cluster) expectGone(t *testing.T, path string) {
+	t.Helper()
+	objects, err := testutil.ReadObjects(testutil.Root() + "/" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		eventually(t, func() error {
+			err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+			if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+				return nil
+			}
+			return fmt.Errorf("%s %s is still there (%v)", object.GetKind(), object.GetName(), err) //nolint:errorlint // nil is what it tells
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package installed
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// operator is the running program of a Deployment.
+type operator struct {
+	user      string // who it is to the API server
+	namespace string
+	log       lockedBuffer
+	command   *exec.Cmd
+}
+
+// start runs the program as its Deployment says: there is no kubelet that would.
+func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
+	t.Helper()
+	pod := &deployment.Spec.Template.Spec
+	container := &pod.Containers[0]
+	o := &operator{
+		namespace: deployment.Namespace, user: "system:serviceaccount:" + deployment.Namespace + ":" + pod.ServiceAccountName,
+	}
+	arguments := append(slices.Clone(container.Args), "--kubeconfig="+c.kubeconfigOf(t, deployment.Namespace, pod.ServiceAccountName),
+		"--health-probe-bind-address=127.0.0.1:0")
+	for i, argument := range arguments {
+		if path, found := strings.CutPrefix(argument, "--metrics-cert-path="); found {
+			arguments[i] = "--metrics-cert-path=" + certificate(t, pod, container, path)
+		}
+	}
+	if !slices.Contains(arguments, "--metrics-bind-address=0") {
+		arguments = append(arguments, "--metrics-bind-address=127.0.0.1:0")
+	}
+	o.command = exec.CommandContext(t.Context(), c.program, arguments...)
+	o.command.Env = variables(t, deployment.Namespace, container)
+	o.command.Stdout, o.command.Stderr = &o.log, &o.log
+	o.command.WaitDelay = 10 * time.Second
+	if err := o.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the operator said:\n%s", o.log.String())
+		}
+	})
+	return o
+}
+
+// stop ends the program as the kubelet does.
+func (o *operator) stop(t *testing.T) {
+	t.Helper()
+	if err := o.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.command.Wait(); err != nil {
+		t.Errorf("the operator ended with: %v", err)
+	}
+}
+
+// kubeconfigOf holds nothing but a token of the ServiceAccount.
+func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
+	t.Helper()
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
+	var request authenticationv1.TokenRequest
+	if err := c.SubResource("token").Create(t.Context(), owner, &request); err != nil {
+		t.Fatal(err)
+	}
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: c.plane.Config.Host, CertificateAuthorityData: c.plane.Config.CAData}
+	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: request.Status.Token}
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	config.CurrentContext = "x"
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// variables are those of the container, and no others.
+func variables(t *testing.T, namespace string, container *corev1.Container) []string {
+	t.Helper()
+	var variables []string
+	for _, variable := range container.Env {
+		value := variable.Value
+		switch from := variable.ValueFrom; {
+		case from == nil:
+		case from.FieldRef != nil && from.FieldRef.FieldPath == "metadata.namespace":
+			value = namespace
+		default:
+			t.Fatalf("variable %s: nobody here knows its value: %v", variable.Name, from)
+		}
+		variables = append(variables, variable.Name+"="+value)
+	}
+	return variables
+}
+
+// certificate is the folder that the pod has at path, as its Secret would fill it.
+func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container, path string) string {
+	t.Helper()
+	mount := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })
+	if mount < 0 || !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
+		return v.Name == container.VolumeMounts[mount].Name && v.Secret != nil
+	}) {
+		t.Fatalf("nothing is mounted at %s", path)
+	}
+	folder := t.TempDir()
+	public, private := testutil.NewCertificate(t, time.Now().Add(24*time.Hour))
+	for name, data := range map[string][]byte{corev1.TLSCertKey: public, corev1.TLSPrivateKeyKey: private} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// deployment is the operator's, with the pods that its ReplicaSet was admitted.
+func (c *cluster) deployment(t *testing.T, namespace string) *appsv1.Deployment {
+	t.Helper()
+	var deployments appsv1.DeploymentList
+	if err := c.List(t.Context(), &deployments, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(deployments.Items); n != 1 {
+		t.Fatalf("%d Deployments in %s, want one", n, namespace)
+	}
+	return &deployments.Items[0]
+}
+
+// lockedBuffer is what the operator logs.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.String()
+}
