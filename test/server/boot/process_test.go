@@ -5,7 +5,6 @@ package boot
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -228,20 +227,6 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 			}
 		}
 	}
-}
-
-// freePort returns a port that was free a moment ago.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find free port: %w", err)
-	}
-	defer listener.Close()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, errors.New("find free port: not a TCP address")
-	}
-	return address.Port, nil
 }
 
 // redact takes secret values out of a text.
