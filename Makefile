@@ -93,6 +93,11 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the op
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
+.PHONY: test-node
+test-node: cluster-tool node-packages $(BIN)/gotestsum ## Run the tests that need pods which run (root, Linux)
+	@MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
+		$(BIN)/cluster run --node -- hack/test test-node $(if $(wildcard test/node),-tags=node -count=1 -timeout=30m ./test/node/...)
+
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)
 	@hack/release-data/extract --test 0.7.3
@@ -170,12 +175,16 @@ release-data-newest: ## Say whether the package index has server releases that t
 ##@ Cluster
 
 .PHONY: cluster-up
-cluster-up: cluster-tool ## Start a control plane; prints the line that exports its KUBECONFIG
-	@$(BIN)/cluster up
+cluster-up: cluster-tool $(if $(NODE),node-packages) ## Start a control plane; prints the line that exports its KUBECONFIG [NODE=1: and a node, as root]
+	@$(BIN)/cluster up $(if $(NODE),--node)
 
 .PHONY: cluster-down
 cluster-down: cluster-tool ## Stop it and remove what it left
 	@$(BIN)/cluster down
+
+.PHONY: node-packages
+node-packages:
+	@hack/node-packages
 
 # Built, not `go run`: signals then reach the tool itself, which stops what it started.
 .PHONY: cluster-tool

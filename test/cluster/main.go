@@ -1,5 +1,6 @@
-// Command cluster builds and runs a real Kubernetes control plane on one Linux
-// machine, without root and without a container engine. See README.md.
+// Command cluster builds and runs a real Kubernetes cluster on one Linux machine
+// without a container engine: a control plane without root, and with it a node.
+// See README.md.
 package main
 
 import (

@@ -10,9 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
-
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
 // Cache is the folder that built programs are kept in, one folder per build.
@@ -34,47 +33,47 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(user, "llama-stack-k8s-operator", "kubernetes"), nil
 }
 
-// Ensure returns the folder with the line's programs and builds them when it
+// Ensure returns the folder with the set's programs and builds them when it
 // is not there. A first build takes minutes.
-func (c Cache) Ensure(ctx context.Context, l line.Line) (string, error) {
-	compiler, err := findToolchain(ctx, l)
+func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
+	compiler, err := findToolchain(ctx, s)
 	if err != nil {
 		return "", err
 	}
-	key, err := key(l, compiler)
+	key, err := key(s, compiler)
 	if err != nil {
 		return "", err
 	}
 	folder := filepath.Join(c.Folder, key)
-	if complete(folder) {
+	if complete(folder, s) {
 		return folder, nil
 	}
 	unlock, err := c.lock(ctx, folder)
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder) { // not built by the caller we waited for
-		err = c.buildAll(ctx, l, compiler, folder)
+	if !complete(folder, s) { // not built by the caller we waited for
+		err = c.buildAll(ctx, s, compiler, folder)
 	}
 	return folder, errors.Join(err, unlock())
 }
 
 // buildAll builds every program beside folder and renames the result.
-func (c Cache) buildAll(ctx context.Context, l line.Line, compiler toolchain, folder string) error {
+func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
 		return fmt.Errorf("preparing %q: %w", staging, err)
 	}
 	defer os.RemoveAll(staging)
 
-	fmt.Fprintf(c.Progress, "Building Kubernetes %s with %s into %s (once; minutes)\n", l.Version, compiler.version, folder)
+	fmt.Fprintf(c.Progress, "Building %s with %s into %s (once; minutes)\n", s.Title, compiler.version, folder)
 	start := time.Now()
-	if err := c.step("modules", func() error { return fetchModules(ctx, l) }); err != nil {
+	if err := c.step("modules", func() error { return fetchModules(ctx, s) }); err != nil {
 		return err
 	}
-	for _, program := range Programs() {
+	for _, program := range s.Programs {
 		file := filepath.Join(staging, program.Name)
-		if err := c.step(program.Name, func() error { return build(ctx, l, program, file) }); err != nil {
+		if err := c.step(program.Name, func() error { return build(ctx, s, program, file) }); err != nil {
 			return err
 		}
 	}
@@ -99,25 +98,43 @@ func (c Cache) step(name string, do func() error) error {
 }
 
 // key names a build after everything that decides its content: the versions
-// for people to read, and a digest of the module files and linker flags.
-func key(l line.Line, compiler toolchain) (string, error) {
+// for people to read, and a digest of the module's files and of the flags.
+func key(s Set, compiler toolchain) (string, error) {
 	digest := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		data, err := os.ReadFile(filepath.Join(l.Module, name))
-		if err != nil {
-			return "", fmt.Errorf("reading what Kubernetes %s is built from: %w", l.Name, err)
-		}
-		fmt.Fprintf(digest, "%d\n%s", len(data), data)
+	if err := addModule(digest, s.Module); err != nil {
+		return "", fmt.Errorf("reading what %s is built from: %w", s.Title, err)
 	}
-	fmt.Fprintln(digest, linkerFlags(l), packages())
+	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, s.packages())
 	short := hex.EncodeToString(digest.Sum(nil))[:8]
-	return fmt.Sprintf("%s-%s-%s-%s-%s", l.Version, compiler.version, compiler.os, compiler.arch, short), nil
+	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
+}
+
+// addModule digests the files of a module that a build reads, in the order of
+// their names.
+func addModule(digest io.Writer, module string) error {
+	files := os.DirFS(module)
+	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !decides(entry.Name()) {
+			return err
+		}
+		data, err := fs.ReadFile(files, path)
+		fmt.Fprintf(digest, "%s\n%d\n%s", path, len(data), data)
+		return err
+	})
+}
+
+// decides tells whether a file of that name decides what is built.
+func decides(name string) bool {
+	if name == "go.mod" || name == "go.sum" {
+		return true
+	}
+	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
 // complete tells whether folder holds every program. Folders appear whole, so
 // this only guards against a user's own clean-up.
-func complete(folder string) bool {
-	for _, program := range Programs() {
+func complete(folder string, s Set) bool {
+	for _, program := range s.Programs {
 		info, err := os.Stat(filepath.Join(folder, program.Name))
 		if errors.Is(err, fs.ErrNotExist) || err != nil || !info.Mode().IsRegular() {
 			return false

@@ -29,7 +29,7 @@ esac
 // bench is a cache, a line and a log of the calls of the go command.
 type bench struct {
 	cache    Cache
-	line     line.Line
+	set      Set
 	calls    string
 	progress *bytes.Buffer
 }
@@ -38,7 +38,7 @@ func newBench(t *testing.T) bench {
 	t.Helper()
 	tools, module := t.TempDir(), t.TempDir()
 	b := bench{
-		line:     line.Line{Name: "1.99", Version: "v1.99.2", Module: module},
+		set:      ControlPlane(line.Line{Name: "1.99", Version: "v1.99.2", Module: module}),
 		calls:    filepath.Join(tools, "calls"),
 		progress: &bytes.Buffer{},
 	}
@@ -73,7 +73,7 @@ func (b bench) builds(t *testing.T) int {
 
 func (b bench) ensure(t *testing.T) string {
 	t.Helper()
-	folder, err := b.cache.Ensure(t.Context(), b.line)
+	folder, err := b.cache.Ensure(t.Context(), b.set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestEnsureBuildsOnce(t *testing.T) {
 	if !strings.HasPrefix(filepath.Base(folder), "v1.99.2-go1.99.1-plan9-mips-") {
 		t.Errorf("the folder %q does not name the versions", folder)
 	}
-	for _, program := range Programs() {
+	for _, program := range b.set.Programs {
 		data, err := os.ReadFile(filepath.Join(folder, program.Name))
 		if err != nil || strings.TrimSpace(string(data)) != program.Package {
 			t.Errorf("%s was built from %q (%v), want %s", program.Name, data, err, program.Package)
@@ -100,8 +100,8 @@ func TestEnsureBuildsOnce(t *testing.T) {
 	if again := b.ensure(t); again != folder {
 		t.Errorf("the second call gives %q, want %q", again, folder)
 	}
-	if got := b.builds(t); got != len(Programs()) {
-		t.Errorf("%d builds, want %d", got, len(Programs()))
+	if got := b.builds(t); got != len(b.set.Programs) {
+		t.Errorf("%d builds, want %d", got, len(b.set.Programs))
 	}
 	if b.progress.Len() > 0 {
 		t.Errorf("progress although nothing was built: %q", b.progress)
@@ -120,8 +120,8 @@ func TestBuildFlags(t *testing.T) {
 		"-X k8s.io/component-base/version.gitVersion=v1.99.2",
 		"-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=99",
 	} {
-		if got := strings.Count(string(data), want); got != len(Programs()) {
-			t.Errorf("%d builds have %q, want %d", got, want, len(Programs()))
+		if got := strings.Count(string(data), want); got != len(b.set.Programs) {
+			t.Errorf("%d builds have %q, want %d", got, want, len(b.set.Programs))
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestConcurrentCallersBuildOnce(t *testing.T) {
 	for i := range folders {
 		group.Go(func() {
 			cache := Cache{Folder: b.cache.Folder, Progress: &bytes.Buffer{}}
-			folder, err := cache.Ensure(t.Context(), b.line)
+			folder, err := cache.Ensure(t.Context(), b.set)
 			if err != nil {
 				t.Error(err)
 			}
@@ -141,11 +141,11 @@ func TestConcurrentCallersBuildOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := b.builds(t); got != len(Programs()) {
-		t.Errorf("%d builds, want %d", got, len(Programs()))
+	if got := b.builds(t); got != len(b.set.Programs) {
+		t.Errorf("%d builds, want %d", got, len(b.set.Programs))
 	}
 	for _, folder := range folders {
-		if !complete(folder) {
+		if !complete(folder, b.set) {
 			t.Errorf("a caller got the incomplete folder %q", folder)
 		}
 	}
@@ -153,9 +153,9 @@ func TestConcurrentCallersBuildOnce(t *testing.T) {
 
 func TestFailedBuildLeavesNoFolder(t *testing.T) {
 	b := newBench(t)
-	last := Programs()[len(Programs())-1]
+	last := b.set.Programs[len(b.set.Programs)-1]
 	t.Setenv("FAIL", last.Package)
-	_, err := b.cache.Ensure(t.Context(), b.line)
+	_, err := b.cache.Ensure(t.Context(), b.set)
 	if err == nil || !strings.Contains(err.Error(), last.Name) || !strings.Contains(err.Error(), "undefined: y") {
 		t.Fatalf("got %v, want an error with the program and the compiler's words", err)
 	}
@@ -170,7 +170,7 @@ func TestFailedBuildLeavesNoFolder(t *testing.T) {
 	}
 
 	t.Setenv("FAIL", "")
-	if folder := b.ensure(t); !complete(folder) {
+	if folder := b.ensure(t); !complete(folder, b.set) {
 		t.Error("the next call did not build")
 	}
 }
@@ -186,7 +186,7 @@ func TestLeftoversOfAKilledBuildAreReplaced(t *testing.T) {
 	}
 	put(t, filepath.Join(folder+".partial", "half"), "")
 	b.ensure(t)
-	if !complete(folder) {
+	if !complete(folder, b.set) {
 		t.Error("an incomplete folder was not replaced")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "half")); err == nil {
@@ -197,9 +197,40 @@ func TestLeftoversOfAKilledBuildAreReplaced(t *testing.T) {
 func TestKeyFollowsTheModuleFiles(t *testing.T) {
 	b := newBench(t)
 	before := b.ensure(t)
-	put(t, filepath.Join(b.line.Module, "go.sum"), "example.com/x v1.0.0 h1:abc=\n")
+	put(t, filepath.Join(b.set.Module, "go.sum"), "example.com/x v1.0.0 h1:abc=\n")
 	if after := b.ensure(t); after == before {
 		t.Error("another go.sum gives the same folder")
+	}
+}
+
+func TestKeyFollowsTheSources(t *testing.T) {
+	b := newBench(t)
+	put(t, filepath.Join(b.set.Module, "main.go"), "package main\n")
+	before := b.ensure(t)
+	put(t, filepath.Join(b.set.Module, "main_test.go"), "package main\n")
+	if after := b.ensure(t); after != before {
+		t.Error("a test file gives another folder")
+	}
+	put(t, filepath.Join(b.set.Module, "main.go"), "package main // changed\n")
+	if after := b.ensure(t); after == before {
+		t.Error("another source gives the same folder")
+	}
+}
+
+func TestSetsOfANodeHaveFoldersOfTheirOwn(t *testing.T) {
+	b := newBench(t)
+	l := line.Line{Name: "1.99", Version: "v1.99.2", Module: b.set.Module}
+	seen := map[string]bool{}
+	for _, set := range append(Node(l), ControlPlane(l)) {
+		set.Module = b.set.Module
+		folder, err := b.cache.Ensure(t.Context(), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[folder] || !complete(folder, set) {
+			t.Errorf("%s: folder %q is incomplete or that of another set", set.Title, folder)
+		}
+		seen[folder] = true
 	}
 }
 

@@ -7,19 +7,17 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// toolchain is the Go installation that builds a line.
+// toolchain is the Go installation that builds a set.
 type toolchain struct {
 	version, os, arch string
 }
 
-// findToolchain asks the go command which toolchain it uses in the line's
+// findToolchain asks the go command which toolchain it uses in the set's
 // module; go.mod may ask for a newer one than the command itself.
-func findToolchain(ctx context.Context, l line.Line) (toolchain, error) {
-	out, err := goCommand(ctx, l, "env", "GOVERSION", "GOOS", "GOARCH")
+func findToolchain(ctx context.Context, s Set) (toolchain, error) {
+	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
 		return toolchain{}, fmt.Errorf("asking for the version of Go: %w", err)
 	}
@@ -31,43 +29,29 @@ func findToolchain(ctx context.Context, l line.Line) (toolchain, error) {
 }
 
 // fetchModules downloads the modules that the programs need and no others.
-func fetchModules(ctx context.Context, l line.Line) error {
-	_, err := goCommand(ctx, l, append([]string{"list", "-deps"}, packages()...)...)
+func fetchModules(ctx context.Context, s Set) error {
+	_, err := goCommand(ctx, s, append([]string{"list", "-deps"}, s.packages()...)...)
 	if err != nil {
-		return fmt.Errorf("downloading the modules of Kubernetes %s: %w", l.Version, err)
+		return fmt.Errorf("downloading the modules of %s: %w", s.Title, err)
 	}
 	return nil
 }
 
 // build compiles one program into file.
-func build(ctx context.Context, l line.Line, program Program, file string) error {
-	_, err := goCommand(ctx, l, "build", "-trimpath", "-buildvcs=false", "-ldflags", linkerFlags(l), "-o", file, program.Package)
+func build(ctx context.Context, s Set, program Program, file string) error {
+	_, err := goCommand(ctx, s, "build", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags, "-o", file, program.Package)
 	if err != nil {
-		return fmt.Errorf("building %s of Kubernetes %s: %w", program.Name, l.Version, err)
+		return fmt.Errorf("building %s of %s: %w", program.Name, s.Title, err)
 	}
 	return nil
 }
 
-// linkerFlags strips debug data and stamps the version: an API server that
-// does not know its own version is refused by kubectl and by clients.
-func linkerFlags(l line.Line) string {
-	const version = "k8s.io/component-base/version."
-	major, minor := l.MajorMinor()
-	return strings.Join([]string{
-		"-s", "-w",
-		"-X", version + "gitVersion=" + l.Version,
-		"-X", version + "gitMajor=" + major,
-		"-X", version + "gitMinor=" + minor,
-		"-X", version + "gitTreeState=clean",
-	}, " ")
-}
-
-// goCommand runs the go command in the line's module and returns its standard
+// goCommand runs the go command in the set's module and returns its standard
 // output. The user's proxy and cache settings hold; settings that would change
 // what is built do not.
-func goCommand(ctx context.Context, l line.Line, args ...string) ([]byte, error) {
+func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir = l.Module
+	command.Dir = s.Module
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=")
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr

@@ -44,5 +44,5 @@ func govern(ctx context.Context, folder *state.Folder, s start, events controlpl
 		folder.Release()
 		return fmt.Errorf("%w\nlogs: %s", err, folder.Path("log"))
 	}
-	return folder.Remove()
+	return folder.Remove(ctx)
 }

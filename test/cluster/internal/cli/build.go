@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/binaries"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
 // assetsVariable names the folder that envtest takes its programs from.
@@ -13,10 +14,18 @@ const assetsVariable = "KUBEBUILDER_ASSETS"
 func runBuild(ctx context.Context, env environment, args []string) error {
 	flags := newFlags(env, "build", "", "Builds the programs of a control plane from Go modules into the user's cache.\nDoes nothing, in milliseconds, when they are there.")
 	name := lineFlag(env, flags)
+	withNode := flags.Bool("node", false, "build the programs of a node as well")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	_, err := programs(ctx, env, *name)
+	l, err := loadLine(env, *name)
+	if err != nil {
+		return err
+	}
+	if _, err := programs(ctx, env, l); err != nil || !*withNode {
+		return err
+	}
+	_, err = nodePrograms(ctx, env, l)
 	return err
 }
 
@@ -28,25 +37,45 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 	}
 	folder := env.getenv(assetsVariable)
 	if folder == "" {
-		built, err := programs(ctx, env, *name)
+		l, err := loadLine(env, *name)
 		if err != nil {
 			return err
 		}
-		folder = built
+		if folder, err = programs(ctx, env, l); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintln(env.stdout, folder)
 	return err
 }
 
-// programs is the folder with the chosen line's programs, built when needed.
-func programs(ctx context.Context, env environment, name string) (string, error) {
-	l, err := loadLine(env, name)
+// programs is the folder with the line's programs, built when needed.
+func programs(ctx context.Context, env environment, l line.Line) (string, error) {
+	folders, err := built(ctx, env, binaries.ControlPlane(l))
 	if err != nil {
 		return "", err
 	}
-	folder, err := binaries.DefaultFolder()
+	return folders[0], nil
+}
+
+// nodePrograms are the folders with the programs of a node.
+func nodePrograms(ctx context.Context, env environment, l line.Line) ([]string, error) {
+	return built(ctx, env, binaries.Node(l)...)
+}
+
+// built is the folder of each set, built when needed.
+func built(ctx context.Context, env environment, sets ...binaries.Set) ([]string, error) {
+	cache, err := binaries.DefaultFolder()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return binaries.Cache{Folder: folder, Progress: env.stderr}.Ensure(ctx, l)
+	var folders []string
+	for _, set := range sets {
+		folder, err := binaries.Cache{Folder: cache, Progress: env.stderr}.Ensure(ctx, set)
+		if err != nil {
+			return nil, err
+		}
+		folders = append(folders, folder)
+	}
+	return folders, nil
 }

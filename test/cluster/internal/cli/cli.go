@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
 )
 
 // Exit codes of the command.
@@ -47,6 +49,7 @@ func verbs() []verb {
 		{name: "down", summary: "stop the control plane and remove everything it wrote", run: runDown},
 		{name: "run", summary: "start a control plane, run a command against it, and stop it again", run: runRun},
 		{name: supervise, hidden: true, run: runSupervise},
+		{name: controlplane.NodeVerb, hidden: true, run: runNodeInit},
 	}
 }
 
@@ -120,7 +123,7 @@ func exitCode(env environment, name string, err error) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "cluster runs a real Kubernetes control plane on this machine: no root, no container engine.\n\nUsage: cluster <command> [flags]\n\n")
+	fmt.Fprint(w, "cluster runs a real Kubernetes control plane on this machine, and with --node (as root) a node: no container engine.\n\nUsage: cluster <command> [flags]\n\n")
 	for _, v := range verbs() {
 		if !v.hidden {
 			fmt.Fprintf(w, "  %-8s %s\n", v.name, v.summary)

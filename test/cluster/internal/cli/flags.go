@@ -59,6 +59,11 @@ func lineFlag(env environment, flags *flag.FlagSet) *string {
 	return flags.String("kubernetes", name, "Kubernetes `line` to run, a folder of components; $"+lineVariable+" when set")
 }
 
+// nodeFlag adds the choice of a node.
+func nodeFlag(flags *flag.FlagSet) *bool {
+	return flags.Bool("node", false, "run a node as well, so that pods run; needs root")
+}
+
 // loadLine finds the chosen line in the work tree.
 func loadLine(env environment, name string) (line.Line, error) {
 	root, err := repository.Find(env.folder)

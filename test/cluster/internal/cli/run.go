@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
 const (
@@ -86,8 +88,13 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
 	child.Dir = string(s.root)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, env.stdout, env.stderr
+	record, err := state.Read(s.dir)
+	if err != nil {
+		return err
+	}
 	child.Env = append(os.Environ(),
 		"KUBECONFIG="+s.kubeconfig(),
+		registryVariable+"="+record.Registry,
 		"PATH="+s.options.Programs+string(filepath.ListSeparator)+env.getenv("PATH"))
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }

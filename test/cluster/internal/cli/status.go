@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
@@ -42,7 +41,7 @@ func show(env environment, path string, record state.Record) error {
 	if !healthy {
 		return fmt.Errorf("the control plane in %q does not serve: see %s", path, filepath.Join(path, "log"))
 	}
-	fmt.Fprintf(env.stdout, "Kubernetes %s at %s, up for %s\nexport KUBECONFIG=%s\n", record.Kubernetes, record.Server,
-		time.Since(record.Started).Round(time.Second), quote(filepath.Join(path, controlplane.Kubeconfig)))
+	fmt.Fprintf(env.stdout, "Kubernetes %s at %s, up for %s\n%s", record.Kubernetes, record.Server,
+		time.Since(record.Started).Round(time.Second), exports(path, record))
 	return nil
 }

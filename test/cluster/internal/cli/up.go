@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/node"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
@@ -16,6 +17,10 @@ import (
 
 // defaultDir is the state folder, below the work tree's ignored cache folder.
 const defaultDir = ".cache/cluster"
+
+// registryVariable names the registry that pods pull from, as host:port: what
+// is pushed there by plain HTTP has that very name in a pod.
+const registryVariable = "CLUSTER_REGISTRY"
 
 // defaultStartup is generous: a busy machine with two cores needs a minute.
 const defaultStartup = 3 * time.Minute
@@ -29,7 +34,7 @@ func dirFlag(flags *flag.FlagSet, dir string) *string {
 type startFlags struct {
 	line, dir, with *string
 	port            *int
-	audit           *bool
+	audit, node     *bool
 	startup         *time.Duration
 }
 
@@ -40,6 +45,7 @@ func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags 
 		with:    flags.String("with", controlplane.ControllerManager+","+controlplane.Scheduler, "`components` beside etcd and the API server, separated by commas; empty for none"),
 		port:    flags.Int("port", 0, "`port` of the API server on 127.0.0.1; 0 takes a free one"),
 		audit:   flags.Bool("audit-log", false, "write every request to log/audit.log in the state folder"),
+		node:    nodeFlag(flags),
 		startup: flags.Duration("timeout", defaultStartup, "how long the start may take"),
 	}
 }
@@ -70,14 +76,33 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 	if err != nil {
 		return start{}, err
 	}
-	folder, err := programs(ctx, env, *f.line)
+	if *f.node {
+		if err := f.checkNode(flags, with); err != nil {
+			return start{}, err
+		}
+	}
+	folder, err := programs(ctx, env, l)
 	if err != nil {
 		return start{}, err
 	}
+	var nodeFolders []string
+	if *f.node {
+		if nodeFolders, err = nodePrograms(ctx, env, l); err != nil {
+			return start{}, err
+		}
+	}
 	return start{
 		root: root, dir: root.Path(*f.dir), version: l.Version, startup: *f.startup,
-		options: controlplane.Options{Programs: folder, Port: *f.port, With: with, AuditLog: *f.audit},
+		options: controlplane.Options{Programs: folder, Port: *f.port, With: with, AuditLog: *f.audit, Node: nodeFolders},
 	}, nil
+}
+
+// checkNode refuses a node early: building its programs takes minutes.
+func (f startFlags) checkNode(flags *flag.FlagSet, with []string) error {
+	if len(with) < 2 {
+		return refuse(flags, "--node: pods need the controller manager and the scheduler, leave --with out")
+	}
+	return node.Check()
 }
 
 // record is what the state folder says before anything runs.
@@ -136,9 +161,23 @@ func alreadyUp(s start) (bool, error) {
 	return true, nil
 }
 
-// printExport writes the line for the user's shell.
+// printExport writes the lines for the user's shell.
 func printExport(env environment, s start) error {
+	record, err := state.Read(s.dir)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(env.stderr, "Kubernetes %s is up; kubectl: %s\n", s.version, filepath.Join(s.options.Programs, "kubectl"))
-	_, err := fmt.Fprintf(env.stdout, "export KUBECONFIG=%s\n", quote(s.kubeconfig()))
+	_, err = fmt.Fprint(env.stdout, exports(s.dir, record))
 	return err
+}
+
+// exports are the variables by which programs find the cluster, as lines of a
+// shell.
+func exports(dir string, record state.Record) string {
+	text := fmt.Sprintf("export KUBECONFIG=%s\n", quote(filepath.Join(dir, controlplane.Kubeconfig)))
+	if record.Registry != "" {
+		text += fmt.Sprintf("export %s=%s\n", registryVariable, quote(record.Registry))
+	}
+	return text
 }

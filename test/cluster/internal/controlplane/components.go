@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"os"
 	"strconv"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
@@ -10,6 +11,13 @@ import (
 type component struct {
 	program string
 	args    []string
+	// path is where the program lies; among the others when empty.
+	path string
+	// environment is the whole one; that of all components when empty.
+	environment []string
+	// input and namespaces are those of process.Command.
+	input      *os.File
+	namespaces uintptr
 }
 
 // auditPolicy records who asked for what, and no bodies: requests are counted
@@ -42,15 +50,14 @@ func etcd(folder *state.Folder, p ports) component {
 
 // apiServer serves the API. OwnerReferencesPermissionEnforcement is on because
 // some platforms have it on, and operators fail there that never met it.
-func apiServer(folder *state.Folder, p ports, audit bool) component {
+func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	args := []string{
 		"--etcd-servers=" + url(p.etcd),
 		"--etcd-cafile=" + certificatePath(folder, clusterAuthority),
 		"--etcd-certfile=" + certificatePath(folder, etcdPair),
 		"--etcd-keyfile=" + keyPath(folder, etcdPair),
-		"--bind-address=" + loopback,
-		"--advertise-address=" + loopback,
-		"--endpoint-reconciler-type=none", // a loopback address may not be published
+		"--bind-address=" + at.server,
+		"--advertise-address=" + at.server,
 		"--secure-port=" + strconv.Itoa(p.apiServer),
 		"--cert-dir=" + folder.Path("pki"),
 		"--tls-cert-file=" + certificatePath(folder, serverPair),
@@ -59,7 +66,7 @@ func apiServer(folder *state.Folder, p ports, audit bool) component {
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 		"--service-account-key-file=" + folder.Path("pki", serviceAccountKey+".pub"),
 		"--service-account-signing-key-file=" + keyPath(folder, serviceAccountKey),
-		"--service-cluster-ip-range=" + serviceRange,
+		"--service-cluster-ip-range=" + at.services,
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
 		"--allow-privileged=true",
@@ -71,10 +78,24 @@ func apiServer(folder *state.Folder, p ports, audit bool) component {
 		"--proxy-client-cert-file=" + certificatePath(folder, frontProxyPair),
 		"--proxy-client-key-file=" + keyPath(folder, frontProxyPair),
 	}
+	args = append(args, reachFlags(folder, at)...)
 	if audit {
 		args = append(args, "--audit-policy-file="+folder.Path("audit-policy.yaml"), "--audit-log-path="+folder.Path("log", "audit.log"))
 	}
 	return component{program: "kube-apiserver", args: args}
+}
+
+// reachFlags say how the API server and a node reach each other.
+func reachFlags(folder *state.Folder, at site) []string {
+	if at.node == "" {
+		return []string{"--endpoint-reconciler-type=none"} // a loopback address may not be published
+	}
+	return []string{
+		"--kubelet-client-certificate=" + certificatePath(folder, kubeletClientPair),
+		"--kubelet-client-key=" + keyPath(folder, kubeletClientPair),
+		"--kubelet-certificate-authority=" + certificatePath(folder, clusterAuthority),
+		"--kubelet-preferred-address-types=InternalIP",
+	}
 }
 
 // controllerManager runs the controllers. The autoscaler looks often, because

@@ -22,7 +22,7 @@ func keyed(t *testing.T) *state.Folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(folder.Release)
-	if _, _, err := writeKeys(folder, url(somePorts.apiServer), time.Now()); err != nil {
+	if _, _, err := writeKeys(folder, alone, alone.url(somePorts), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return folder
@@ -30,7 +30,7 @@ func keyed(t *testing.T) *state.Folder {
 
 func components(folder *state.Folder) []component {
 	return []component{
-		etcd(folder, somePorts), apiServer(folder, somePorts, false),
+		etcd(folder, somePorts), apiServer(folder, somePorts, alone, false),
 		controllerManager(folder, somePorts), scheduler(folder, somePorts),
 	}
 }
@@ -80,7 +80,7 @@ func TestNothingListensBeyondTheMachine(t *testing.T) {
 func TestAuditLogIsOptional(t *testing.T) {
 	folder := keyed(t)
 	for _, audit := range []bool{false, true} {
-		flags := strings.Join(apiServer(folder, somePorts, audit).args, " ")
+		flags := strings.Join(apiServer(folder, somePorts, alone, audit).args, " ")
 		if got := strings.Contains(flags, "--audit-log-path="+folder.Path("log", "audit.log")); got != audit {
 			t.Errorf("audit log wanted: %t, in the flags: %t", audit, got)
 		}

@@ -5,15 +5,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/pki"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
-)
-
-// serviceRange is where ClusterIPs come from; its first address is that of the
-// API server's own Service.
-const (
-	serviceRange   = "10.96.0.0/16"
-	firstServiceIP = "10.96.0.1"
 )
 
 // File names below pki/ without their ending.
@@ -24,6 +18,8 @@ const (
 	etcdPair            = "etcd"
 	frontProxyPair      = "front-proxy-client"
 	componentPair       = "component"
+	kubeletPair         = "kubelet"
+	kubeletClientPair   = "kubelet-client"
 	serviceAccountKey   = "service-account"
 )
 
@@ -32,47 +28,63 @@ const (
 	adminUser             = "admin"
 	controllerManagerUser = "kube-controller-manager"
 	schedulerUser         = "kube-scheduler"
+	kubeletUser           = "kubelet"
+	kubeProxyUser         = "kube-proxy"
 )
 
 // writeKeys makes every key and certificate and a kubeconfig for each user.
 // It returns the administrator's pair and the authority's certificate.
-func writeKeys(folder *state.Folder, server string, now time.Time) (admin pki.Pair, authority []byte, err error) {
+func writeKeys(folder *state.Folder, at site, server string, now time.Time) (admin pki.Pair, authority []byte, err error) {
 	cluster, err := pki.NewAuthority("llama-stack-test-ca", now)
 	if err != nil {
 		return admin, nil, err
 	}
-	if err := writeServing(folder, cluster, now); err != nil {
+	if err := writeServing(folder, cluster, at, now); err != nil {
 		return admin, nil, err
 	}
 	if err := writeSigningKey(folder); err != nil {
 		return admin, nil, err
 	}
 	authority = cluster.Pair().Certificate
-	for _, user := range []struct {
-		file    string
-		subject pki.Subject
-	}{
-		{controllerManagerUser, pki.Subject{CommonName: "system:kube-controller-manager"}},
-		{schedulerUser, pki.Subject{CommonName: "system:kube-scheduler"}},
-		{adminUser, pki.Subject{CommonName: "cluster-admin", Organizations: []string{"system:masters"}}},
-	} {
-		pair, err := cluster.Issue(user.subject)
+	for _, u := range users(at) {
+		pair, err := cluster.Issue(u.subject)
 		if err != nil {
 			return admin, nil, err
 		}
-		if err := writeFile(kubeconfigPath(folder, user.file), kubeconfig(server, authority, pair)); err != nil {
+		if err := writeFile(kubeconfigPath(folder, u.file), kubeconfig(server, authority, pair)); err != nil {
 			return admin, nil, err
 		}
-		if user.file == adminUser {
+		if u.file == adminUser {
 			admin = pair
 		}
 	}
 	return admin, authority, nil
 }
 
+// user is somebody who asks the API server, and the file of its kubeconfig.
+type user struct {
+	file    string
+	subject pki.Subject
+}
+
+// users lists who gets a kubeconfig.
+func users(at site) []user {
+	all := []user{
+		{controllerManagerUser, pki.Subject{CommonName: "system:kube-controller-manager"}},
+		{schedulerUser, pki.Subject{CommonName: "system:kube-scheduler"}},
+		{adminUser, pki.Subject{CommonName: "cluster-admin", Organizations: []string{"system:masters"}}},
+	}
+	if at.node == "" {
+		return all
+	}
+	return append(all,
+		user{kubeletUser, pki.Subject{CommonName: "system:node:" + network.NodeName, Organizations: []string{"system:nodes"}}},
+		user{kubeProxyUser, pki.Subject{CommonName: "system:kube-proxy"}})
+}
+
 // writeServing writes the two authorities and the pairs that they sign for
 // servers and for the API server as a client.
-func writeServing(folder *state.Folder, cluster *pki.Authority, now time.Time) error {
+func writeServing(folder *state.Folder, cluster *pki.Authority, at site, now time.Time) error {
 	front, err := pki.NewAuthority("llama-stack-test-front-proxy-ca", now)
 	if err != nil {
 		return err
@@ -82,19 +94,7 @@ func writeServing(folder *state.Folder, cluster *pki.Authority, now time.Time) e
 			return err
 		}
 	}
-	local := []string{"localhost", loopback}
-	for _, item := range []struct {
-		file      string
-		authority *pki.Authority
-		subject   pki.Subject
-	}{
-		{serverPair, cluster, pki.Subject{CommonName: "kube-apiserver", Hosts: append([]string{
-			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", firstServiceIP,
-		}, local...)}},
-		{etcdPair, cluster, pki.Subject{CommonName: "etcd", Hosts: local}},
-		{componentPair, cluster, pki.Subject{CommonName: "component", Hosts: local}},
-		{frontProxyPair, front, pki.Subject{CommonName: frontProxyPair}},
-	} {
+	for _, item := range pairs(cluster, front, at) {
 		pair, err := item.authority.Issue(item.subject)
 		if err != nil {
 			return err
@@ -104,6 +104,31 @@ func writeServing(folder *state.Folder, cluster *pki.Authority, now time.Time) e
 		}
 	}
 	return nil
+}
+
+// signed is a pair to make, and the authority that signs it.
+type signed struct {
+	file      string
+	authority *pki.Authority
+	subject   pki.Subject
+}
+
+func pairs(cluster, front *pki.Authority, at site) []signed {
+	local := []string{"localhost", loopback}
+	all := []signed{
+		{serverPair, cluster, pki.Subject{CommonName: "kube-apiserver", Hosts: append([]string{
+			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", at.apiService, at.server,
+		}, local...)}},
+		{etcdPair, cluster, pki.Subject{CommonName: "etcd", Hosts: local}},
+		{componentPair, cluster, pki.Subject{CommonName: "component", Hosts: local}},
+		{frontProxyPair, front, pki.Subject{CommonName: frontProxyPair}},
+	}
+	if at.node == "" {
+		return all
+	}
+	return append(all,
+		signed{kubeletPair, cluster, pki.Subject{CommonName: "kubelet", Hosts: []string{network.NodeName, at.node}}},
+		signed{kubeletClientPair, cluster, pki.Subject{CommonName: "kube-apiserver-kubelet-client", Organizations: []string{"system:masters"}}})
 }
 
 func writeSigningKey(folder *state.Folder) error {

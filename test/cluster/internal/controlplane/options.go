@@ -24,6 +24,9 @@ type Options struct {
 	With []string
 	// AuditLog makes the API server write every request to log/audit.log.
 	AuditLog bool
+	// Node lists the folders with the programs of a node; without any there is
+	// no node, and pods stay Pending. A node needs root.
+	Node []string
 }
 
 // ParseWith reads a comma-separated list of components; "" is none of them.
@@ -46,5 +49,5 @@ func ParseWith(text string) ([]string, error) {
 
 // String shows the options, for comparison and for people.
 func (o Options) String() string {
-	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog)
+	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t node=%s", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog, strings.Join(o.Node, ","))
 }

@@ -47,6 +47,7 @@ func TestEveryOptionShows(t *testing.T) {
 		{Port: 6443},
 		{With: []string{Scheduler}},
 		{AuditLog: true},
+		{Node: []string{"/n"}},
 	}
 	for _, o := range all {
 		texts[o.String()] = true

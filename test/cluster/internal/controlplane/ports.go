@@ -18,7 +18,7 @@ const (
 	portTries = 1000
 )
 
-// loopback is the only address that anything listens on.
+// loopback is the only address that anything listens on when there is no node.
 const loopback = "127.0.0.1"
 
 // ports are the TCP ports of the components on the loopback address.

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/node"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
@@ -29,6 +31,8 @@ type runner struct {
 	folder  *state.Folder
 	options Options
 	ports   ports
+	site    site
+	node    *node.Node // nil without one
 	group   *process.Group
 	client  *http.Client
 	events  Events
@@ -43,8 +47,8 @@ func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Dura
 	if err != nil {
 		return err
 	}
-	r := &runner{folder: folder, options: o, ports: chosen, group: process.NewGroup(), events: events, start: time.Now()}
-	defer func() { err = errors.Join(err, r.group.Kill()) }()
+	r := &runner{folder: folder, options: o, ports: chosen, site: alone, group: process.NewGroup(), events: events, start: time.Now()}
+	defer func() { err = errors.Join(err, r.closeNode(), r.group.Kill()) }()
 
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -78,17 +82,26 @@ func (r *runner) watch(ctx context.Context, stop context.CancelCauseFunc) {
 func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startup, fmt.Errorf("not ready within %s", startup))
 	defer cancel()
+	if err := r.openNode(ctx); err != nil {
+		return err
+	}
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	if err := r.launch(ctx, etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.options.AuditLog)); err != nil {
+	if err := r.launch(ctx, etcd(r.folder, r.ports), apiServer(r.folder, r.ports, r.site, r.options.AuditLog)); err != nil {
 		return err
 	}
-	if err := await(ctx, r.client, url(r.ports.apiServer)+"/readyz"); err != nil {
+	if err := r.prepareNode(ctx); err != nil {
 		return err
 	}
-	r.progress("API server " + url(r.ports.apiServer))
+	if err := await(ctx, r.client, r.site.url(r.ports)+"/readyz"); err != nil {
+		return err
+	}
+	r.progress("API server " + r.site.url(r.ports))
 	if err := r.startControllers(ctx); err != nil {
+		return err
+	}
+	if err := r.joinNode(ctx); err != nil {
 		return err
 	}
 	if err := r.folder.Update(func(record *state.Record) { record.Ready = true }); err != nil {
@@ -99,7 +112,7 @@ func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 
 // prepare writes what the components read when they start.
 func (r *runner) prepare() error {
-	admin, authority, err := writeKeys(r.folder, url(r.ports.apiServer), time.Now())
+	admin, authority, err := writeKeys(r.folder, r.site, r.site.url(r.ports), time.Now())
 	if err != nil {
 		return err
 	}
@@ -111,7 +124,7 @@ func (r *runner) prepare() error {
 			return err
 		}
 	}
-	return r.folder.Update(func(record *state.Record) { record.Server = url(r.ports.apiServer) })
+	return r.folder.Update(func(record *state.Record) { record.Server = r.site.url(r.ports) })
 }
 
 // startControllers starts the wanted controllers and waits until they work.
@@ -122,7 +135,7 @@ func (r *runner) startControllers(ctx context.Context) error {
 			return err
 		}
 		targets = append(targets, url(r.ports.controllerManager)+"/healthz",
-			url(r.ports.apiServer)+"/api/v1/namespaces/default/serviceaccounts/default")
+			r.site.url(r.ports)+"/api/v1/namespaces/default/serviceaccounts/default")
 	}
 	if slices.Contains(r.options.With, Scheduler) {
 		if err := r.launch(ctx, scheduler(r.folder, r.ports)); err != nil {
@@ -167,9 +180,14 @@ func (r *runner) spawn(ctx context.Context, c component) (process.Identity, erro
 		return process.Identity{}, fmt.Errorf("opening the log of %s: %w", c.program, err)
 	}
 	defer output.Close()
+	environment := c.environment
+	if len(environment) == 0 {
+		environment = []string{"PATH=/usr/bin:/bin", "HOME=" + r.folder.Path(), "TMPDIR=" + r.folder.Path()}
+	}
 	return r.group.Start(ctx, process.Command{
-		Name: c.program, Program: filepath.Join(r.options.Programs, c.program), Args: c.args,
-		Dir: r.folder.Path(), Env: []string{"PATH=/usr/bin:/bin", "HOME=" + r.folder.Path(), "TMPDIR=" + r.folder.Path()},
+		Name: c.program, Program: cmp.Or(c.path, filepath.Join(r.options.Programs, c.program)), Args: c.args,
+		Input: c.input, Namespaces: c.namespaces,
+		Dir: r.folder.Path(), Env: environment,
 		Output: output,
 	})
 }

@@ -22,8 +22,14 @@ type Command struct {
 	// Dir is the working directory and Env the whole environment.
 	Dir string
 	Env []string
+	// Input is standard input; none when nil.
+	Input *os.File
 	// Output receives standard output and standard error.
 	Output *os.File
+	// Namespaces are flags of clone(2) for the namespaces that the child gets
+	// for itself. The first process of a PID namespace takes all others of it
+	// along when it ends.
+	Namespaces uintptr
 }
 
 // Exit tells that a child has ended.
@@ -74,7 +80,10 @@ func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	child := exec.CommandContext(context.WithoutCancel(ctx), c.Program, c.Args...)
 	child.Dir, child.Env = c.Dir, c.Env
 	child.Stdout, child.Stderr = c.Output, c.Output
-	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if c.Input != nil {
+		child.Stdin = c.Input
+	}
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: c.Namespaces}
 
 	started := make(chan error)
 	g.starts <- func() { started <- child.Start() }

@@ -11,8 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/cgroup"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
+
+// groupTimeout bounds how long the kernel may take to see that a control group
+// is empty.
+const groupTimeout = 10 * time.Second
 
 // Folder is a state folder that this process holds the lock of.
 type Folder struct {
@@ -94,9 +99,9 @@ func (f *Folder) Update(change func(*Record)) error {
 }
 
 // Remove removes the folder and lets go of the lock.
-func (f *Folder) Remove() error {
+func (f *Folder) Remove(ctx context.Context) error {
 	defer f.Release()
-	if err := f.empty(); err != nil {
+	if err := f.empty(ctx); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(f.path); err != nil {
@@ -118,12 +123,18 @@ func (f *Folder) clear(ctx context.Context) error {
 	if err := stopComponents(ctx, old); err != nil {
 		return err
 	}
-	return f.empty()
+	return f.empty(ctx)
 }
 
 // empty removes everything but the lock, and the record last: until then the
-// folder stays recognisable however early its remover is killed.
-func (f *Folder) empty() error {
+// folder stays recognisable however early its remover is killed. The node's
+// control group is named after the folder and goes with what is in it.
+func (f *Folder) empty(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // the end of a caller is no reason to leave things
+	defer cancel()
+	if err := cgroup.Of(f.path).Remove(ctx); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
 		return fmt.Errorf("listing the folder of a control plane: %w", err)
@@ -167,7 +178,7 @@ func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 		f.Release()
 		return false, err
 	}
-	return true, f.Remove()
+	return true, f.Remove(ctx)
 }
 
 // seize takes the lock from a running supervisor by ending it.

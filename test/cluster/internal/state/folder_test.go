@@ -284,7 +284,7 @@ func TestInherit(t *testing.T) {
 	if !reflect.DeepEqual(heir.Record(), sample) {
 		t.Errorf("the heir's record is %+v, want %+v", heir.Record(), sample)
 	}
-	if err := heir.Remove(); err != nil {
+	if err := heir.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	absent(t, path)

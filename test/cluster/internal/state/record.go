@@ -33,6 +33,8 @@ type Record struct {
 	Components []Component `json:"components,omitempty"`
 	// Server is the URL of the API server.
 	Server string `json:"server,omitempty"`
+	// Registry is the node's registry as host:port; empty without a node.
+	Registry string `json:"registry,omitempty"`
 	// Ready is set when every component has answered.
 	Ready bool `json:"ready,omitempty"`
 }

@@ -1,0 +1,93 @@
+// Command prober is what the node's own tests run in pods: a small web server,
+// and a client for `kubectl exec`, since the image holds no shell.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	address        = ":8080"
+	patience       = 3 * time.Second
+	usage          = "use serve, get URL, lookup NAME, write FILE TEXT or read FILE"
+	defaultCommand = "serve"
+)
+
+func main() {
+	args := os.Args[1:]
+	if len(args) == 0 {
+		args = []string{defaultCommand}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	answer, err := run(ctx, args[0], args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prober:", err)
+		os.Exit(1) //nolint:gocritic // the deferred cancel frees nothing that the exit does not
+	}
+	fmt.Println(answer)
+}
+
+// run does one command and returns what it prints.
+func run(ctx context.Context, command string, args []string) (string, error) {
+	switch {
+	case command == "serve" && len(args) == 0:
+		return "", serve()
+	case command == "get" && len(args) == 1:
+		return get(ctx, args[0])
+	case command == "lookup" && len(args) == 1:
+		addresses, err := net.DefaultResolver.LookupHost(ctx, args[0])
+		return strings.Join(addresses, " "), err
+	case command == "write" && len(args) == 2:
+		return "", os.WriteFile(args[0], []byte(args[1]), 0o600)
+	case command == "read" && len(args) == 1:
+		data, err := os.ReadFile(args[0])
+		return string(data), err
+	default:
+		return "", errors.New(usage)
+	}
+}
+
+func get(ctx context.Context, url string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	return string(body), err
+}
+
+// serve answers with its pod's name, and keeps a core busy for a second when
+// asked to /burn.
+func serve() error {
+	name, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, name) })
+	mux.HandleFunc("/burn", func(w http.ResponseWriter, r *http.Request) {
+		for end := time.Now().Add(time.Second); time.Now().Before(end) && r.Context().Err() == nil; {
+			_ = w // busy on purpose
+		}
+	})
+	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: patience}
+	fmt.Println("listening on", address)
+	return server.ListenAndServe()
+}

@@ -1,0 +1,108 @@
+package binaries
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
+)
+
+// Set is a number of programs that are built from one module and kept in one
+// folder of the cache.
+type Set struct {
+	// Title is for people, such as "Kubernetes v1.36.3".
+	Title string
+	// Version is what the folder's name starts with.
+	Version string
+	// Module is the absolute folder of the module that pins the programs.
+	Module string
+	// Tags and LinkerFlags are passed to the compiler and the linker.
+	Tags, LinkerFlags string
+	// Programs are built in this order.
+	Programs []Program
+}
+
+const kubernetes = "k8s.io/kubernetes/cmd/"
+
+// strip leaves debug data out.
+const strip = "-s -w"
+
+// ControlPlane is what runs without a node, kubectl included. The small
+// programs come first: each `go build` warms the cache for the next one, and
+// the first lines of progress appear early.
+func ControlPlane(l line.Line) Set {
+	return Set{
+		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
+		Programs: []Program{
+			{Name: "etcd", Package: "go.etcd.io/etcd/server/v3"},
+			{Name: "kubectl", Package: kubernetes + "kubectl"},
+			{Name: "kube-apiserver", Package: kubernetes + "kube-apiserver"},
+			{Name: "kube-controller-manager", Package: kubernetes + "kube-controller-manager"},
+			{Name: "kube-scheduler", Package: kubernetes + "kube-scheduler"},
+		},
+	}
+}
+
+// Node are the sets that a node needs beside the control plane's. Only the
+// first belongs to a Kubernetes line.
+func Node(l line.Line) []Set {
+	components := filepath.Dir(l.Module)
+	return []Set{
+		{
+			Title: "the node of Kubernetes " + l.Version, Version: "node-" + l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
+			Programs: []Program{
+				{Name: "kubelet", Package: kubernetes + "kubelet"},
+				{Name: "kube-proxy", Package: kubernetes + "kube-proxy"},
+			},
+		},
+		containerd(filepath.Join(components, "containerd")),
+		{
+			Title: "CoreDNS", Version: "coredns", Module: filepath.Join(components, "coredns"), LinkerFlags: strip,
+			Programs: []Program{{Name: "coredns", Package: "."}},
+		},
+		{
+			Title: "the node's small programs", Version: "agents", Module: filepath.Join(components, "agents"), LinkerFlags: strip,
+			Programs: []Program{
+				{Name: "pause", Package: "./pause"},
+				{Name: "prober", Package: "./prober"},
+			},
+		},
+	}
+}
+
+// containerd leaves out the storage drivers that need kernel headers.
+func containerd(module string) Set {
+	const commands = "github.com/containerd/containerd/v2/cmd/"
+	return Set{
+		Title: "containerd", Version: "containerd", Module: module,
+		Tags: "no_btrfs,no_devmapper,no_zfs", LinkerFlags: strip,
+		Programs: []Program{
+			{Name: "containerd", Package: commands + "containerd"},
+			{Name: "containerd-shim-runc-v2", Package: commands + "containerd-shim-runc-v2"},
+			{Name: "ctr", Package: commands + "ctr"},
+		},
+	}
+}
+
+// versionFlags strips debug data and stamps the version: an API server that
+// does not know its own version is refused by kubectl and by clients.
+func versionFlags(l line.Line) string {
+	const version = "k8s.io/component-base/version."
+	major, minor := l.MajorMinor()
+	return strings.Join([]string{
+		strip,
+		"-X", version + "gitVersion=" + l.Version,
+		"-X", version + "gitMajor=" + major,
+		"-X", version + "gitMinor=" + minor,
+		"-X", version + "gitTreeState=clean",
+	}, " ")
+}
+
+// packages are the import paths of all programs.
+func (s Set) packages() []string {
+	var paths []string
+	for _, program := range s.Programs {
+		paths = append(paths, program.Package)
+	}
+	return paths
+}

@@ -1,0 +1,325 @@
+//go:build node
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/cgroup"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+// trace is what a node leaves on the machine while it runs.
+type trace struct {
+	namespace string // of process ids
+	mounts    int    // that the test itself can see
+	sysctls   map[string]string
+}
+
+// machineSysctls are those that a kubelet sets for the whole machine.
+var machineSysctls = []string{
+	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
+	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
+}
+
+// look notes what may not change, before a node is started.
+func look(t *testing.T) trace {
+	t.Helper()
+	was := trace{mounts: mounts(t), sysctls: map[string]string{}}
+	for _, name := range machineSysctls {
+		was.sysctls[name] = readFile(t, filepath.Join("/proc/sys", name))
+	}
+	return was
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func mounts(t *testing.T) int {
+	t.Helper()
+	return strings.Count(readFile(t, "/proc/self/mountinfo"), "\n")
+}
+
+// namespaceOf is the namespace of process ids that the node's processes are in.
+func (c tool) namespaceOf(t *testing.T) string {
+	t.Helper()
+	for _, component := range c.record(t).Components {
+		if component.Name == controlplane.NodeProcess {
+			name, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", component.Process.PID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return name
+		}
+	}
+	t.Fatal("the record knows no node")
+	return ""
+}
+
+// inNamespace lists the processes in a namespace.
+func inNamespace(t *testing.T, namespace string) []string {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(links, func(link string) bool {
+		name, err := os.Readlink(link)
+		return err != nil || name != namespace
+	})
+}
+
+// expectNoTrace holds after a node has ended, however it did.
+func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
+	t.Helper()
+	eventually(t, "every process of the node ends", func() bool { return len(inNamespace(t, was.namespace)) == 0 })
+	eventually(t, "the link goes", func() bool { _, err := net.InterfaceByName(link); return err != nil })
+	if now := mounts(t); now != was.mounts {
+		t.Errorf("%d mounts, want the %d from before", now, was.mounts)
+	}
+	for name, value := range was.sysctls {
+		if now := readFile(t, filepath.Join("/proc/sys", name)); now != value {
+			t.Errorf("sysctl %s is %q, was %q", name, now, value)
+		}
+	}
+	if routes := readFile(t, "/proc/net/route"); strings.Contains(routes, link) {
+		t.Errorf("routes over %s are left:\n%s", link, routes)
+	}
+}
+
+// groups are the control groups of the node, in whatever hierarchy.
+func (c tool) groups(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("/sys/fs/cgroup/*" + cgroup.Of(c.dir).Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// link is the name of the machine's end of the node's link.
+func (c tool) link(t *testing.T) string {
+	t.Helper()
+	host, _, err := net.SplitHostPort(c.record(t).Registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		addresses, err := one.Addrs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range addresses {
+			if strings.HasPrefix(address.String(), host+"/") {
+				return one.Name
+			}
+		}
+	}
+	t.Fatalf("no interface has the address %s", host)
+	return ""
+}
+
+// upWithNode starts a cluster with a node and notes what it may not leave.
+func (c tool) upWithNode(t *testing.T) (was trace, link string) {
+	t.Helper()
+	was = look(t)
+	c.must(t, "up", "--node")
+	was.namespace = c.namespaceOf(t)
+	return was, c.link(t)
+}
+
+// apply creates objects; $REGISTRY stands for the cluster's.
+func (c tool) apply(t *testing.T, manifest string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "manifest.yaml")
+	text := strings.ReplaceAll(manifest, "$REGISTRY", c.record(t).Registry)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.ask(t, "apply", "--filename="+file)
+}
+
+// ask runs kubectl, which has to succeed.
+func (c tool) ask(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := c.kubectl(t, args...)
+	if err != nil {
+		t.Fatalf("kubectl %v: %v", args, err)
+	}
+	return strings.TrimSpace(out)
+}
+
+// prober is a Deployment of the web server and a Service before it.
+const prober = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers:
+      - name: web
+        image: $REGISTRY/prober:1
+        readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}
+        securityContext:
+          runAsNonRoot: true
+          readOnlyRootFilesystem: true
+          allowPrivilegeEscalation: false
+          capabilities: {drop: [ALL]}
+          seccompProfile: {type: RuntimeDefault}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
+`
+
+// TestNodeRunsPods goes through the life of a cluster with a node, and what
+// pods can expect of it.
+func TestNodeRunsPods(t *testing.T) {
+	c := newTool(t)
+	was, link := c.upWithNode(t)
+	c.apply(t, prober)
+	c.ask(t, "rollout", "status", "deployment/web", "--timeout=4m")
+	pod := strings.Fields(c.ask(t, "get", "pods", "--selector=app=web", "--output=name"))[0]
+	exec := func(args ...string) (string, error) {
+		return c.kubectl(t, append([]string{"exec", pod, "--", "/prober"}, args...)...)
+	}
+
+	t.Run("a name is found", func(t *testing.T) {
+		address := c.ask(t, "get", "service", "web", "--output=jsonpath={.spec.clusterIP}")
+		for _, name := range []string{"web", "web.default.svc.cluster.local"} {
+			if out, err := exec("lookup", name); err != nil || strings.TrimSpace(out) != address {
+				t.Errorf("%s is %q (%v), want %s", name, out, err, address)
+			}
+		}
+	})
+	t.Run("a Service reaches every pod", func(t *testing.T) {
+		answered := map[string]bool{}
+		eventually(t, "both pods answer", func() bool {
+			if out, err := exec("get", "http://web/"); err == nil {
+				answered[out] = true
+			}
+			return len(answered) == 2
+		})
+	})
+	t.Run("a pod has logs", func(t *testing.T) {
+		if out := c.ask(t, "logs", pod); out != "listening on :8080" {
+			t.Errorf("the log is %q", out)
+		}
+	})
+	t.Run("an image that is not there", func(t *testing.T) {
+		c.ask(t, "run", "absent", "--image="+c.record(t).Registry+"/absent:1")
+		eventually(t, "the pod says so", func() bool {
+			reason := c.ask(t, "get", "pod", "absent", "--output=jsonpath={.status.containerStatuses[0].state.waiting.reason}")
+			return reason == "ImagePullBackOff"
+		})
+	})
+
+	c.must(t, "down")
+	c.expectNoTrace(t, was, link)
+	if left := c.groups(t); len(left) > 0 {
+		t.Errorf("control groups are left: %q", left)
+	}
+}
+
+// TestNodeIsTakenAlong: whatever is killed, the kernel clears the node away,
+// but for empty control groups, which `down` removes.
+func TestNodeIsTakenAlong(t *testing.T) {
+	c := newTool(t)
+	was, link := c.upWithNode(t)
+	if len(c.groups(t)) == 0 {
+		t.Error("the node has no control group: the test looks in the wrong place")
+	}
+	if err := c.record(t).Supervisor.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.expectNoTrace(t, was, link)
+	c.must(t, "down")
+	if left := c.groups(t); len(left) > 0 {
+		t.Errorf("control groups are left: %q", left)
+	}
+}
+
+// TestNodeKilledWhileItStarts kills the launcher at the first sign of the node.
+func TestNodeKilledWhileItStarts(t *testing.T) {
+	c := newTool(t)
+	was := look(t)
+	launcher := c.command(t.Context(), "up", "--node")
+	var messages bytes.Buffer
+	launcher.Stderr = &messages
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "containerd starts", func() bool {
+		_, err := os.Stat(filepath.Join(c.dir, "log", "containerd.log"))
+		return err == nil
+	})
+	was.namespace = c.namespaceOf(t)
+	link := c.link(t)
+	if err := launcher.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = launcher.Wait() // it was killed
+	c.expectNoTrace(t, was, link)
+	c.expectNoProcess(t)
+	eventually(t, "the folder goes", func() bool { _, err := os.Stat(c.dir); return os.IsNotExist(err) })
+	if left := c.groups(t); len(left) > 0 {
+		t.Errorf("control groups are left: %q\n%s", left, &messages)
+	}
+}
+
+// TestNodesBesideEachOther: the end of one cluster does not disturb another.
+func TestNodesBesideEachOther(t *testing.T) {
+	first, second := newTool(t), newTool(t)
+	first.must(t, "up", "--node")
+	first.apply(t, prober)
+	first.ask(t, "rollout", "status", "deployment/web", "--timeout=4m")
+	const identities = "--output=jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount} {.status.phase}{end}"
+	before := first.ask(t, "get", "pods", "--selector=app=web", identities)
+
+	second.must(t, "up", "--node")
+	if first.link(t) == second.link(t) {
+		t.Errorf("both clusters use the link %s", first.link(t))
+	}
+	second.must(t, "down")
+	if after := first.ask(t, "get", "pods", "--selector=app=web", identities); after != before {
+		t.Errorf("the pods of the first cluster were %q, are %q", before, after)
+	}
+	first.must(t, "status")
+}
+
+// TestNodeOfARun: the command of `run` finds the registry in its environment.
+func TestNodeOfARun(t *testing.T) {
+	c := newTool(t)
+	out := c.must(t, "run", "--node", "--", "sh", "-c", "echo $CLUSTER_REGISTRY; kubectl get nodes --output=name")
+	address, node, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if _, _, err := net.SplitHostPort(address); err != nil || node != "node/node-1" {
+		t.Errorf("the command prints %q", out)
+	}
+	if _, err := state.Read(c.dir); err == nil {
+		t.Error("the cluster is still there")
+	}
+}

@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/nodeinit"
+)
+
+// runNodeInit is the first process of a node's namespaces.
+func runNodeInit(_ context.Context, env environment, args []string) error {
+	if len(args) > 0 {
+		return errors.New("this command is started by `cluster up --node` only")
+	}
+	return nodeinit.Run(os.Stdin, env.stdout)
+}

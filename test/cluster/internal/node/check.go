@@ -1,0 +1,35 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// cniFolder is where Debian puts the network plugins.
+const cniFolder = "/usr/lib/cni"
+
+// wanted are the files that a node needs of the machine, beside the programs
+// that are built.
+var wanted = []string{
+	"/sbin/ip", "/usr/sbin/runc", "/usr/sbin/nft",
+	cniFolder + "/ptp", cniFolder + "/host-local", cniFolder + "/portmap",
+}
+
+// Check says what the machine lacks for a node.
+func Check() error {
+	if os.Geteuid() != 0 {
+		return errors.New("a node needs root, for its namespaces and network: run this as root, or without --node for a control plane alone")
+	}
+	var missing []string
+	for _, file := range wanted {
+		if _, err := os.Stat(file); err != nil {
+			missing = append(missing, file)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("a node needs %s: run hack/node-packages", strings.Join(missing, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package nodeinit
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
+)
+
+// Device is the link's end in the node.
+const Device = "eth0"
+
+// addAddresses sets up the node's end of the link and lets packets through
+// between it and the pods.
+func addAddresses(plan network.Plan) error {
+	for _, arguments := range []string{
+		"link set lo up",
+		fmt.Sprintf("address add %s/%d dev %s", plan.Node(), network.LinkBits, Device),
+		"link set " + Device + " up",
+		fmt.Sprintf("route add default via %s", plan.Host()),
+	} {
+		out, err := exec.Command("/sbin/ip", strings.Fields(arguments)...).CombinedOutput() //nolint:noctx // ends in milliseconds
+		if err != nil {
+			return fmt.Errorf("running ip %s: %w\n%s", arguments, err, out)
+		}
+	}
+	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o600); err != nil {
+		return fmt.Errorf("letting packets through the node: %w", err)
+	}
+	return nil
+}

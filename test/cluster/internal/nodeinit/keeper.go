@@ -1,0 +1,163 @@
+package nodeinit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// restartPause is how long a program that has ended stays so.
+	restartPause = time.Second
+	// shortLife is how soon after its start a program's end counts as a fault
+	// of its setup, which starting it again does not mend.
+	shortLife = 5 * time.Second
+	// socketPoll and socketPatience are how often and how long a socket is
+	// tried that a program needs.
+	socketPoll     = 50 * time.Millisecond
+	socketPatience = 30 * time.Second
+)
+
+// keeper starts programs and keeps them running. Everything but the reading of
+// messages happens on the goroutine of run, so that no start meets a reap.
+type keeper struct {
+	output      io.Writer
+	environment []string
+	starts      chan Command
+	failures    chan error
+	running     map[int]life
+}
+
+// life is one run of a program.
+type life struct {
+	command Command
+	started time.Time
+}
+
+func newKeeper(setup Setup, output io.Writer) *keeper {
+	path := strings.Join(append(setup.Programs, "/usr/sbin", "/usr/bin", "/sbin", "/bin"), ":")
+	_ = os.Setenv("PATH", path) // where LookPath looks; fails for no such name
+	return &keeper{
+		output:      output,
+		environment: []string{"PATH=" + path, "HOME=/root", "TMPDIR=" + setup.State},
+		starts:      make(chan Command),
+		failures:    make(chan error, 1),
+		running:     map[int]life{},
+	}
+}
+
+// read passes commands on until the sender is gone, and each only when what it
+// needs is there.
+func (k *keeper) read(messages *json.Decoder) {
+	for {
+		var command Command
+		if err := messages.Decode(&command); err != nil {
+			k.failures <- fmt.Errorf("reading what to start: %w", err)
+			return
+		}
+		if err := awaitSocket(command.Needs); err != nil {
+			k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)
+			return
+		}
+		k.starts <- command
+	}
+}
+
+// run is the loop of the first process.
+func (k *keeper) run() error {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	for {
+		select {
+		case command := <-k.starts:
+			if err := k.start(command); err != nil {
+				return err
+			}
+		case <-ended:
+			if err := k.reap(); err != nil {
+				return err
+			}
+		case err := <-k.failures:
+			return err
+		}
+	}
+}
+
+// start runs a program in a session of its own.
+func (k *keeper) start(command Command) error {
+	log, err := os.OpenFile(command.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the log of %s: %w", command.Name, err)
+	}
+	defer log.Close()
+	program, err := exec.LookPath(command.Name)
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", command.Name, err)
+	}
+	child, err := os.StartProcess(program, append([]string{command.Name}, command.Args...), &os.ProcAttr{
+		Dir: "/", Env: k.environment, Files: []*os.File{nil, log, log}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", command.Name, err)
+	}
+	k.running[child.Pid] = life{command: command, started: time.Now()}
+	fmt.Fprintf(k.output, "started %s, process %d\n", command.Name, child.Pid)
+	return child.Release()
+}
+
+// reap collects every process that has ended: programs, which are started
+// again, and what they left to the first process.
+func (k *keeper) reap() error {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if pid <= 0 || err != nil {
+			return nil //nolint:nilerr // no child has ended, or there is none
+		}
+		ended, ours := k.running[pid]
+		if !ours {
+			continue
+		}
+		delete(k.running, pid)
+		if time.Since(ended.started) < shortLife {
+			return fmt.Errorf("%s ended at once (%s): see %s", ended.command.Name, describe(status), ended.command.Log)
+		}
+		fmt.Fprintf(k.output, "%s ended (%s) and is started again\n", ended.command.Name, describe(status))
+		time.AfterFunc(restartPause, func() { k.starts <- ended.command })
+	}
+}
+
+func describe(status syscall.WaitStatus) string {
+	if status.Signaled() {
+		return status.Signal().String()
+	}
+	return fmt.Sprintf("exit code %d", status.ExitStatus())
+}
+
+// awaitSocket returns when the socket accepts connections.
+func awaitSocket(path string) error {
+	if path == "" {
+		return nil
+	}
+	for end := time.Now().Add(socketPatience); ; {
+		connection, err := net.Dial("unix", path) //nolint:noctx // a local socket answers or refuses at once
+		if err == nil {
+			return connection.Close()
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("nothing listens on its socket: %w", err)
+		}
+		<-time.After(socketPoll)
+	}
+}

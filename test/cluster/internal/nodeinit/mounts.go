@@ -1,0 +1,137 @@
+package nodeinit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
+)
+
+// kubeletRoot is hard-wired in the kubelet's plugin paths whatever its flags
+// say.
+const kubeletRoot = "/var/lib/kubelet"
+
+// covered are the folders whose content on the machine is none of the node's
+// business: sockets, network namespaces and locks of other programs, and the
+// state of a kubelet that the machine itself may run.
+var covered = []string{"/run", "/var/lib", "/var/log"}
+
+// mountAll gives the node a file system of its own where it would otherwise
+// see or change the machine's.
+func mountAll(setup Setup) error {
+	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE); err != nil {
+		return err
+	}
+	if err := mount("proc", "/proc", "proc", 0); err != nil {
+		return err
+	}
+	if err := mountSys(); err != nil {
+		return err
+	}
+	if err := cover(covered, append([]string{setup.Folder}, setup.Programs...)); err != nil {
+		return err
+	}
+	for _, folder := range []string{"/run/netns", "/run/lock", kubeletRoot, filepath.Join(setup.State, "kubelet")} {
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // as on any machine
+			return fmt.Errorf("preparing the node's folders: %w", err)
+		}
+	}
+	if err := mount(filepath.Join(setup.State, "kubelet"), kubeletRoot, "", syscall.MS_BIND); err != nil {
+		return err
+	}
+	if err := maskSysctls(filepath.Join(setup.State, "sysctl")); err != nil {
+		return err
+	}
+	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil { // volumes that a pod mounts reach others
+		return err
+	}
+	return syscall.Sethostname([]byte(network.NodeName))
+}
+
+// mountSys shows the network devices of the node's own namespace, and brings
+// the machine's control groups back.
+func mountSys() error {
+	const groups = "/sys/fs/cgroup"
+	held, err := os.Open(groups)
+	if err != nil {
+		return fmt.Errorf("opening the machine's control groups: %w", err)
+	}
+	defer held.Close()
+	if err := mount("sysfs", "/sys", "sysfs", 0); err != nil {
+		return err
+	}
+	return mount(descriptor(held), groups, "", syscall.MS_BIND|syscall.MS_REC)
+}
+
+// cover mounts an empty file system over each of paths, and binds those of
+// keep that it hides to where they were.
+func cover(paths, keep []string) error {
+	held := map[string]*os.File{} // until the process ends
+	for _, folder := range keep {
+		file, err := os.Open(folder)
+		if err != nil {
+			return fmt.Errorf("opening a folder that the node needs: %w", err)
+		}
+		held[folder] = file
+	}
+	for _, path := range paths {
+		if err := mount("tmpfs", path, "tmpfs", 0); err != nil {
+			return err
+		}
+	}
+	for folder, file := range held {
+		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return fmt.Errorf("making a folder that the node needs: %w", err)
+		}
+		if err := mount(descriptor(file), folder, "", syscall.MS_BIND|syscall.MS_REC); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sysctls are those that the kubelet sets for the whole machine, with the
+// values that it wants.
+var sysctls = map[string]string{
+	"kernel/keys/root_maxbytes": "25000000",
+	"kernel/keys/root_maxkeys":  "1000000",
+	"kernel/panic":              "10",
+	"kernel/panic_on_oops":      "1",
+	"vm/overcommit_memory":      "1",
+	"vm/panic_on_oom":           "0",
+}
+
+// maskSysctls puts files with the wanted values where the kubelet looks: it is
+// content, the machine keeps its own, and nothing has to be put back.
+func maskSysctls(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("preparing the node's sysctls: %w", err)
+	}
+	for name, value := range sysctls {
+		file := filepath.Join(folder, strings.ReplaceAll(name, "/", "."))
+		if err := os.WriteFile(file, []byte(value+"\n"), 0o600); err != nil {
+			return fmt.Errorf("preparing the node's sysctls: %w", err)
+		}
+		if err := mount(file, filepath.Join("/proc/sys", name), "", syscall.MS_BIND); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// descriptor is a path to an open file that a mount cannot hide.
+func descriptor(file *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", file.Fd()) }
+
+func mount(source, target, kind string, flags uintptr) error {
+	if err := syscall.Mount(source, target, kind, flags, ""); err != nil {
+		return fmt.Errorf("mounting %q on %q: %w", source+kind, target, err)
+	}
+	return nil
+}

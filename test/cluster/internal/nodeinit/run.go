@@ -1,0 +1,32 @@
+package nodeinit
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Run is the life of the process: it returns only when the node cannot go on.
+// What it does is told to output.
+func Run(input io.Reader, output io.Writer) error {
+	if os.Getpid() != 1 {
+		return fmt.Errorf("process %d is not the first of a node's namespaces: use `cluster up --node`", os.Getpid())
+	}
+	messages := json.NewDecoder(input)
+	var setup Setup
+	if err := messages.Decode(&setup); err != nil {
+		return fmt.Errorf("reading how to set the node up: %w", err)
+	}
+	if err := mountAll(setup); err != nil {
+		return err
+	}
+	if err := addAddresses(setup.Network); err != nil {
+		return err
+	}
+	fmt.Fprintln(output, "the node's namespaces are set up")
+
+	k := newKeeper(setup, output)
+	go k.read(messages)
+	return k.run()
+}

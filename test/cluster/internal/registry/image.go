@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// nobody is whom images of programs run as.
+const nobody = "65532:65532"
+
+// PushProgram pushes an image that holds one statically linked program and an
+// empty /tmp. reference is host:port/name:tag.
+func PushProgram(ctx context.Context, reference, program string) error {
+	tag, err := name.NewTag(reference, name.Insecure)
+	if err != nil {
+		return fmt.Errorf("naming an image: %w", err)
+	}
+	image, err := programImage(program)
+	if err != nil {
+		return fmt.Errorf("making image %q: %w", reference, err)
+	}
+	if err := remote.Write(tag, image, remote.WithContext(ctx)); err != nil {
+		return fmt.Errorf("pushing image %q: %w", reference, err)
+	}
+	return nil
+}
+
+// programImage is an image whose entry point is the program.
+func programImage(program string) (v1.Image, error) {
+	layer, err := programLayer(program)
+	if err != nil {
+		return nil, err
+	}
+	image, err := mutate.AppendLayers(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), layer)
+	if err != nil {
+		return nil, err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture = "linux", runtime.GOARCH
+	config.Config = v1.Config{User: nobody, WorkingDir: "/", Entrypoint: []string{"/" + filepath.Base(program)}}
+	return mutate.ConfigFile(image, config)
+}
+
+// programLayer is a layer that is not compressed: the program is read from the
+// disk and written to it again, so packing it would only cost time.
+func programLayer(program string) (v1.Layer, error) {
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	var buffer bytes.Buffer
+	archive := tar.NewWriter(&buffer)
+	for _, header := range []*tar.Header{
+		{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777},
+		{Typeflag: tar.TypeReg, Name: filepath.Base(program), Mode: 0o755, Size: int64(len(data))},
+	} {
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := archive.Write(data); err != nil {
+		return nil, err
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	return static.NewLayer(buffer.Bytes(), types.OCIUncompressedLayer), nil
+}

@@ -1,0 +1,46 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+)
+
+// Registry is a running registry.
+type Registry struct{ server *http.Server }
+
+// Serve starts a registry at address (host:port) that keeps layers in folder
+// and the images' manifests in memory. Close ends it.
+func Serve(ctx context.Context, address, folder string) (*Registry, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("preparing the registry: %w", err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("starting the registry: %w", err)
+	}
+	silent := log.New(io.Discard, "", 0)
+	r := &Registry{server: &http.Server{
+		Handler:           registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(folder)), registry.Logger(silent)),
+		ReadHeaderTimeout: time.Minute,
+		ErrorLog:          silent,
+	}}
+	go func() { _ = r.server.Serve(listener) }() // ends by Close
+	return r, nil
+}
+
+// Close ends the registry at once.
+func (r *Registry) Close() error {
+	if err := r.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("stopping the registry: %w", err)
+	}
+	return nil
+}
