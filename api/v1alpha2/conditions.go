@@ -136,6 +136,9 @@ const (
 	ReasonHostnameTaken = "HostnameTaken"
 	// ReasonExposureUnavailable: the cluster does not serve what stacks are exposed by.
 	ReasonExposureUnavailable = "ExposureUnavailable"
+	// ReasonExposureNotAccepted: a router or Gateway does not accept what the stack is
+	// exposed by.
+	ReasonExposureNotAccepted = "ExposureNotAccepted"
 	// ReasonStorageReady: the volume claim is bound, or waits for its first pod.
 	ReasonStorageReady = "StorageReady"
 	// ReasonStorageLost: the volume behind the claim is gone.
@@ -144,6 +147,9 @@ const (
 	ReasonStorageResizeRefused = "StorageResizeRefused"
 	// ReasonStorageShrinkRefused: the spec asks for less than the volume has.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
+	// ReasonStorageChangeRefused: the spec asks for another class or other access modes
+	// than the volume has.
+	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
 // Reasons of Degraded.
@@ -156,7 +162,8 @@ const (
 	// ReasonAutoscalerInactive: the autoscaler does not scale, most often for want of
 	// metrics; the pods keep their number.
 	ReasonAutoscalerInactive = "AutoscalerInactive"
-	// ReasonBaseConfigStale: the base in use could not be read again.
+	// ReasonBaseConfigStale: the base in use cannot be read again; the pods keep the
+	// configuration they started with.
 	ReasonBaseConfigStale = "BaseConfigStale"
 )
 

@@ -36,7 +36,7 @@ func (r *Reconciler) claim(ctx context.Context, s *state) error {
 	if err != nil {
 		return notOurs(err)
 	}
-	if err := keepSize(s); err != nil {
+	if err := keepVolume(s); err != nil {
 		return err
 	}
 	return r.decide(s)
@@ -105,7 +105,8 @@ func (r *Reconciler) decide(s *state) error {
 }
 
 // apply writes what differs. What was applied before a failure stays; the next
-// attempt finds it in force.
+// attempt finds it in force. Refusals of what comes after the Deployment are told
+// by the step refused.
 func (r *Reconciler) apply(ctx context.Context, s *state) error {
 	if err := r.grow(ctx, s); err != nil {
 		return err
@@ -113,11 +114,10 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 	if err := r.handOverReplicas(ctx, s); err != nil {
 		return err
 	}
-	var err error
-	s.applied, err = r.applier.Set(ctx, s.owner(), s.claims)
-	if err != nil {
+	if err := r.applyPods(ctx, s); err != nil {
 		return err
 	}
+	r.applyDependents(ctx, s)
 	for _, applied := range s.applied {
 		if applied.Outcome == apply.Adopted {
 			s.events = append(s.events, tell(v1alpha2.EventAdopted,
@@ -126,9 +126,11 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 		if !isDeployment(applied.Object) {
 			continue
 		}
+		var err error
 		if s.deployment, err = deploymentOf(applied.Object); err != nil {
 			return err
 		}
+		s.deployed = true
 		if applied.Outcome != apply.Unchanged {
 			s.events = append(s.events, tell(v1alpha2.EventDeploymentUpdated,
 				fmt.Sprintf("Applied Deployment %q with image %q", applied.Object.GetName(), s.distribution.Image)))
@@ -150,7 +152,9 @@ func (r *Reconciler) conclude(s *state) {
 			count(int(left.Count), "replica"), left.Spec)
 	}
 	s.holds(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
-	s.holds(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")
+	if !s.refusedAny("Service") {
+		s.holds(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")
+	}
 	switch s.decision.Outcome {
 	case record.KeepTemplate:
 		s.fails(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, s.decision.Message)

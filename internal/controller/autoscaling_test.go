@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -132,6 +133,7 @@ func TestAutoscaling(t *testing.T) {
 // before.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	b := newBench(t)
+	b.patience = time.Second
 	b.start(t, "no-metrics")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
 	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}

@@ -9,7 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -194,6 +198,9 @@ func TestDenialOfAChange(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
+			if err := b.says(t, "my", available, v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with an earlier config"); err != nil {
+				t.Error(err)
+			}
 			b.get(t, "my", after)
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Errorf("the Deployment changed:\n%s", diff)
@@ -203,6 +210,9 @@ func TestDenialOfAChange(t *testing.T) {
 			b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 			b.rollOut(t, "my")
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+			if err := b.says(t, "my", available, v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with current config"); err != nil {
+				t.Error(err)
+			}
 			b.get(t, "my", after)
 			if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 				t.Errorf("the pods changed:\n%s", diff)
@@ -211,28 +221,81 @@ func TestDenialOfAChange(t *testing.T) {
 	}
 }
 
+// What points at the pods does not wait for one another: of a change two of whose
+// children are refused, everything else takes effect.
+func TestRefusalsAreIndependent(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "independent")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: independent.example.com}}, workload: {replicas: 2}}`))
+	b.routeURL(t, "my", "http://independent.example.com")
+	allowBudgets := b.forbid(t, "policy", "poddisruptionbudgets", "no budgets", &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
+	allowPolicies := b.forbid(t, "networking.k8s.io", "networkpolicies", "no policies", &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
+	b.respec(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}, `+
+		`workload: {replicas: 2, workers: 2, podDisruptionBudget: {minAvailable: 1}, autoscaling: {maxReplicas: 3}}}`)
+	want := strings.ReplaceAll(`apply NetworkPolicy "my-network-policy": networkpolicies.networking.k8s.io "my-network-policy" is forbidden: `+
+		`ValidatingAdmissionPolicy 'NS-networkpolicies' with binding 'NS-networkpolicies' denied request: no policies`+"\n"+
+		`apply PodDisruptionBudget "my-pdb": poddisruptionbudgets.policy "my-pdb" is forbidden: `+
+		`ValidatingAdmissionPolicy 'NS-poddisruptionbudgets' with binding 'NS-poddisruptionbudgets' denied request: no budgets`, "NS", b.namespace)
+	eventually(t, func() error {
+		return b.says(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed, want)
+	})
+	b.appears(t, "my-hpa", &autoscalingv2.HorizontalPodAutoscaler{})
+	b.goes(t, "my-ingress", &networkingv1.Ingress{})
+	b.routeURL(t, "my", "")
+	if err := b.says(t, "my", available, v1alpha2.ReasonRolloutInProgress, "0/2 replicas available with current config"); err != nil {
+		t.Error(err)
+	}
+	allowBudgets()
+	allowPolicies()
+	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	b.appears(t, "my-network-policy", &networkingv1.NetworkPolicy{})
+}
+
+// A new way to expose a stack that is refused leaves the one that is there.
+func TestRefusedExposure(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "refused-exposure")
+	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s.example.com}}}`
+	b.create(t, b.stack(t, "my", fmt.Sprintf(spec, b.namespace)))
+	b.routeURL(t, "my", "http://"+b.namespace+".example.com")
+	b.forbid(t, "networking.k8s.io", "ingresses", "ask first", &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "probe.example.com"}}},
+	})
+	b.respec(t, "my", fmt.Sprintf(spec, "other-"+b.namespace))
+	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
+	want := strings.ReplaceAll(`apply Ingress "my-ingress": ingresses.networking.k8s.io "my-ingress" is forbidden: `+
+		`ValidatingAdmissionPolicy 'NS-ingresses' with binding 'NS-ingresses' denied request: ask first`, "NS", b.namespace)
+	if condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	b.routeURL(t, "my", "http://"+b.namespace+".example.com")
+	b.get(t, "my-ingress", &networkingv1.Ingress{})
+}
+
 // A ConfigMap that goes while the stack runs changes nothing in the pods and shows.
 func TestConfigMapOfARunningStack(t *testing.T) {
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	for _, tc := range []struct {
 		name, spec, message string
 		data                *corev1.ConfigMap
+		degraded            string
 	}{
 		{
 			"override", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.overrideConfig.configMapName`,
-			configMap("mine", "config.yaml", "version: 2\n"),
+			configMap("mine", "config.yaml", "version: 2\n"), "",
 		},
 		{
 			"base", `{distribution: {name: starter}, baseConfig: {configMapName: mine}, resources: {models: [m]}, ` +
 				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.baseConfig.configMapName`,
 			configMap("mine", "config.yaml", "version: 2\napis: [inference]\nproviders: {}\n"),
+			v1alpha2.ReasonBaseConfigStale,
 		},
 		{
 			"certificates to trust", `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: mine}}}}`,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.networking.tls.caBundle.configMapName`,
-			configMap("mine", "ca-bundle.crt", string(certificate)),
+			configMap("mine", "ca-bundle.crt", string(certificate)), "",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -258,6 +321,12 @@ func TestConfigMapOfARunningStack(t *testing.T) {
 			}
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonConfigMapNotFound)
 			b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
+			stack := &v1alpha2.LlamaStackDistribution{}
+			b.get(t, "my", stack)
+			degraded := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded)
+			if got := degraded != nil; got != (tc.degraded != "") || got && degraded.Reason != tc.degraded {
+				t.Errorf("degraded: %+v, want %q", degraded, tc.degraded)
+			}
 			b.create(t, tc.data.DeepCopy())
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 			b.settled(t, version)

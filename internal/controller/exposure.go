@@ -40,9 +40,9 @@ func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 }
 
 // keepsExposure says that a child stays because nobody knows how stacks are to be
-// exposed.
+// exposed, or because what should take its place was refused.
 func (s *state) keepsExposure(child apply.Child) bool {
-	return s.cluster.ExposureUnknown && slices.Contains(render.ExposureKinds(), child.Kind)
+	return (s.cluster.ExposureUnknown || s.refusedExposure()) && slices.Contains(render.ExposureKinds(), child.Kind)
 }
 
 // routeURL is where the server is reached from outside, as far as it is known.

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -151,6 +152,31 @@ func exposure(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
+// answered does what a router or a Gateway does with what exposes a stack.
+func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, condition, is, reason, message string) {
+	t.Helper()
+	b.get(t, route.GetName(), route)
+	answer := map[string]any{
+		"controllerName": "example.com/gateways", "routerName": "default",
+		"parentRef": map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "public", "namespace": "gateways"},
+		"conditions": []any{map[string]any{
+			"type": condition, "status": is, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
+		}},
+	}
+	if err := unstructured.SetNestedSlice(route.Object, []any{answer}, "status", by); err != nil {
+		t.Fatal(err)
+	}
+	write := b.Status().Update
+	if route.GroupVersionKind() == render.RouteKind { // whose definition here has no subresource
+		write = func(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+			return b.Update(ctx, object)
+		}
+	}
+	if err := write(t.Context(), route); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A kind that is installed after the operator is used within a minute, without a
 // restart; taken away again, the status says what is missing.
 func TestHTTPRouteIsInstalledLater(t *testing.T) {
@@ -177,6 +203,14 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	}
 	route := exposure(render.HTTPRouteKind)
 	b.get(t, "my-httproute", route)
+	b.settled(t, version)
+	b.answered(t, route, "parents", "Accepted", "False", "NoMatchingListenerHostname", "no listener has this host name")
+	condition := b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonExposureNotAccepted)
+	if want := `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`; condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	b.answered(t, route, "parents", "Accepted", "True", "Accepted", "fine")
+	b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
 	seen := b.settled(t, version)
 
 	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
@@ -212,6 +246,14 @@ func TestRoute(t *testing.T) {
 	b.appears(t, "my-route", route)
 	b.routeURL(t, "my", "https://llama.example.com")
 	b.goes(t, "my-ingress", &networkingv1.Ingress{})
+	b.settled(t, version)
+	b.answered(t, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
+	condition := b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonExposureNotAccepted)
+	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route has its host name`; condition.Message != want {
+		t.Errorf("message %q, want %q", condition.Message, want)
+	}
+	b.answered(t, route, "ingress", "Admitted", "True", "", "")
+	b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
 	b.settled(t, version)
 	operator.stop(t)
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -106,11 +107,7 @@ func (r *Reconciler) base(ctx context.Context, s *state) error {
 		return nil
 	}
 	if given := s.object.Spec.BaseConfig; given != nil {
-		key := given.Key
-		if key == "" {
-			key = v1alpha2.DefaultConfigKey
-		}
-		s.baseConfig = &plan.Base{Data: s.configMaps[given.ConfigMapName][key], Source: v1alpha2.ConfigSourceConfigMap}
+		s.baseConfig = &plan.Base{Data: s.configMaps[given.ConfigMapName][baseKey(given)], Source: v1alpha2.ConfigSourceConfigMap}
 		return nil
 	}
 	if s.labelled != nil {
@@ -132,6 +129,11 @@ func (r *Reconciler) base(ctx context.Context, s *state) error {
 		s.baseConfig.Data = kept
 	}
 	return nil
+}
+
+// baseKey is the key of a ConfigMap that holds a base configuration.
+func baseKey(given *v1alpha2.BaseConfigSource) string {
+	return cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
 }
 
 // keepsBase says whether the running configuration was made from the same

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -90,20 +91,26 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	if err != nil {
 		return err
 	}
-	observed := status.Workload(s.deployment, s.replicaSets, pods, claims...)
+	observed := status.Workload(status.Seen{
+		Deployment: s.deployment, ReplicaSets: s.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
+	})
 	s.conditions, s.overdue = append(s.conditions, observed.Conditions...), observed.Overdue
 	s.object.Status.Replicas = observed.Replicas
 	s.object.Status.AvailableReplicas = observed.AvailableReplicas
 	if failure == nil && s.object.DeletionTimestamp == nil {
 		r.observeServer(s)
 	}
-	// A Secret of what runs, not of a spec that was never in force.
-	inForce := s.deployment != nil && s.running.Generation == s.object.Generation
-	if failure != nil && failure.Condition == v1alpha2.ConditionSecretsResolved && inForce {
-		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
-			"The pods keep the values they started with: "+failure.Message)
+	s.watchReferences(failure)
+	return r.watchAutoscaler(s)
+}
+
+// runsEarlier says that the Deployment is of a spec before this one: a failure
+// keeps this one from it, or somebody rolled it back.
+func (s *state) runsEarlier(failure *status.Failure) bool {
+	if failure == nil || s.deployed {
+		return s.decision.Outcome == record.RolledBack
 	}
-	return watchAutoscaler(s)
+	return s.running.Generation != s.object.Generation
 }
 
 // describe fills in the facts beside the conditions. What a failed reconcile did
@@ -112,15 +119,15 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	now, name := &s.object.Status, s.object.Name
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
 	r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
-	if len(s.applied) == 0 || len(s.applied) < len(s.claims) {
+	if !s.deployed {
 		return nil
 	}
-	scheme := "http"
-	if s.planned.ServesTLS {
-		scheme = "https"
+	if !s.refusedAny("Service") {
+		now.ServiceURL = s.serviceURL()
 	}
-	now.ServiceURL = fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(name), s.object.Namespace, render.Port(&s.object.Spec))
-	now.RouteURL = s.routeURL()
+	if !s.refusedExposure() {
+		now.RouteURL = s.routeURL()
+	}
 	now.ResolvedDistribution = s.resolved()
 	now.GeneratedConfigMap, now.ConfigGeneration = "", nil
 	if s.planned.Config != nil {
@@ -140,6 +147,15 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	}
 	now.DistributionConfig.AvailableDistributions = images.available()
 	return nil
+}
+
+// serviceURL is where the server is reached inside the cluster.
+func (s *state) serviceURL() string {
+	scheme := "http"
+	if s.planned.ServesTLS {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(s.object.Name), s.object.Namespace, render.Port(&s.object.Spec))
 }
 
 // releaseFrom is how the status says that a release was found.
@@ -165,8 +181,8 @@ func (s *state) configGeneration() *v1alpha2.ConfigGeneration {
 		ConfigMapName: s.planned.ConfigMapName, ProviderCount: s.planned.ProviderCount,
 		ResourceCount: s.planned.ResourceCount, ConfigVersion: s.planned.ConfigVersion,
 	}
-	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool {
-		return c.Wanted.GetKind() == kindConfigMap && c.Wanted.GetName() == s.planned.ConfigMapName
+	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool {
+		return a.Object.GetKind() == kindConfigMap && a.Object.GetName() == s.planned.ConfigMapName
 	})
 	if i >= 0 {
 		created := s.applied[i].Object.GetCreationTimestamp()

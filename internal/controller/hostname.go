@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -80,9 +82,21 @@ func (*Reconciler) exposed(_ context.Context, s *state) error {
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",
 			planned.Exposure.Kind, planned.Exposure.Group)
 	default:
+		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, s.notAccepted()
+	}
+	if failure.Message == "" {
 		return nil
 	}
 	return failure
+}
+
+// notAccepted is why what exposes the stack does not; empty: nobody says so.
+func (s *state) notAccepted() string {
+	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool { return a.Object.GroupVersionKind() == s.planned.Exposure })
+	if i < 0 {
+		return ""
+	}
+	return status.NotAccepted(s.applied[i].Object)
 }
 
 // byHostname wakes the stacks with a host name that another stack takes or leaves.

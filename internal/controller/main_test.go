@@ -98,6 +98,8 @@ type bench struct {
 	dial probe.Dial
 	// interval between two questions for the health of providers; zero: as shipped.
 	interval time.Duration
+	// patience with autoscalers; zero: as shipped.
+	patience time.Duration
 }
 
 func newBench(t *testing.T) *bench {
@@ -131,7 +133,7 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	}
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
-		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval,
+		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval, AutoscalerPatience: b.patience,
 	}
 	if options.DialServer = b.dial; b.dial == nil {
 		options.DialServer = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") }

@@ -45,6 +45,8 @@ type Reconciler struct {
 	version       string
 	openShift     bool
 	now           func() time.Time
+	// autoscalerPatience is how long an autoscaler may do without metrics.
+	autoscalerPatience time.Duration
 }
 
 // step does one thing of a reconcile. A failure without a condition of its own
@@ -68,6 +70,7 @@ var steps = []step{
 	{"claim", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).claim},
 	{"apply", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).apply},
 	{"prune", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).prune},
+	{"refused", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).refused},
 	{"exposed", v1alpha2.ConditionServiceReady, (*Reconciler).exposed},
 	{"grown", v1alpha2.ConditionStorageReady, (*Reconciler).grown},
 }

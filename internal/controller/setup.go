@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -62,6 +63,9 @@ type Options struct {
 	// ProbeInterval is the pause between two questions for the health of a server's
 	// providers; zero: the prober's own.
 	ProbeInterval time.Duration
+	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
+	// told; zero: three minutes.
+	AutoscalerPatience time.Duration
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
 	// Concurrency is how many objects are reconciled at once.
@@ -111,6 +115,7 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 		recorder: mgr.GetEventRecorder(names.EventReporter),
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
+		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience),
 	}
 }
 
@@ -225,8 +230,9 @@ func autoscalerChanged() predicate.Predicate {
 			return false
 		}
 		now, ok := e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
-		return ok && (!equality.Semantic.DeepEqual(before.Spec, now.Spec) ||
-			status.AutoscalerTrouble(before) != status.AutoscalerTrouble(now))
+		was, _ := status.AutoscalerTrouble(before)
+		is, _ := status.AutoscalerTrouble(now)
+		return ok && (was != is || !equality.Semantic.DeepEqual(before.Spec, now.Spec))
 	}}
 }
 

@@ -55,6 +55,10 @@ type state struct {
 	claims   []apply.Claim
 	decision record.Decision
 	applied  []apply.Applied
+	// deployed says that the Deployment is among the applied; refused are the children
+	// after it that are not.
+	deployed bool
+	refused  []refusal
 	// notGrown is why the claim is not as large as it should be; nil: it is.
 	notGrown *status.Failure
 

@@ -22,11 +22,14 @@ import (
 // sizePath is where a claim says how much it asks for.
 var sizePath = []string{"spec", "resources", "requests", string(corev1.ResourceStorage)}
 
-// keepSize compares what the spec asks for with what the volume has: less is
-// refused before anything is written, and without a wish the size stays.
-func keepSize(s *state) error {
+// keepVolume compares what the spec asks for with what the volume has: less and
+// other is refused before anything is written, and without a wish the size stays.
+func keepVolume(s *state) error {
 	claim, wanted, live, err := s.dataClaim()
 	if err != nil || live == nil {
+		return err
+	}
+	if err := keepKind(claim, live); err != nil {
 		return err
 	}
 	has := sizeOf(live)
@@ -41,6 +44,32 @@ func keepSize(s *state) error {
 		Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s of PersistentVolumeClaim %q, and a volume does not shrink: "+
 			"write %s or more", wanted.String(), has.String(), live.Name, has.String()),
 	}
+}
+
+// keepKind refuses another class and other access modes, which the API server never
+// changes.
+func keepKind(claim *apply.Claim, live *corev1.PersistentVolumeClaim) error {
+	failure := &status.Failure{
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
+	}
+	const advice = "; a volume keeps both for good: write it back, or move the data to a stack of another name"
+	class, _, _ := unstructured.NestedString(claim.Wanted.Object, "spec", "storageClassName")
+	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, "spec", "accessModes")
+	has := make([]string, 0, len(live.Spec.AccessModes))
+	for _, mode := range live.Spec.AccessModes {
+		has = append(has, string(mode))
+	}
+	switch of := live.Spec.StorageClassName; {
+	case class != "" && of != nil && *of != class:
+		failure.Message = fmt.Sprintf("spec.workload.storage.storageClassName: PersistentVolumeClaim %q is of class %q, not %q", live.Name, *of, class)
+	case len(modes) > 0 && !slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(has))):
+		failure.Message = fmt.Sprintf("spec.workload.storage.accessModes: PersistentVolumeClaim %q has the access modes %s, not %s",
+			live.Name, strings.Join(has, ", "), strings.Join(modes, ", "))
+	default:
+		return nil
+	}
+	failure.Message += advice
+	return failure
 }
 
 // grow asks for a larger volume before anything else is applied. A refusal holds

@@ -91,6 +91,39 @@ func TestVolumeGrows(t *testing.T) {
 	}
 }
 
+// Another class and other access modes are refused before the API server does, which
+// would show the whole claim; what runs is left alone.
+func TestVolumeOfAnotherKind(t *testing.T) {
+	b := newBench(t)
+	class := b.class(t, "slow", true)
+	b.start(t, "volume-kind")
+	spec := func(storage string) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {size: 1Gi, %s}}}`, storage)
+	}
+	b.create(t, b.stack(t, "my", spec("storageClassName: "+class)))
+	b.provision(t, "my-pvc")
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
+	b.get(t, "my", before)
+	for storage, want := range map[string]string{
+		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class %q, not "no-such-class"; `, class),
+		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany; `,
+	} {
+		b.respec(t, "my", spec(storage))
+		want += "a volume keeps both for good: write it back, or move the data to a stack of another name"
+		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageChangeRefused); got.Message != want {
+			t.Errorf("message %q, want %q", got.Message, want)
+		}
+		b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
+	}
+	b.get(t, "my", after)
+	if before.ResourceVersion != after.ResourceVersion {
+		t.Error("the Deployment was written to")
+	}
+	b.respec(t, "my", spec("storageClassName: "+class))
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+}
+
 // A volume that cannot grow holds nothing else back, and heals by itself.
 func TestVolumeCannotGrow(t *testing.T) {
 	b := newBench(t)

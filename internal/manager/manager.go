@@ -76,7 +76,7 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
 		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
 		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
-		WatchNamespaces: options.WatchNamespaces,
+		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

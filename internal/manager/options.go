@@ -53,6 +53,9 @@ type Options struct {
 	// ProbeInterval is the pause between two questions for the health of a server's
 	// providers; zero: the prober's own. No argument sets it.
 	ProbeInterval time.Duration
+	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
+	// told; zero: the controller's own. No argument sets it.
+	AutoscalerPatience time.Duration
 	// Concurrency is how many stacks are reconciled at once.
 	Concurrency int
 }

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -10,12 +11,14 @@ import (
 // scalingDisabled is why an autoscaler rests while its target has no replicas, as was asked for.
 const scalingDisabled = "ScalingDisabled"
 
-// AutoscalerTrouble says why an autoscaler does not scale, in its own words; empty: it does, or nobody knows yet.
-func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) string {
+// AutoscalerTrouble says why an autoscaler does not scale, in its own words, and since when; empty: it does, or nobody
+// knows yet.
+func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (words string, since time.Time) {
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse && condition.Reason != scalingDisabled {
-			return fmt.Sprintf("HorizontalPodAutoscaler %q does not scale (%s): %s", autoscaler.Name, condition.Reason, condition.Message)
+			words = fmt.Sprintf("HorizontalPodAutoscaler %q does not scale (%s): %s", autoscaler.Name, condition.Reason, cluster(condition.Message))
+			return words, condition.LastTransitionTime.Time
 		}
 	}
-	return ""
+	return "", time.Time{}
 }

@@ -2,18 +2,21 @@ package status_test
 
 import (
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 func TestAutoscalerTrouble(t *testing.T) {
+	began := time.Unix(1_700_000_000, 0)
 	active := func(is corev1.ConditionStatus, reason, message string) []autoscalingv2.HorizontalPodAutoscalerCondition {
 		return []autoscalingv2.HorizontalPodAutoscalerCondition{
 			{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionTrue, Reason: "ReadyForNewScale"},
-			{Type: autoscalingv2.ScalingActive, Status: is, Reason: reason, Message: message},
+			{Type: autoscalingv2.ScalingActive, Status: is, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(began)},
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -32,8 +35,12 @@ func TestAutoscalerTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
 			autoscaler.Name, autoscaler.Status.Conditions = "my-hpa", tc.conditions
-			if got := status.AutoscalerTrouble(autoscaler); got != tc.want {
+			got, since := status.AutoscalerTrouble(autoscaler)
+			if got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
+			}
+			if told := tc.want != ""; since.Equal(began) != told {
+				t.Errorf("since %v, want %v: %t", since, began, told)
 			}
 		})
 	}

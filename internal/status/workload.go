@@ -38,17 +38,30 @@ type PendingClaim struct {
 	Words string
 }
 
-// Workload tells from a Deployment, its ReplicaSets and its pods whether the
-// wanted pods serve the current configuration and, if not, why. A nil
-// Deployment is one that was never made.
-func Workload(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod, claims ...PendingClaim) Observation {
+// Seen is what there is of a workload.
+type Seen struct {
+	// Deployment, nil when none was ever made.
+	Deployment *appsv1.Deployment
+	// ReplicaSets and Pods that match its selector.
+	ReplicaSets []appsv1.ReplicaSet
+	Pods        []corev1.Pod
+	// Claims without a volume.
+	Claims []PendingClaim
+	// Earlier: the Deployment is of a spec before the present one.
+	Earlier bool
+}
+
+// Workload tells whether the wanted pods serve the current configuration and, if
+// not, why.
+func Workload(seen Seen) Observation {
+	deployment := seen.Deployment
 	if deployment == nil {
 		return Observation{Conditions: []metav1.Condition{
 			unknown(v1alpha2.ConditionAvailable), unknown(v1alpha2.ConditionDeploymentReady), unknown(v1alpha2.ConditionHealthCheck),
 		}}
 	}
 	overdue := isOverdue(deployment)
-	available := availability(deployment, sets, pods, claims, overdue)
+	available := availability(seen, overdue)
 	return Observation{
 		Conditions:        []metav1.Condition{available, deploymentReady(available), healthCheck(available)},
 		Replicas:          deployment.Status.Replicas,
@@ -80,7 +93,11 @@ func unknown(condition string) metav1.Condition {
 	}
 }
 
-func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods []corev1.Pod, claims []PendingClaim, overdue bool) metav1.Condition {
+func availability(in Seen, overdue bool) metav1.Condition {
+	deployment, config, asked := in.Deployment, "current config", ", as asked for"
+	if in.Earlier {
+		config, asked = "an earlier config", ""
+	}
 	wanted := int32(1)
 	if deployment.Spec.Replicas != nil {
 		wanted = *deployment.Spec.Replicas
@@ -88,15 +105,15 @@ func availability(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, pods 
 	state := deployment.Status
 	seen := isSeen(deployment)
 	if wanted == 0 && seen {
-		return available(metav1.ConditionTrue, v1alpha2.ReasonScaledToZero, "Scaled to zero replicas, as asked for")
+		return available(metav1.ConditionTrue, v1alpha2.ReasonScaledToZero, "Scaled to zero replicas"+asked)
 	}
-	current := currentSet(deployment, sets)
+	current := currentSet(deployment, in.ReplicaSets)
 	serving := servingCurrent(deployment, current)
-	message := fmt.Sprintf("%d/%d replicas available with current config", serving, wanted)
+	message := fmt.Sprintf("%d/%d replicas available with %s", serving, wanted, config)
 	if seen && serving >= wanted && state.UpdatedReplicas >= wanted && state.Replicas == state.UpdatedReplicas {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
 	}
-	trouble := findTrouble(deployment, current, pods, claims, overdue)
+	trouble := findTrouble(deployment, current, in.Pods, in.Claims, overdue)
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}

@@ -209,7 +209,7 @@ func TestWorkload(t *testing.T) {
 		{"starting containers are no trouble", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := status.Workload(tc.deployment, tc.sets, tc.pods)
+			got := status.Workload(status.Seen{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
 			want := metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason, Message: tc.message}
 			if diff := cmp.Diff(want, got.Conditions[0]); diff != "" {
 				t.Errorf("Available (-want +got):\n%s", diff)
@@ -221,6 +221,20 @@ func TestWorkload(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Pods of an earlier spec are not said to be those of the present one.
+func TestEarlierConfig(t *testing.T) {
+	for want, deployment := range map[string]*appsv1.Deployment{
+		"1/1 replicas available with an earlier config": deployment(1, 1, 1, 1),
+		"0/1 replicas available with an earlier config": deployment(1, 1, 1, 0),
+		"Scaled to zero replicas":                       deployment(0, 0, 0, 0),
+	} {
+		got := status.Workload(status.Seen{Deployment: deployment, Earlier: true}).Conditions[0]
+		if got.Message != want {
+			t.Errorf("message %q, want %q", got.Message, want)
+		}
 	}
 }
 
@@ -243,7 +257,7 @@ func TestPendingClaim(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := status.Workload(deployment(1, 1, 1, 0), nil, tc.pods, claim).Conditions[0]
+			got := status.Workload(status.Seen{Deployment: deployment(1, 1, 1, 0), Pods: tc.pods, Claims: []status.PendingClaim{claim}}).Conditions[0]
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}

@@ -1,0 +1,154 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// An autoscaler has three minutes from its first complaint and from when the pods
+// serve, and the stack is looked at again when they are over.
+func TestAutoscalerPatience(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+	for name, tc := range map[string]struct {
+		complains, served metav1.Time
+		before            metav1.ConditionStatus
+		told              bool
+		after             time.Duration
+	}{
+		"both long ago":           {ago(time.Hour), ago(time.Hour), metav1.ConditionTrue, true, 0},
+		"a new autoscaler":        {ago(time.Minute), ago(time.Hour), metav1.ConditionTrue, false, 2 * time.Minute},
+		"pods serve for a minute": {ago(time.Hour), ago(time.Minute), metav1.ConditionTrue, false, 2 * time.Minute},
+		"pods serve since now":    {ago(time.Hour), ago(time.Hour), metav1.ConditionFalse, false, 3 * time.Minute},
+		"just over":               {ago(3 * time.Minute), ago(3 * time.Minute), metav1.ConditionTrue, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{Status: autoscalingv2.HorizontalPodAutoscalerStatus{
+				Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{{
+					Type: autoscalingv2.ScalingActive, Status: "False", Reason: "FailedGetResourceMetric", LastTransitionTime: tc.complains,
+				}},
+			}}
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(autoscaler)
+			if err != nil {
+				t.Fatal(err)
+			}
+			applied := &unstructured.Unstructured{Object: content}
+			applied.SetKind("HorizontalPodAutoscaler")
+			object := &v1alpha2.LlamaStackDistribution{}
+			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionAvailable, Status: tc.before, LastTransitionTime: tc.served}}
+			s := newState(object)
+			s.applied = []apply.Applied{{Object: applied}}
+			s.holds(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
+			r := &Reconciler{now: func() time.Time { return now }, autoscalerPatience: defaultAutoscalerPatience}
+			if err := r.watchAutoscaler(s); err != nil {
+				t.Fatal(err)
+			}
+			if got := meta.FindStatusCondition(s.conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
+				t.Errorf("told: %t, want %t", got, tc.told)
+			}
+			if got := s.wakeAfter(now); got != tc.after {
+				t.Errorf("looked at again after %v, want %v", got, tc.after)
+			}
+		})
+	}
+}
+
+// Which of a running stack's troubles are those of something that was in use.
+func TestLacksBase(t *testing.T) {
+	given := &v1alpha2.BaseConfigSource{ConfigMapName: "base"}
+	validation := func(reason string) status.Failure {
+		return status.Failure{Condition: v1alpha2.ConditionValidationSucceeded, Reason: reason}
+	}
+	for name, tc := range map[string]struct {
+		failure  status.Failure
+		given    *v1alpha2.BaseConfigSource
+		contents map[string]map[string][]byte
+		want     bool
+	}{
+		"the image's":           {status.Failure{Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable}, nil, nil, true},
+		"a ConfigMap":           {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true},
+		"its key":               {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
+		"another ConfigMap":     {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
+		"nothing was read":      {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
+		"none is asked for":     {validation(v1alpha2.ReasonConfigMapNotFound), nil, map[string]map[string][]byte{}, false},
+		"the API server's word": {status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, given, map[string]map[string][]byte{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := &v1alpha2.LlamaStackDistribution{}
+			object.Spec.BaseConfig = tc.given
+			s := newState(object)
+			s.configMaps = tc.contents
+			if got := s.lacksBase(&tc.failure); got != tc.want {
+				t.Errorf("%t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// Which spec the Deployment is of.
+func TestRunsEarlier(t *testing.T) {
+	failure := &status.Failure{}
+	for name, tc := range map[string]struct {
+		failure  *status.Failure
+		deployed bool
+		running  int64
+		outcome  record.Outcome
+		want     bool
+	}{
+		"nothing failed":                    {nil, true, 1, record.Changed, false},
+		"rolled back":                       {nil, true, 2, record.RolledBack, true},
+		"refused before the Deployment":     {failure, false, 1, "", true},
+		"refused after it":                  {failure, true, 1, record.Changed, false},
+		"something of what runs is gone":    {failure, false, 2, "", false},
+		"nobody knows of which spec it was": {failure, false, 0, "", true},
+	} {
+		object := &v1alpha2.LlamaStackDistribution{}
+		object.Generation = 2
+		s := newState(object)
+		s.deployed, s.running.Generation, s.decision.Outcome = tc.deployed, tc.running, tc.outcome
+		if got := s.runsEarlier(tc.failure); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+// What lasts is told without what passes by itself, and what is to take the place of
+// another way to expose the stack leaves that alone while it is refused.
+func TestRefused(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
+	denied := errors.New("denied")
+	kind := func(name string) apply.Child {
+		return apply.Child{Kind: schema.GroupVersionKind{Kind: name}, Name: "my"}
+	}
+	s := newState(&v1alpha2.LlamaStackDistribution{})
+	ingress := apply.Child{Kind: render.ExposureKinds()[0], Name: "my-ingress"}
+	if err := (*Reconciler)(nil).refused(t.Context(), s); err != nil || s.keepsExposure(ingress) {
+		t.Errorf("nothing was refused: %v", err)
+	}
+	s.refused = []refusal{{kind("Service"), conflict}}
+	if err := (*Reconciler)(nil).refused(t.Context(), s); !passing(err) || s.keepsExposure(ingress) {
+		t.Errorf("error %v, want one that passes", err)
+	}
+	s.refused = append(s.refused, refusal{kind(render.HTTPRouteKind.Kind), denied})
+	if err := (*Reconciler)(nil).refused(t.Context(), s); err == nil || err.Error() != "denied" {
+		t.Errorf("error %v, want what lasts", err)
+	}
+	if !s.keepsExposure(ingress) || s.keepsExposure(kind("Service")) {
+		t.Error("the Ingress has to stay while the HTTPRoute is refused, and nothing else")
+	}
+}

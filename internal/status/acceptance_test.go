@@ -1,0 +1,65 @@
+package status_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+func TestNotAccepted(t *testing.T) {
+	for name, tc := range map[string]struct{ object, want string }{
+		"nobody looked at it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
+		"accepted": {
+			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
+			{type: Accepted, status: "True", observedGeneration: 2, reason: Accepted}, {type: ResolvedRefs, status: "True", reason: ResolvedRefs}]}]}}`, "",
+		},
+		"not accepted": {
+			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
+			{type: Accepted, status: "False", observedGeneration: 2, reason: NoMatchingListenerHostname, message: no listener}]}]}}`,
+			`HTTPRoute "my" does not expose the server (NoMatchingListenerHostname): no listener`,
+		},
+		"references": {
+			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [{type: Accepted, status: "True"},
+			{type: ResolvedRefs, status: "False", observedGeneration: 2, reason: BackendNotFound, message: no Service}]}]}}`,
+			`HTTPRoute "my" does not expose the server (BackendNotFound): no Service`,
+		},
+		"of an older generation": {
+			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
+			{type: Accepted, status: "False", observedGeneration: 1, reason: NoMatchingParent}]}]}}`, "",
+		},
+		"nobody knows yet": {
+			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [{type: Accepted, status: Unknown, reason: Pending}]}]}}`, "",
+		},
+		"another form": {"{kind: HTTPRoute, metadata: {name: my}, status: {parents: 3}}", ""},
+		"a Route's host": {
+			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [
+			{type: Admitted, status: "False", reason: HostAlreadyClaimed, message: route theirs already exposes it}]}]}}`,
+			`Route "my" does not expose the server (HostAlreadyClaimed): another Route has its host name`,
+		},
+		"one of two routers": {
+			`{kind: Route, metadata: {name: my}, status: {ingress: [
+			{conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}, {conditions: [{type: Admitted, status: "True"}]}]}}`, "",
+		},
+		"no router": {
+			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [{type: Admitted, status: "False", reason: ExtendedValidationFailed, message: bad}]}]}}`,
+			`Route "my" does not expose the server (ExtendedValidationFailed): bad`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{}
+			data, err := yaml.YAMLToJSON([]byte(tc.object))
+			if err == nil {
+				err = object.UnmarshalJSON(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := status.NotAccepted(object); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
