@@ -52,6 +52,14 @@ func workloadOptions() [][]string {
 			w.Storage = &v1alpha2.VolumeSpec{}
 			return w.Storage
 		}},
+		{[]string{"workload", "autoscaling"}, func(w *v1alpha2.WorkloadSpec) any {
+			w.Autoscaling = &v1alpha2.AutoscalingSpec{}
+			return w.Autoscaling
+		}},
+		{[]string{"workload", "podDisruptionBudget"}, func(w *v1alpha2.WorkloadSpec) any {
+			w.PodDisruptionBudget = &v1alpha2.PodDisruptionBudgetSpec{}
+			return w.PodDisruptionBudget
+		}},
 		{[]string{"workload", "overrides"}, func(w *v1alpha2.WorkloadSpec) any {
 			w.Overrides = &v1alpha2.WorkloadOverrides{}
 			return w.Overrides
@@ -85,6 +93,8 @@ func set(field reflect.Value) {
 		field.SetString("Always")
 	case reflect.Bool:
 		field.SetBool(true)
+	case reflect.Int32:
+		field.SetInt(1)
 	default:
 		panic("a field of a new kind: " + field.Type().String())
 	}
