@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -303,6 +304,71 @@ func TestTakeOver(t *testing.T) {
 	}
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
+	}
+}
+
+// Who puts back what we once applied owns it from then on; what we leave out has
+// to go nevertheless, and nothing that they wrote elsewhere, or others there.
+func TestRegain(t *testing.T) {
+	b := newBench(t)
+	text := func(port, mark string) string {
+		return fmt.Sprintf(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: my}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}, annotations: {mark: %q}}
+    spec: {containers: [{name: c, image: i, ports: [{name: http, containerPort: %s}]}]}
+`, mark, port)
+	}
+	b.apply(t, b.child(t, text("1", "one")))
+	old := b.get(t, deployments, "my")
+	b.apply(t, b.child(t, text("2", "two")))
+	back := b.get(t, deployments, "my")
+	back.Object["spec"] = old.Object["spec"]
+	back.SetAnnotations(map[string]string{"elsewhere": "x"})
+	if err := b.client.Update(t.Context(), back, client.FieldOwner("rollout")); err != nil {
+		t.Fatal(err)
+	}
+	patch := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"template":{"metadata":{"annotations":{"theirs":"x"}}}}}`))
+	if err := b.client.Patch(t.Context(), back, patch, client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+
+	wanted := b.child(t, text("2", "two"))
+	claims, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
+	for range 2 { // the second has nothing left to do
+		b.counter.take()
+		if claims[0], err = b.applier.Regain(t.Context(), claims[0], root, mark); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if writes := b.counter.take(); writes != 0 {
+		t.Errorf("%d writes to regain what is ours already", writes)
+	}
+	if _, err := b.applier.Set(t.Context(), b.owner, claims); err != nil {
+		t.Fatal(err)
+	}
+	live := b.get(t, deployments, "my")
+	if live.GetAnnotations()["elsewhere"] != "x" {
+		t.Error("what was written elsewhere is gone")
+	}
+	template, _, _ := unstructured.NestedMap(live.Object, "spec", "template")
+	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
+	if diff := cmp.Diff(map[string]string{"mark": "two", "theirs": "x"}, annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	containers, _, _ := unstructured.NestedSlice(template, "spec", "containers")
+	ports := containers[0].(map[string]any)["ports"]
+	want := []any{map[string]any{"name": "http", "containerPort": int64(2), "protocol": "TCP"}}
+	if diff := cmp.Diff(want, ports); diff != "" {
+		t.Errorf("ports (-want +got):\n%s", diff)
 	}
 }
 

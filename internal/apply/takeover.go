@@ -1,18 +1,14 @@
 package apply
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -25,20 +21,9 @@ func (a *Applier) takeOver(ctx context.Context, owner Owner, live *unstructured.
 	if err != nil || fields == nil {
 		return live, err
 	}
-	patch, err := json.Marshal([]map[string]any{
-		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
-	})
+	taken, err := a.replaceManagedFields(ctx, live, fields)
 	if err != nil {
-		return nil, fmt.Errorf("encode managed fields: %w", err)
-	}
-	taken := &unstructured.Unstructured{}
-	taken.SetGroupVersionKind(live.GroupVersionKind())
-	taken.SetNamespace(live.GetNamespace())
-	taken.SetName(live.GetName())
-	err = a.writer.Patch(ctx, taken, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(a.manager))
-	if err != nil {
-		return nil, fmt.Errorf("take over the fields of %s %q: %w", live.GetKind(), live.GetName(), err)
+		return nil, fmt.Errorf("take over the fields of %w", err)
 	}
 	return taken, nil
 }
@@ -90,11 +75,9 @@ func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
 				kept.Insert(path.Copy())
 			}
 		}
-		var encoded bytes.Buffer
-		if err := kept.ToJSONStream(&encoded); err != nil {
-			return fmt.Errorf("encode managed fields: %w", err)
+		if err := encode(&entries[i], kept); err != nil {
+			return err
 		}
-		entries[i].FieldsV1 = metav1.NewFieldsV1(encoded.String())
 	}
 	return nil
 }

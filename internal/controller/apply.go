@@ -114,6 +114,9 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 	if err := r.handOverReplicas(ctx, s); err != nil {
 		return err
 	}
+	if err := r.regainTemplate(ctx, s); err != nil {
+		return err
+	}
 	if err := r.applyPods(ctx, s); err != nil {
 		return err
 	}
@@ -138,6 +141,20 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 	}
 	r.conclude(s)
 	return nil
+}
+
+// regainTemplate takes the template back from who rolled it back, before our
+// rendering is applied again: what came back with the older revision (a port, a
+// variable, a volume) would else stay beside ours for good.
+func (r *Reconciler) regainTemplate(ctx context.Context, s *state) error {
+	if s.decision.Outcome != record.Changed && s.decision.Outcome != record.Unchanged {
+		return nil
+	}
+	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	var err error
+	s.claims[i], err = r.applier.Regain(ctx, s.claims[i],
+		[]any{"spec", "template"}, []any{"metadata", "annotations", names.AnnotationInputs})
+	return err
 }
 
 // conclude notes the conditions that follow from the applied objects.

@@ -72,7 +72,7 @@ func TestResult(t *testing.T) {
 		"nothing":               {nil, 0, 0, false},
 		"the object's turn":     {&status.Failure{Retry: status.OnObjectChange}, 0, 0, false},
 		"a reference's turn":    {&status.Failure{Retry: status.OnReferenceChange}, 0, 0, false},
-		"somebody else's turn":  {&status.Failure{Retry: status.Later}, time.Hour, 5 * time.Minute, false},
+		"somebody else's turn":  {&status.Failure{Retry: status.Later}, time.Hour, status.OwnershipRetry, false},
 		"growing delay":         {&status.Failure{Retry: status.Backoff}, time.Hour, 0, true},
 		"a certificate's end":   {nil, time.Hour, time.Hour, false},
 		"with a failure beside": {&status.Failure{Retry: status.OnReferenceChange}, time.Hour, time.Hour, false},

@@ -74,7 +74,8 @@ type Options struct {
 
 const (
 	firstRetry = 200 * time.Millisecond
-	lastRetry  = 5 * time.Minute
+	// However long the API server refused or was away: a stack goes on within a minute after that.
+	lastRetry = 45 * time.Second
 )
 
 // metadataOnly are the kinds of which only metadata is cached.

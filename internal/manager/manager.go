@@ -35,6 +35,7 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	config = rest.CopyConfig(config)
 	config.UserAgent = names.UserAgent + "/" + version
 	config.QPS, config.Burst = options.QPS, options.Burst
+	renewToken(config)
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,

@@ -23,8 +23,9 @@ const (
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later.
-const OwnershipRetry = 5 * time.Minute
+// OwnershipRetry is the delay of Later: short enough that a stack goes on within a
+// minute after the name is free.
+const OwnershipRetry = 45 * time.Second
 
 // Failure is why a step could not do its work.
 type Failure struct {

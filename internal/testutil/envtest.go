@@ -3,9 +3,13 @@ package testutil
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -27,6 +31,12 @@ type Options struct {
 	// APIServerFlags are set on the API server beside those of Start, name
 	// without dashes.
 	APIServerFlags map[string]string
+	// CertDir is a folder for the API server's certificates and keys, for a test that
+	// restarts it. Empty: one that goes with the API server.
+	CertDir string
+	// EtcdThrough is given the address of etcd and gives the one that the API server
+	// shall use, for a test that stands between the two. Nil: etcd's own.
+	EtcdThrough func(etcd string) (string, error)
 }
 
 // ControlPlane is a running etcd and API server.
@@ -53,6 +63,15 @@ func Start(options Options) (*ControlPlane, error) {
 	for name, value := range options.APIServerFlags {
 		flags.Set(name, value)
 	}
+	if options.CertDir != "" {
+		server := plane.environment.ControlPlane.GetAPIServer()
+		server.CertDir, server.StopTimeout = options.CertDir, grace
+	}
+	if options.EtcdThrough != nil {
+		if err := plane.reachEtcd(options.EtcdThrough); err != nil {
+			return nil, err
+		}
+	}
 	if options.AuditLog != "" {
 		if plane.auditPolicy, err = writeAuditPolicy(); err != nil {
 			return nil, err
@@ -73,9 +92,58 @@ func Start(options Options) (*ControlPlane, error) {
 	return plane, nil
 }
 
+// reachEtcd lets the API server reach etcd through something.
+func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) error {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("find a port for etcd: %w", err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		return fmt.Errorf("find a port for etcd: %w", err)
+	}
+	reached, err := through(address)
+	if err != nil {
+		return err
+	}
+	p.environment.ControlPlane.Etcd = &envtest.Etcd{URL: &url.URL{Scheme: "http", Host: address}}
+	p.environment.ControlPlane.GetAPIServer().Configure().Set("etcd-servers", "http://"+reached)
+	return nil
+}
+
+// StopAPIServer ends the API server alone, until StartAPIServer. Needs
+// Options.CertDir.
+func (p *ControlPlane) StopAPIServer() error {
+	if err := ended(p.environment.ControlPlane.GetAPIServer().Stop()); err != nil {
+		return fmt.Errorf("stop the API server: %w", err)
+	}
+	return nil
+}
+
+// grace is how long an API server that is restarted may take to end by itself: with watches open it takes its time.
+const grace = 3 * time.Second
+
+// ended is nil also for a server that had to be killed.
+func ended(err error) error {
+	if err != nil && strings.Contains(err.Error(), "timeout waiting for process kube-apiserver to stop") {
+		return nil
+	}
+	return err
+}
+
+// StartAPIServer starts it again, with the same address, certificates and keys.
+func (p *ControlPlane) StartAPIServer() error {
+	server := p.environment.ControlPlane.GetAPIServer()
+	server.Args = nil //nolint:staticcheck // the last start's, which the next one would add to its own
+	if err := server.Start(); err != nil {
+		return fmt.Errorf("start the API server: %w", err)
+	}
+	return nil
+}
+
 // Stop ends both programs and removes their files.
 func (p *ControlPlane) Stop() error {
-	err := p.environment.Stop()
+	err := ended(p.environment.Stop())
 	if p.auditPolicy != "" {
 		err = errors.Join(err, os.Remove(p.auditPolicy))
 	}

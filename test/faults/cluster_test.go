@@ -31,6 +31,9 @@ type cluster struct {
 	plane         *testutil.ControlPlane
 	kubeconfig    string
 	program       string
+	etcd          *slope
+	// gates are those of every operator that ever ran.
+	gates []*gate
 	// certificate and key are those of every stack's server, baseConfig is every stack's base.
 	certificate, key []byte
 	baseConfig       string
@@ -46,7 +49,11 @@ func startCluster(t *testing.T) *cluster {
 	}
 	c.baseConfig = string(starter.Base)
 	ctrl.SetLogger(logr.Discard())
-	if c.plane, err = testutil.Start(testutil.Options{}); err != nil {
+	c.plane, err = testutil.Start(testutil.Options{CertDir: t.TempDir(), EtcdThrough: func(etcd string) (string, error) {
+		c.etcd = newSlope(t, etcd)
+		return c.etcd.listener.Addr().String(), nil
+	}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -72,6 +79,22 @@ func startCluster(t *testing.T) *cluster {
 	})
 	c.runKubelet(t)
 	return c
+}
+
+// calm lets every call of every operator pass, and counts writes anew.
+func (c *cluster) calm() {
+	for _, gate := range c.gates {
+		gate.set(nil)
+	}
+}
+
+// written counts the writes of all operators.
+func (c *cluster) written() int {
+	written := 0
+	for _, gate := range c.gates {
+		written += gate.written()
+	}
+	return written
 }
 
 // runKubelet makes every pod ready: there is no node.

@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -35,7 +36,8 @@ func TestFaults(t *testing.T) {
 	th.updated = model.settle(t)
 	t.Run("every write", func(t *testing.T) { testKilled(t, th) })
 	th.undisturbed(t)
-	for i, fault := range faults {
+	for i := range faults {
+		fault := &faults[i]
 		if fault.slow && !*all {
 			continue
 		}
@@ -56,42 +58,94 @@ func (th *theatre) undisturbed(t *testing.T) {
 	eventually(t, "the healthy stack is as it was", func() error { return th.steady.same(t, th.created) })
 }
 
-// fault is something that goes wrong around a stack that runs.
+// faults are all but those of a single write.
+var faults = slices.Concat(storms, references, children, users, denials, planes)
+
+// fault is something that goes wrong around a stack.
 type fault struct {
 	name string
 	// slow faults are left to the long run.
 	slow bool
-	// strike begins the fault, holds what has to be true while it lasts, and gives what ends it.
-	strike func(t *testing.T, th *theatre, s *stage) (end func())
-	// spec is what the stack is changed to while the fault lasts; empty: it is not.
+	// before is what the stack asks for in turn before the fault; none: it is full. fresh: there is none before.
+	before []string
+	fresh  bool
+	// strikes follow each other: each begins the fault, holds what has to be true while it lasts, and gives what ends it.
+	strikes []strike
+	// spec is what is asked for while the fault lasts; empty: nothing new.
 	spec string
+	// after is what the stack has to be then, nil when it is so; unset: what comes of its spec when nothing goes wrong.
+	after func(*testing.T, *stage) error
+	// rolls: the fault itself is a reason for other pods.
+	rolls bool
 }
+
+type strike func(t *testing.T, th *theatre, s *stage) (end func())
 
 // strike sees a stack through a fault: as long as it lasts no pod changes, and soon after its end the stack is as it
 // should be.
-func (th *theatre) strike(t *testing.T, order int, fault fault) {
+func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	t.Helper()
 	s := th.newStage(t)
-	s.apply(t, full)
-	eventually(t, "the stack before the fault", func() error { return s.same(t, th.created) })
+	th.calm()
+	th.prepare(t, s, fault)
+	th.calm()
+	r := row{order: order, fault: fault.name, pods: "unchanged"}
+	switch {
+	case fault.fresh:
+		r.pods = "made once"
+	case fault.rolls:
+		r.pods = "rolled by the user"
+	case fault.spec != "":
+		r.pods = "rolled once"
+	}
+	for _, strike := range fault.strikes {
+		r.converged = append(r.converged, th.endure(t, s, fault, strike))
+	}
+	r.writes = strconv.Itoa(th.written())
+	th.table.add(t, r)
+	s.remove(t)
+}
+
+// prepare brings a stack to where the fault finds it.
+func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
+	t.Helper()
+	if fault.fresh {
+		return
+	}
+	before := fault.before
+	if before == nil {
+		before = []string{full}
+	}
+	for _, spec := range before {
+		s.apply(t, spec)
+		eventually(t, "the stack before the fault", func() error { return s.ready(t) })
+	}
+	s.settle(t)
+}
+
+// endure strikes once and says how long it took after the end.
+func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) time.Duration {
+	t.Helper()
 	before := s.pods(t)
-	th.operator.set(nil)
-	end := fault.strike(t, th, s)
-	want, pods := th.created, "unchanged"
+	end := strike(t, th, s)
 	if fault.spec != "" {
 		s.apply(t, fault.spec)
-		want, pods = th.updated, "rolled once"
 	}
-	if diff := cmp.Diff(before, s.pods(t)); diff != "" {
-		t.Errorf("pods while the fault lasts (-want +got):\n%s", diff)
+	if now := s.pods(t); !fault.rolls && !cmp.Equal(before, now) {
+		t.Errorf("pods while the fault lasts: %v, before it %v", now, before)
 	}
 	end()
-	took := eventually(t, "as it should be after the fault", func() error { return s.same(t, want) })
-	if diff := cmp.Diff(before, s.pods(t)); diff != "" && fault.spec == "" {
-		t.Errorf("pods after the fault (-want +got):\n%s", diff)
+	check := fault.after
+	if check == nil {
+		want := th.created
+		if fault.spec == changed {
+			want = th.updated
+		}
+		check = func(t *testing.T, s *stage) error { t.Helper(); return s.same(t, want) }
 	}
-	th.table.add(t, row{
-		order: order, fault: fault.name, writes: strconv.Itoa(th.operator.written()), converged: []time.Duration{took}, pods: pods,
-	})
-	s.remove(t)
+	took := eventually(t, "as it should be after the fault", func() error { return check(t, s) })
+	if now := s.pods(t); fault.spec == "" && !fault.rolls && !cmp.Equal(before, now) {
+		t.Errorf("pods after the fault: %v, before it %v", now, before)
+	}
+	return took
 }

@@ -51,8 +51,9 @@ type call struct {
 
 // verdict is what becomes of a call. Zero: it passes.
 type verdict struct {
-	// delay comes before everything else.
+	// delay and hold come before everything else.
 	delay time.Duration
+	hold  <-chan struct{}
 	// status is answered in place of the API server.
 	status int
 	// lost calls do not reach the API server, unanswered ones do; of neither does the operator hear again.
@@ -176,6 +177,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if v.delay > 0 {
 		select {
 		case <-time.After(v.delay):
+		case <-r.Context().Done():
+		}
+	}
+	if v.hold != nil {
+		select {
+		case <-v.hold:
 		case <-r.Context().Done():
 		}
 	}

@@ -44,6 +44,7 @@ type operator struct {
 func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	t.Helper()
 	o := &operator{gate: newGate(t, c.plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
+	c.gates = append(c.gates, o.gate)
 	o.giveToken(t, nil)
 	config := clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"gate": {Server: o.url(), CertificateAuthorityData: o.trusted}},

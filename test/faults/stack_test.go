@@ -97,7 +97,7 @@ func (c *cluster) newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	s := &stage{c, namespace.Name}
-	s.create(t, s.creds("sk-abc"), s.base())
+	s.create(t, s.creds(), s.base())
 	s.create(t, &corev1.Secret{ObjectMeta: s.named("llama-tls"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
 		corev1.TLSCertKey: c.certificate, corev1.TLSPrivateKeyKey: c.key,
 	}})
@@ -119,9 +119,9 @@ func (s *stage) create(t *testing.T, objects ...client.Object) {
 }
 
 // creds are the values of every provider and store.
-func (s *stage) creds(token string) *corev1.Secret {
+func (s *stage) creds() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: s.named("creds"), StringData: map[string]string{
-		"token": token, "host": "postgres", "user": "llamastack", "password": "p@ss",
+		"token": "sk-abc", "host": "postgres", "user": "llamastack", "password": "p@ss",
 		"url": "postgresql://llamastack:p%40ss@postgres:5432/llamastack",
 	}}
 }
@@ -173,6 +173,19 @@ func (s *stage) ready(t *testing.T) error {
 		return fmt.Errorf("generation %d is not ready: %+v", stack.Generation, stack.Status.Conditions)
 	}
 	return nil
+}
+
+// tells says whether a condition that is not as it should be tells of something.
+func (s *stage) tells(t *testing.T, what string) error {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	s.get(t, stackName, stack)
+	for _, condition := range stack.Status.Conditions {
+		if condition.ObservedGeneration == stack.Generation && strings.Contains(condition.Message, what) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no condition of generation %d tells of %q: %+v", stack.Generation, what, stack.Status.Conditions)
 }
 
 // pods are the UIDs of the stack's pods.
@@ -250,6 +263,10 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 	annotations := object.GetAnnotations()
 	delete(annotations, names.AnnotationRendered) // it names the object's generation
 	delete(annotations, "deployment.kubernetes.io/revision")
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // kubectl's own
+	if len(annotations) == 0 {
+		annotations = nil
+	}
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, condition := range conditions {
 		if fields, ok := condition.(map[string]any); ok {

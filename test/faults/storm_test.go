@@ -3,7 +3,6 @@ package faults_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -17,27 +16,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// faults are all that strike a stack that runs.
-var faults = slices.Concat(storms)
-
 // stormLasts is how long the API server says no to whatever it is told.
 const stormLasts = 3 * time.Second
 
 // storms are faults of what lies between the operator and the API server.
 var storms = []fault{
-	{name: "every write is answered 409", strike: storm(answers(http.StatusConflict)), spec: changed},
-	{name: "every write is answered 429", slow: true, strike: storm(answers(http.StatusTooManyRequests)), spec: changed},
-	{name: "every write is answered 500", slow: true, strike: storm(answers(http.StatusInternalServerError)), spec: changed},
-	{name: "every second write is answered 409", slow: true, strike: storm(everySecond(answers(http.StatusConflict))), spec: changed},
-	{name: "every call is late by a second", slow: true, strike: storm(late), spec: changed},
-	{name: "no call arrives", strike: storm(func(call) verdict { return verdict{lost: true} }), spec: changed},
-	{name: "no answer arrives", slow: true, strike: storm(func(c call) verdict { return verdict{unanswered: c.write > 0} }), spec: changed},
-	{name: "the API server's certificate has expired", strike: expiredCertificate, spec: changed},
-	{name: "the operator's token is void, and rotated", slow: true, strike: voidToken, spec: changed},
+	{name: "every write is answered 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
+	{name: "every write is answered 429", slow: true, strikes: []strike{storm(answers(http.StatusTooManyRequests))}, spec: changed},
+	{name: "every write is answered 500", slow: true, strikes: []strike{storm(answers(http.StatusInternalServerError))}, spec: changed},
+	{name: "every second write is answered 409", slow: true, strikes: []strike{storm(everySecond(answers(http.StatusConflict)))}, spec: changed},
+	{name: "every call is late by a second", slow: true, strikes: []strike{storm(late)}, spec: changed},
+	{name: "no call arrives", strikes: []strike{storm(func(call) verdict { return verdict{lost: true} })}, spec: changed},
+	{name: "no answer arrives", slow: true, strikes: []strike{storm(func(c call) verdict { return verdict{unanswered: c.write > 0} })}, spec: changed},
+	{name: "the API server's certificate has expired", strikes: []strike{expiredCertificate}, spec: changed},
+	{name: "the operator's token is void, and rotated", slow: true, strikes: []strike{voidToken}, spec: changed},
 }
 
 // storm lets a rule be in force for a while.
-func storm(rule rule) func(*testing.T, *theatre, *stage) func() {
+func storm(rule rule) strike {
 	return func(t *testing.T, th *theatre, _ *stage) func() {
 		t.Helper()
 		th.operator.set(rule)

@@ -1,0 +1,123 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Regain makes ours what others wrote below the path root, of those who also wrote the field at the path mark below it:
+// a field that is the owner's word alone, and that nobody writes but by putting back what the owner once applied. What
+// the next apply leaves out of it then goes away. It gives the claim with the object as it is now, and writes nothing
+// when there is nothing to regain.
+func (a *Applier) Regain(ctx context.Context, claim Claim, root, mark []any) (Claim, error) {
+	if claim.Live == nil {
+		return claim, nil
+	}
+	below, err := fieldpath.MakePath(root...)
+	if err != nil {
+		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Live.GetKind(), claim.Live.GetName(), err)
+	}
+	marked, err := fieldpath.MakePath(slices.Concat(root, mark)...)
+	if err != nil {
+		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Live.GetKind(), claim.Live.GetName(), err)
+	}
+	fields, err := regained(claim.Live, a.manager, below, marked)
+	if err != nil || fields == nil {
+		return claim, err
+	}
+	claim.Live, err = a.replaceManagedFields(ctx, claim.Live, fields)
+	if err != nil {
+		return claim, fmt.Errorf("regain fields of %w", err)
+	}
+	return claim, nil
+}
+
+// regained are the managed fields after that, nil when nothing changes.
+func regained(live *unstructured.Unstructured, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
+	entries := live.GetManagedFields()
+	ours := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
+	if ours < 0 {
+		return nil, nil
+	}
+	owned, err := decode(entries[ours])
+	if err != nil {
+		return nil, err
+	}
+	found := false
+	for i, entry := range entries {
+		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.Subresource != "" || entry.APIVersion != entries[ours].APIVersion {
+			continue
+		}
+		set, err := decode(entry)
+		if err != nil {
+			return nil, err
+		}
+		if !set.Has(marked) {
+			continue
+		}
+		found = true
+		moved, left := split(set, below)
+		owned = owned.Union(moved)
+		if err := encode(&entries[i], left); err != nil {
+			return nil, err
+		}
+	}
+	if !found {
+		return nil, nil
+	}
+	return slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return e.FieldsV1 != nil && string(e.FieldsV1.GetRawBytes()) == "{}"
+	}), encode(&entries[ours], owned)
+}
+
+// split tells the fields below a path from all others.
+func split(set *fieldpath.Set, below fieldpath.Path) (moved, left *fieldpath.Set) {
+	moved, left = fieldpath.NewSet(), fieldpath.NewSet()
+	for path := range set.All() {
+		into := left
+		if len(path) > len(below) && path[:len(below)].Equals(below) {
+			into = moved
+		}
+		into.Insert(path.Copy())
+	}
+	return moved, left
+}
+
+func encode(entry *metav1.ManagedFieldsEntry, set *fieldpath.Set) error {
+	var encoded bytes.Buffer
+	if err := set.ToJSONStream(&encoded); err != nil {
+		return fmt.Errorf("encode managed fields of %q: %w", entry.Manager, err)
+	}
+	entry.FieldsV1 = metav1.NewFieldsV1(encoded.String())
+	return nil
+}
+
+// replaceManagedFields changes whose the fields are, and nothing else. It is refused when the object changed.
+func (a *Applier) replaceManagedFields(
+	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry,
+) (*unstructured.Unstructured, error) {
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: encode managed fields: %w", live.GetKind(), live.GetName(), err)
+	}
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(live.GroupVersionKind())
+	now.SetNamespace(live.GetNamespace())
+	now.SetName(live.GetName())
+	if err := a.writer.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(a.manager)); err != nil {
+		return nil, fmt.Errorf("%s %q: %w", live.GetKind(), live.GetName(), err)
+	}
+	return now, nil
+}

@@ -1,0 +1,52 @@
+package manager
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// A token that the API server refuses is replaced by the file's next one within two calls.
+func TestRenewToken(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer second" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	config := &rest.Config{Host: server.URL, BearerToken: "first", BearerTokenFile: file}
+	renewToken(config)
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		token string
+		want  int
+	}{
+		{"first", http.StatusUnauthorized}, // a token that was just read is not read again
+		{"first", http.StatusUnauthorized},
+		{"second", http.StatusOK},
+	} {
+		if err := os.WriteFile(file, []byte(tc.token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != tc.want {
+			t.Errorf("with token %q in the file the answer is %d, want %d", tc.token, response.StatusCode, tc.want)
+		}
+	}
+}

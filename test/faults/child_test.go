@@ -1,0 +1,150 @@
+package faults_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// children are faults of what the operator makes.
+var children = []fault{
+	{name: "each child deleted", strikes: onEachChild(deleteChild)},
+	{name: "each child's labels edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
+	{name: "each child hidden from the operator", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`))},
+	{name: "children edited", strikes: edits},
+	{name: "a child given to somebody else, and back", slow: true, strikes: []strike{taken}},
+	{name: "a child's name taken by somebody else", slow: true, fresh: true, strikes: []strike{nameTaken(true)}, spec: full},
+	{name: "a child's name taken, without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
+}
+
+// named are children by kind and name, but for the claim: a deleted one waits for its pods.
+type named struct{ group, version, kind, name string }
+
+var everyChild = []named{
+	{"apps", "v1", "Deployment", names.Deployment(stackName)},
+	{"", "v1", "Service", names.Service(stackName)},
+	{"", "v1", "ServiceAccount", names.ServiceAccount(stackName)},
+	{"", "v1", "Secret", names.StorageSecret(stackName)},
+	{"", "v1", "ConfigMap", names.CABundle(stackName)},
+	{"", "v1", "ConfigMap", ""}, // the configuration, whose name has a hash
+	{"networking.k8s.io", "v1", "Ingress", names.Ingress(stackName)},
+	{"networking.k8s.io", "v1", "NetworkPolicy", names.NetworkPolicy(stackName)},
+	{"policy", "v1", "PodDisruptionBudget", names.PodDisruptionBudget(stackName)},
+	{"autoscaling", "v2", "HorizontalPodAutoscaler", names.HorizontalPodAutoscaler(stackName)},
+}
+
+// child finds one of the stack's.
+func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion(metav1.GroupVersion{Group: wanted.group, Version: wanted.version}.String())
+	list.SetKind(wanted.kind + "List")
+	if err := s.List(t.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		found := list.Items[i].GetName()
+		if found == wanted.name || wanted.name == "" && list.Items[i].GetLabels()[names.LabelConfig] == names.ConfigKindGenerated {
+			return &list.Items[i]
+		}
+	}
+	t.Fatalf("no %s %q", wanted.kind, wanted.name)
+	return nil
+}
+
+func nothing() {}
+
+// onEachChild strikes every child, one after the other.
+func onEachChild(strikeChild func(*testing.T, *stage, *unstructured.Unstructured)) []strike {
+	strikes := make([]strike, 0, len(everyChild))
+	for _, wanted := range everyChild {
+		strikes = append(strikes, func(t *testing.T, _ *theatre, s *stage) func() {
+			t.Helper()
+			strikeChild(t, s, s.child(t, wanted))
+			return nothing
+		})
+	}
+	return strikes
+}
+
+// deleteChild leaves the pods of a Deployment, as --cascade=orphan does.
+func deleteChild(t *testing.T, s *stage, child *unstructured.Unstructured) {
+	t.Helper()
+	if err := s.Delete(t.Context(), child, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructured) {
+	return func(t *testing.T, s *stage, child *unstructured.Unstructured) {
+		t.Helper()
+		if err := s.Patch(t.Context(), child, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// edits change what only the operator says, without a new pod.
+var edits = []strike{
+	edit(everyChild[0], `{"spec":{"progressDeadlineSeconds":7}}`),
+	edit(everyChild[1], `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
+	edit(everyChild[3], `{"data":{"kv-password":"eA=="}}`),
+	edit(everyChild[6], `{"spec":{"rules":[{"host":"elsewhere.example.com"}]}}`),
+	edit(everyChild[7], `{"spec":{"ingress":[]}}`),
+	edit(everyChild[8], `{"spec":{"minAvailable":0}}`),
+	edit(everyChild[9], `{"spec":{"maxReplicas":9}}`),
+}
+
+func edit(wanted named, patch string) strike {
+	return func(t *testing.T, _ *theatre, s *stage) func() {
+		t.Helper()
+		patchChild(patch)(t, s, s.child(t, wanted))
+		return nothing
+	}
+}
+
+// taken makes a Service somebody else's: the operator says so and leaves it alone until it is given back.
+func taken(t *testing.T, _ *theatre, s *stage) func() {
+	t.Helper()
+	owner := &corev1.ConfigMap{}
+	s.get(t, "base", owner)
+	service := s.child(t, everyChild[1])
+	patch := `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"base","uid":"` + string(owner.UID) + `","controller":true}]}}`
+	patchChild(patch)(t, s, service)
+	eventually(t, "the stack tells who has it", func() error { return s.tells(t, `is controlled by ConfigMap "base"`) })
+	return func() {
+		patchChild(`{"metadata":{"ownerReferences":null}}`)(t, s, service)
+	}
+}
+
+// nameTaken is a Service of somebody else under the name that the stack's needs, with the stack's labels or without.
+func nameTaken(labelled bool) strike {
+	return func(t *testing.T, _ *theatre, s *stage) func() {
+		t.Helper()
+		service := &corev1.Service{
+			ObjectMeta: s.named(names.Service(stackName)), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}},
+		}
+		if labelled {
+			owner := &corev1.ConfigMap{}
+			s.get(t, "base", owner)
+			service.Labels = names.Labels(stackName)
+			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+		}
+		s.create(t, service)
+		return func() {
+			eventually(t, "the stack tells that the name is taken", func() error {
+				return s.tells(t, fmt.Sprintf("Service %q in namespace %q exists", service.Name, s.namespace))
+			})
+			if err := s.Delete(t.Context(), service); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package faults_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// denials are the cluster's refusals.
+var denials = []fault{
+	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
+	{name: "somebody's policy denies the Deployment", strikes: []strike{policy}, spec: changed},
+}
+
+// quota leaves no room for a Service.
+func quota(t *testing.T, _ *theatre, s *stage) func() {
+	t.Helper()
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: s.named("none"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceServices: resource.MustParse("0")}},
+	}
+	s.create(t, quota)
+	eventually(t, "the quota is in force", func() error {
+		if s.get(t, quota.Name, quota); len(quota.Status.Hard) == 0 {
+			return errors.New("it has no status")
+		}
+		return nil
+	})
+	return func() {
+		eventually(t, "the stack tells of the quota", func() error { return s.tells(t, "exceeded quota: none") })
+		if err := s.Delete(t.Context(), quota); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// policy denies every write of a Deployment by the operator.
+func policy(t *testing.T, _ *theatre, s *stage) func() {
+	t.Helper()
+	const why = "ask the platform team"
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+					RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+						Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+						Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+					},
+				}},
+			},
+			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: why}},
+		},
+	}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: policy.Name, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+			MatchResources: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+			},
+		},
+	}
+	s.create(t, policy, binding)
+	deployment := &appsv1.Deployment{}
+	s.get(t, names.Deployment(stackName), deployment)
+	eventually(t, "the policy is in force", func() error {
+		err := s.Update(t.Context(), deployment.DeepCopy(), client.DryRunAll)
+		if err == nil || !strings.Contains(err.Error(), why) {
+			return errors.New("it denies nothing")
+		}
+		return nil
+	})
+	return func() {
+		eventually(t, "the stack tells of the policy", func() error { return s.tells(t, why) })
+		if err := s.Delete(t.Context(), binding); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// planes are faults of the control plane itself, of its clock, and of who leads.
+var planes = []fault{
+	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
+	{name: "etcd is slow by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
+	{name: "the clock was a year ahead", strikes: []strike{clockAhead}, spec: changed},
+	{name: "the leader loses its lease in the middle of a change", slow: true, strikes: []strike{loseLease}, spec: changed},
+	{name: "the lease is held by nobody, from an hour ahead", slow: true, strikes: []strike{leaseAhead}, spec: changed},
+}
+
+// restartAPIServer restarts it in the middle of a change.
+func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
+	t.Helper()
+	return func() {
+		eventually(t, "the operator's writes", func() error { return th.operator.wrote(2) })
+		if err := th.plane.StopAPIServer(); err != nil {
+			t.Fatal(err)
+		}
+		if err := th.plane.StartAPIServer(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wrote is content after so many writes.
+func (g *gate) wrote(n int) error {
+	if written := g.written(); written < n {
+		return fmt.Errorf("%d writes", written)
+	}
+	return nil
+}
+
+// slowEtcd makes each answer late, until the operator has written a good part of a change.
+func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
+	t.Helper()
+	th.etcd.delay.Store(int64(time.Second / 2)) // there and back
+	return func() {
+		eventually(t, "the operator's writes", func() error { return th.operator.wrote(8) })
+		th.etcd.delay.Store(0)
+	}
+}
+
+// clockAhead leaves times in the status that are yet to come, as a clock that jumped does, and an operator that
+// remembers none of them.
+func clockAhead(t *testing.T, th *theatre, s *stage) func() {
+	t.Helper()
+	th.operator.kill(t)
+	stack := &v1alpha2.LlamaStackDistribution{}
+	s.get(t, stackName, stack)
+	patch := client.MergeFrom(stack.DeepCopy())
+	for i := range stack.Status.Conditions {
+		stack.Status.Conditions[i].LastTransitionTime = metav1.NewTime(time.Now().AddDate(1, 0, 0))
+	}
+	if err := s.Status().Patch(t.Context(), stack, patch); err != nil {
+		t.Fatal(err)
+	}
+	return func() { th.operator.start(t) }
+}
+
+// electing are flags of operators that elect a leader soon.
+var electing = []string{
+	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+}
+
+// loseLease lets a leader's second write be late until another leads, and its renewals be lost.
+func loseLease(t *testing.T, th *theatre, _ *stage) func() {
+	t.Helper()
+	th.operator.kill(t)
+	first := th.startOperator(t, electing...)
+	eventually(t, "the first leads", func() error { return th.led(t, "") })
+	holder := th.holder(t)
+	second := th.startOperator(t, electing...)
+	release := make(chan struct{})
+	first.set(func(c call) verdict {
+		switch {
+		case strings.Contains(c.URL.Path, "/leases/"):
+			return verdict{lost: true}
+		case c.write == 2:
+			return verdict{hold: release}
+		default:
+			return verdict{}
+		}
+	})
+	return func() {
+		eventually(t, "another leads", func() error { return th.led(t, holder) })
+		eventually(t, "the new leader's writes", func() error { return second.wrote(1) })
+		close(release)
+		if err := first.ends(t); err == nil {
+			t.Error("who lost the lease ended as if nothing were wrong")
+		}
+		t.Cleanup(func() { th.operator.restart(t) })
+	}
+}
+
+// leaseAhead is a lease of somebody who is gone and whose clock was ahead.
+func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
+	t.Helper()
+	th.operator.kill(t)
+	lease := th.lease(t)
+	ahead := metav1.NewMicroTime(time.Now().Add(time.Hour))
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = new("nobody"), &ahead, &ahead
+	lease.Spec.LeaseDurationSeconds = new(int32(3))
+	write := th.Update
+	if lease.Name == "" {
+		lease.Namespace, lease.Name = names.OperatorNamespace, names.LeaderElectionID
+		write = func(ctx context.Context, object client.Object, _ ...client.UpdateOption) error {
+			return th.Create(ctx, object)
+		}
+	}
+	if err := write(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		next := th.startOperator(t, electing...)
+		eventually(t, "it works", func() error { return next.answered(http.StatusOK) })
+		t.Cleanup(func() { th.operator.restart(t) })
+	}
+}
+
+func (th *theatre) lease(t *testing.T) *coordinationv1.Lease {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	key := client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}
+	if err := client.IgnoreNotFound(th.Get(t.Context(), key, lease)); err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// holder is who leads; empty: nobody.
+func (th *theatre) holder(t *testing.T) string {
+	t.Helper()
+	if holder := th.lease(t).Spec.HolderIdentity; holder != nil {
+		return *holder
+	}
+	return ""
+}
+
+// led is content when another leads than before.
+func (th *theatre) led(t *testing.T, before string) error {
+	t.Helper()
+	if holder := th.holder(t); holder == "" || holder == before {
+		return fmt.Errorf("%q leads", holder)
+	}
+	return nil
+}

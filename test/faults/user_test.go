@@ -1,0 +1,173 @@
+package faults_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// users are what people do between two writes of the operator, or after them.
+var users = []fault{
+	{name: "kubectl apply of the stack, in the middle of a change", strikes: []strike{between(applyStack)}, spec: changed},
+	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},
+	{name: "kubectl edit of the Deployment, in the middle of a change", strikes: []strike{between(editDeployment)}, spec: changed},
+	{name: "kubectl edit of the Deployment", strikes: []strike{at(editDeployment)}},
+	{name: "kubectl scale of the Deployment", before: []string{fixed}, strikes: []strike{at(scaleDeployment)}, rolls: true, after: hasTwo},
+	{name: "kubectl rollout undo, and the next change", before: []string{full, changed}, strikes: []strike{undo}, rolls: true, after: likeNew(third)},
+}
+
+// fixed has a number of replicas that no autoscaler ever changed.
+const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
+
+// third is another change of a changed stack.
+var third = strings.Replace(changed, "http://other:8000", "http://third:8000", 1)
+
+// between lets somebody act while the operator is about to write the second of its changes.
+func between(act func(*testing.T, *stage)) strike {
+	return func(t *testing.T, th *theatre, s *stage) func() {
+		t.Helper()
+		held, release := make(chan struct{}), make(chan struct{})
+		once, let := sync.OnceFunc(func() { close(held) }), sync.OnceFunc(func() { close(release) })
+		t.Cleanup(let)
+		th.operator.set(func(c call) verdict {
+			if c.write < 2 {
+				return verdict{}
+			}
+			once()
+			return verdict{hold: release}
+		})
+		return func() {
+			eventually(t, "the operator's write", func() error {
+				if !closed(held) {
+					return fmt.Errorf("%d writes", th.operator.written())
+				}
+				return nil
+			})
+			act(t, s)
+			th.operator.calm()
+			let()
+		}
+	}
+}
+
+// at lets somebody act while the operator rests.
+func at(act func(*testing.T, *stage)) strike {
+	return func(t *testing.T, _ *theatre, s *stage) func() {
+		t.Helper()
+		return func() { act(t, s) }
+	}
+}
+
+// applyStack applies what is asked for already, as every pipeline does.
+func applyStack(t *testing.T, s *stage) {
+	t.Helper()
+	s.kubectlApply(t, "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution", stackName, changed)
+}
+
+// applyDeployment claims a field that is the operator's.
+func applyDeployment(t *testing.T, s *stage) {
+	t.Helper()
+	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side", "--force-conflicts")
+}
+
+func (s *stage) kubectlApply(t *testing.T, kind, name, spec string, flags ...string) {
+	t.Helper()
+	manifest := map[string]any{}
+	if err := yaml.Unmarshal([]byte(kind), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]any{}
+	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
+		t.Fatal(err)
+	}
+	manifest["metadata"], manifest["spec"] = map[string]any{"name": name}, fields
+	content, err := yaml.Marshal(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.kubectl(t, string(content), append([]string{"apply", "--filename=-"}, flags...)...)
+}
+
+func editDeployment(t *testing.T, s *stage) {
+	t.Helper()
+	s.kubectl(t, "", "edit", "deployment/"+stackName)
+}
+
+func scaleDeployment(t *testing.T, s *stage) {
+	t.Helper()
+	s.kubectl(t, "", "scale", "deployment/"+stackName, "--replicas=4")
+}
+
+func hasTwo(t *testing.T, s *stage) error {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if s.get(t, stackName, deployment); *deployment.Spec.Replicas != 2 {
+		return fmt.Errorf("%d replicas, want two", *deployment.Spec.Replicas)
+	}
+	if pods := s.pods(t); len(pods) != 2 {
+		return fmt.Errorf("pods %v, want two", pods)
+	}
+	return s.ready(t)
+}
+
+// undo rolls back, which the operator leaves, until the stack asks for something else.
+func undo(t *testing.T, _ *theatre, s *stage) func() {
+	t.Helper()
+	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
+	eventually(t, "the stack tells that it was rolled back", func() error {
+		if condition := s.condition(t, v1alpha2.ConditionDegraded); condition == nil || condition.Reason != v1alpha2.ReasonRolledBack {
+			return fmt.Errorf("Degraded is %+v", condition)
+		}
+		return nil
+	})
+	return func() { s.apply(t, third) }
+}
+
+// likeNew holds that the Deployment is what it is in a new stack.
+func likeNew(spec string) func(*testing.T, *stage) error {
+	var want any
+	return func(t *testing.T, s *stage) error {
+		t.Helper()
+		const deployment = "Deployment " + stackName
+		if want == nil {
+			model := s.newStage(t)
+			model.apply(t, spec)
+			want = model.settle(t)[deployment]
+			model.remove(t)
+		}
+		return errors.Join(s.ready(t), differ("another Deployment", cmp.Diff(want, s.outcome(t)[deployment])))
+	}
+}
+
+// kubectl runs the real one. Its editor sets the deadline of a Deployment.
+func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
+		append([]string{"--kubeconfig=" + s.kubeconfig, "--namespace=" + s.namespace}, arguments...)...)
+	command.Stdin = strings.NewReader(input)
+	command.Env = append(os.Environ(), "KUBE_EDITOR=sed -i -e 's/progressDeadlineSeconds: .*/progressDeadlineSeconds: 7/'")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+}
+
+// condition is one of the stack's, nil when it has none of that type.
+func (s *stage) condition(t *testing.T, name string) *metav1.Condition {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	s.get(t, stackName, stack)
+	return meta.FindStatusCondition(stack.Status.Conditions, name)
+}
