@@ -104,6 +104,12 @@ const (
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
 	// ReasonOwnershipConflict: an object of a child's name belongs to someone else.
 	ReasonOwnershipConflict = "OwnershipConflict"
+	// ReasonPreflightInProgress: a change is tried in a pod of its own; the pods that
+	// run stay as they are meanwhile.
+	ReasonPreflightInProgress = "PreflightInProgress"
+	// ReasonPreflightFailed: the pod in which a change is tried does not become ready;
+	// the pods that run stay as they are.
+	ReasonPreflightFailed = "PreflightFailed"
 )
 
 // Reasons of Available and the conditions that follow it.
@@ -192,6 +198,13 @@ const (
 	// EventCertificateExpires: the server's certificate ends within 14 days.
 	EventCertificateExpires = "CertificateExpires"
 	EventAdopted            = "Adopted"
+	// EventPreflightStarted: a pod was made to try a change in.
+	EventPreflightStarted = "PreflightStarted"
+	// EventPreflightFailed: the change does not start there.
+	EventPreflightFailed = "PreflightFailed"
+	// EventPreflightSkipped: a change was made without a try, because no pod for one
+	// was let in or placed.
+	EventPreflightSkipped = "PreflightSkipped"
 	// EventServerReleaseDiffers: the running server is of another release than its
 	// configuration was made for.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"

@@ -55,8 +55,11 @@ type WorkloadSpec struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// preflight boots a new image or configuration in a pod of its own before a
-	// running pod is stopped: Auto, Always or Never. Unset: Auto, which is only
-	// with strategy Recreate, file-based stores and no extended resources.
+	// running pod is stopped: Auto, Always or Never. Unset: Auto, which does so
+	// only where pods are stopped before others start (storage for one pod at a
+	// time) and nothing but that storage has data: file-based stores, no volume of
+	// yours that outlives a pod, no extended resources such as GPUs, no command of
+	// your own. A stack that was made as v1alpha1: Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`
@@ -70,9 +73,11 @@ type WorkloadSpec struct {
 type PreflightMode string
 
 const (
-	// PreflightAuto tries where it is safe and useful.
+	// PreflightAuto tries where it is safe and useful: never against a shared
+	// database.
 	PreflightAuto PreflightMode = "Auto"
-	// PreflightAlways tries before every change of image or configuration.
+	// PreflightAlways tries before every change of image or configuration, with the
+	// databases that the configuration names.
 	PreflightAlways PreflightMode = "Always"
 	// PreflightNever never tries.
 	PreflightNever PreflightMode = "Never"

@@ -193,11 +193,24 @@ func (r *Reconciler) conclude(s *state) {
 // prune deletes what the plan no longer has. What a live ReplicaSet uses stays,
 // so that a pod of an older revision can still start and be rolled back to.
 func (r *Reconciler) prune(ctx context.Context, s *state) error {
+	keep, err := r.kept(ctx, s)
+	if err != nil {
+		return err
+	}
+	_, err = r.applier.Prune(ctx, s.owner(), r.prunedKinds(), func(child apply.Child) bool {
+		return keep[child] || s.keepsExposure(child)
+	})
+	return err
+}
+
+// kept are the children that stay: the planned ones, and those that a pod which
+// runs, or could be rolled back to, needs.
+func (r *Reconciler) kept(ctx context.Context, s *state) (map[apply.Child]bool, error) {
 	var existing metav1.PartialObjectMetadataList
 	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	labels := client.MatchingLabels(names.ChildSelector(s.object.Name))
 	if err := r.cache.List(ctx, &existing, client.InNamespace(s.object.Namespace), labels); err != nil {
-		return fmt.Errorf("list cached ConfigMaps: %w", err)
+		return nil, fmt.Errorf("list cached ConfigMaps: %w", err)
 	}
 	keep := map[apply.Child]bool{}
 	var current []string
@@ -217,10 +230,7 @@ func (r *Reconciler) prune(ctx context.Context, s *state) error {
 			keep[child] = true
 		}
 	}
-	_, err := r.applier.Prune(ctx, s.owner(), r.prunedKinds(), func(child apply.Child) bool {
-		return keep[child] || s.keepsExposure(child)
-	})
-	return err
+	return keep, nil
 }
 
 // templates are the stack's ReplicaSets, with one that stands for the Deployment

@@ -68,6 +68,11 @@ func (s *state) conditionEvents(previous *v1alpha2.LlamaStackDistributionStatus)
 	if valid.Reason == v1alpha2.ReasonSpecValidWithUnsupportedFields && (was == nil || was.Message != valid.Message) {
 		events = append(events, warn(v1alpha2.EventUnsupportedField, valid.Message))
 	}
+	updated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionDeploymentUpdated)
+	was = meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionDeploymentUpdated)
+	if updated.Reason == v1alpha2.ReasonPreflightFailed && (was == nil || was.Message != updated.Message) {
+		events = append(events, warn(v1alpha2.EventPreflightFailed, updated.Message))
+	}
 	if now.GeneratedConfigMap != "" && now.GeneratedConfigMap != previous.GeneratedConfigMap {
 		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 		message := strings.TrimSuffix(generated.Message, "; "+s.releaseNote)

@@ -93,14 +93,14 @@ func TestOwnershipConflict(t *testing.T) {
 func TestUnsupportedFields(t *testing.T) {
 	b := newBench(t)
 	b.start(t, "unsupported")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {preflight: Always}}`))
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}}`))
 	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields)
-	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.workload.preflight") {
+	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.externalProviders") {
 		t.Errorf("condition %+v", condition)
 	}
 	eventually(t, func() error {
 		for _, event := range b.events(t) {
-			if event.Reason == v1alpha2.EventUnsupportedField && event.Type == corev1.EventTypeWarning && strings.Contains(event.Note, "spec.workload.preflight") {
+			if event.Reason == v1alpha2.EventUnsupportedField && event.Type == corev1.EventTypeWarning && strings.Contains(event.Note, "spec.externalProviders") {
 				return nil
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -20,13 +21,14 @@ import (
 )
 
 // cacheOptions keep caches as small as their use: children by their label, pods
-// and ReplicaSets by the label that every stack's selector has, events those of
-// volume claims, ConfigMaps and
+// and ReplicaSets by the label that every stack's selector has, or its preflight
+// in that place, events those of volume claims, ConfigMaps and
 // Secrets as metadata, of which foreign ones keep name and version only. A read
 // of anything that is not watched fails instead of starting a watch.
 func cacheOptions(namespaces []string) cache.Options {
 	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: keepWhole}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
+	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
 	options := cache.Options{
@@ -43,7 +45,7 @@ func cacheOptions(namespaces []string) cache.Options {
 			&policyv1.PodDisruptionBudget{}:          children,
 			&autoscalingv2.HorizontalPodAutoscaler{}: children,
 			&appsv1.ReplicaSet{}:                     workload,
-			&corev1.Pod{}:                            workload,
+			&corev1.Pod{}:                            pods,
 			&corev1.Event{}:                          ofClaims,
 			&corev1.ConfigMap{}:                      metadata,
 			&corev1.Secret{}:                         metadata,
@@ -56,6 +58,15 @@ func cacheOptions(namespaces []string) cache.Options {
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return options
+}
+
+// oneOf selects by the values of a label.
+func oneOf(label string, values ...string) labels.Selector {
+	requirement, err := labels.NewRequirement(label, selection.In, values)
+	if err != nil { // the names are constants
+		panic(err)
+	}
+	return labels.NewSelector().Add(*requirement)
 }
 
 // operatorConfigOptions cache one object whole: the operator's ConfigMap.

@@ -18,6 +18,9 @@ const (
 	PartOf = "llama-stack"
 	// App is the value of LabelApp on every pod.
 	App = "llama-stack"
+	// PreflightApp is its value on a pod in which a change is tried: nothing that
+	// selects the pods of a stack selects that one.
+	PreflightApp = "llama-stack-preflight"
 
 	LabelApp       = "app"
 	LabelManagedBy = "app.kubernetes.io/managed-by"
@@ -162,6 +165,23 @@ func Selector(stack string) map[string]string {
 func ChildSelector(stack string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
 }
+
+// PreflightLabels are on a pod in which a change is tried.
+func PreflightLabels(stack string) map[string]string {
+	labels := maps.Clone(Labels(stack))
+	labels[LabelApp] = PreflightApp
+	return labels
+}
+
+// PreflightSelector selects a stack's pods in which a change is tried.
+func PreflightSelector(stack string) map[string]string {
+	return map[string]string{LabelApp: PreflightApp, LabelInstance: stack}
+}
+
+// PreflightGate is the readiness gate of a pod in which a change is tried. Nobody
+// opens it: such a pod never is ready, and so no Service of anybody's sends it
+// requests, whatever labels it has.
+const PreflightGate = "llamastack.io/preflight"
 
 // ConfigLabels are Labels with the kind of a configuration's ConfigMap.
 func ConfigLabels(stack, kind string) map[string]string {

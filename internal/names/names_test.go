@@ -29,6 +29,7 @@ func TestObjectNames(t *testing.T) {
 		"my-stack-config-01234567":         names.ConfigMap("my-stack", hash),
 		"my-stack-config-0123456789abcdef": names.LongConfigMap("my-stack", hash),
 		"my-stack-base-01234567":           names.BaseConfigMap("my-stack", hash),
+		"my-stack-preflight-01234567":      names.Preflight("my-stack", hash),
 		"my-stack-config-abc":              names.ConfigMap("my-stack", "abc"),
 	} {
 		if got != want {

@@ -65,6 +65,15 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret is the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
+// Preflight is the name of the pod in which a change is tried, and of what is made
+// for it; hash is that of its template.
+func Preflight(stack, hash string) string {
+	return PreflightPrefix(stack) + prefix(hash, HashLength)
+}
+
+// PreflightPrefix begins the names of a stack's preflights.
+func PreflightPrefix(stack string) string { return stack + "-preflight-" }
+
 // DigestKeySecret is the Secret in the operator's namespace with the key of
 // digests over secret values.
 const DigestKeySecret = "llama-stack-operator-digest-key"

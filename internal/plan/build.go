@@ -45,6 +45,7 @@ func Build(in Input) (*Plan, error) {
 		return nil, err
 	}
 	p.Env = withSecretEnv(p.Env, wishes)
+	p.stores = p.storesOf(in, wishes)
 	p.input.Server.ServesTLS = p.ServesTLS
 	// A generated configuration says it itself; anything else is left as it is.
 	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated

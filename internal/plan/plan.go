@@ -104,7 +104,8 @@ type Plan struct {
 	// Report explains the generated configuration. Nil when none was generated.
 	Report *stackconfig.Report
 
-	input render.Input
+	input  render.Input
+	stores stores
 }
 
 // WithStorageSecret gives the objects to apply with the Secret of derived values, in its place in the order. The

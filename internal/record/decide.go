@@ -43,6 +43,9 @@ type Decision struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record in force after the apply.
 	Record Record
+	// Replaces says that the Deployment replaces its pods by ones that are made of something else: a change, and no
+	// edit that is put back, no newer operator's rendering.
+	Replaces bool
 	// Message says what a user should know: about KeepTemplate, RolledBack and StaleCache. It holds no values.
 	Message string
 }
@@ -100,7 +103,9 @@ func applyChange(seen seen, rendered Rendered) (Decision, error) {
 	if seen.recorded && seen.record.Template == next.Template && sameReferences(seen.record, next) {
 		next.setTemplateInputs(seen.record.templateInputs())
 	}
-	return apply(Changed, rendered, next)
+	decision, err := apply(Changed, rendered, next)
+	decision.Replaces = next.templateInputs() != seen.running()
+	return decision, err
 }
 
 // applyAgain changes nothing but the record, and that only when it has something new to say: an operator upgrade

@@ -121,6 +121,14 @@ func (s seen) templateRolledBack() (back, settled bool) {
 	return back, back
 }
 
+// running is what the template says of its inputs, as it was applied last.
+func (s seen) running() string {
+	if s.recorded {
+		return s.record.templateInputs()
+	}
+	return s.inputs
+}
+
 // revision is the number of the live template's revision; -1 when it has none.
 func (s seen) revision() int64 {
 	number := int64(-1)

@@ -30,6 +30,7 @@ var (
 	secretKind         = corev1.SchemeGroupVersion.WithKind("Secret")
 	serviceAccountKind = corev1.SchemeGroupVersion.WithKind("ServiceAccount")
 	claimKind          = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+	podKind            = corev1.SchemeGroupVersion.WithKind("Pod")
 	deploymentKind     = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	serviceKind        = corev1.SchemeGroupVersion.WithKind("Service")
 	budgetKind         = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
@@ -85,9 +86,15 @@ func Kinds() []schema.GroupVersionKind {
 }
 
 // PrunedKinds lists the kinds whose objects are deleted once a stack no longer wants them. A claim is not among them:
-// data goes with the stack only.
+// data goes with the stack only. Of pods it is those in which a change was tried.
 func PrunedKinds() []schema.GroupVersionKind {
-	return slices.DeleteFunc(Kinds(), func(kind schema.GroupVersionKind) bool { return kind == claimKind })
+	kinds := slices.DeleteFunc(Kinds(), func(kind schema.GroupVersionKind) bool { return kind == claimKind })
+	return append(kinds, podKind)
+}
+
+// PreflightKinds lists the kinds of what a change is tried with, the pod first: it is to go before what it reads.
+func PreflightKinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{podKind, policyKind, secretKind, configMapKind}
 }
 
 // factory makes one child; nil says that it should not exist.

@@ -51,9 +51,13 @@ const (
 	exitTerminated = 143
 )
 
-// crash says how a container ended.
+// crash says how a container ended that is started again.
 func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {
-	logs := fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container)
+	return crashed(container, ended, fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container))
+}
+
+// crashed says how a container ended, and where its logs are.
+func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch ended.Reason {
 	case "OOMKilled":
 		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)

@@ -224,6 +224,8 @@ func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 		return v1alpha2.PhaseReady
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
 		return v1alpha2.PhaseFailed
+	case in.Failure != nil && in.Failure.Reason == v1alpha2.ReasonPreflightInProgress:
+		return v1alpha2.PhaseInitializing
 	case in.Failure != nil:
 		return v1alpha2.PhasePending
 	case available.Reason == v1alpha2.ReasonRolloutFailed,

@@ -13,9 +13,6 @@ type unsupportedField struct {
 // unsupported is the one list of fields that are accepted and have no effect
 // yet. It shrinks to nothing.
 var unsupported = []unsupportedField{
-	{"spec.workload.preflight", func(s *v1alpha2.LlamaStackDistributionSpec) bool {
-		return s.Workload != nil && s.Workload.Preflight != "" && s.Workload.Preflight != v1alpha2.PreflightNever
-	}},
 	{"spec.externalProviders", func(s *v1alpha2.LlamaStackDistributionSpec) bool { return len(s.ExternalProviders) > 0 }},
 }
 

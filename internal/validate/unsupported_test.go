@@ -10,9 +10,6 @@ import (
 
 // setters set the field of each row and nothing else.
 var setters = map[string]func(*v1alpha2.LlamaStackDistributionSpec){
-	"spec.workload.preflight": func(s *v1alpha2.LlamaStackDistributionSpec) {
-		s.Workload = &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightAlways}
-	},
 	"spec.externalProviders": func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.ExternalProviders = map[string]v1alpha2.ExternalProviders{"inference": {{}}}
 	},
@@ -41,7 +38,6 @@ func TestUnsupportedSaysNothing(t *testing.T) {
 	for name, spec := range map[string]v1alpha2.LlamaStackDistributionSpec{
 		"nothing set": {},
 		"tls off":     {Networking: &v1alpha2.NetworkingSpec{TLS: &v1alpha2.TLSSpec{}}},
-		"never":       {Workload: &v1alpha2.WorkloadSpec{Preflight: v1alpha2.PreflightNever}},
 	} {
 		if got := Unsupported(&v1alpha2.LlamaStackDistribution{Spec: spec}); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)

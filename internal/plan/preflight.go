@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// stores is what tells where a stack keeps its data.
+type stores struct {
+	config       []byte
+	distribution distribution.Resolved
+	wishes       *intent.Intent
+}
+
+// storesOf finds the configuration that the server will read; empty when nobody knows it.
+func (p *Plan) storesOf(in Input, wishes *intent.Intent) stores {
+	config := p.Config
+	switch p.Mode {
+	case ModeGenerated:
+	case ModeOverride:
+		config = in.Override.Data
+	case ModeImageDefault:
+		config = in.Distribution.Base
+	}
+	return stores{config: config, distribution: in.Distribution, wishes: wishes}
+}
+
+// TriesChanges says that a change of what the pods run is tried in a pod of its own first (spec.workload.preflight).
+// Without a wish, or with Auto, only where that is useful, because the old pods stop before the new ones start, and does
+// no harm: nothing but the pods' own volume has the server's data, and no device is asked for that may be the only one.
+// A stack that was made as v1alpha1 is changed as ever, unless its spec asks for more.
+func (p *Plan) TriesChanges() bool {
+	spec, mode := &p.input.Stack.Spec, v1alpha2.PreflightMode("")
+	if spec.Workload != nil {
+		mode = spec.Workload.Preflight
+	}
+	switch {
+	case mode == v1alpha2.PreflightAlways:
+		return true
+	case mode == v1alpha2.PreflightNever, mode == "" && names.Compat(p.input.Stack.Annotations):
+		return false
+	}
+	deployment := p.Rendered.Deployment.Spec
+	ownCommand := spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.Command) > 0
+	return *deployment.Strategy.Type == appsv1.RecreateDeploymentStrategyType &&
+		!asksForDevices(deployment.Template.Spec) && len(render.SharedVolumes(p.input, deployment.Template)) == 0 &&
+		!ownCommand && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.wishes)
+}
+
+// asksForDevices says that a pod needs what a node has few of: extended resources, as GPUs are, or claims of them.
+func asksForDevices(pod *corev1ac.PodSpecApplyConfiguration) bool {
+	if len(pod.ResourceClaims) > 0 {
+		return true
+	}
+	for i := range pod.Containers {
+		resources := pod.Containers[i].Resources
+		if resources == nil {
+			continue
+		}
+		for _, list := range []*corev1.ResourceList{resources.Requests, resources.Limits} {
+			if list != nil && extended(*list) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func extended(list corev1.ResourceList) bool {
+	for name := range list {
+		if strings.Contains(string(name), "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// PreflightName is the name of the pod that tries this plan's pods, and of everything that is made for it.
+func (p *Plan) PreflightName() (string, error) {
+	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
+}
+
+// PreflightObjects are what tries this plan's pods, in the order to apply them, the pod last. The values are those of
+// WithStorageSecret.
+func (p *Plan) PreflightObjects(values map[string][]byte) ([]render.Object, error) {
+	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template}
+	if len(p.Derived) > 0 {
+		preflight.Derived = values
+	}
+	return render.PreflightObjects(p.input, preflight)
+}

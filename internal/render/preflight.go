@@ -1,0 +1,208 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// PreflightDeadline is how long a preflight may take, its image's pull and the server's start together: as long as a
+	// roll-out. The kubelet ends the pod then, so that none outlives an operator that is gone.
+	PreflightDeadline = progressDeadline * time.Second
+	// preflightGrace in seconds: nobody is served by the pod.
+	preflightGrace = 10
+)
+
+// Preflight is a change that is tried in a pod of its own.
+type Preflight struct {
+	// Template is the pod template to try. It is only read.
+	Template *corev1ac.PodTemplateSpecApplyConfiguration
+	// Derived is the content of the Secret with derived values; nil: the stack has none.
+	Derived map[string][]byte
+}
+
+// PreflightName is the name of the pod that tries a template, and of everything that is made for it.
+func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
+	data, err := json.Marshal(template)
+	if err != nil {
+		return "", fmt.Errorf("digest the pod template: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return names.Preflight(stack, hex.EncodeToString(sum[:])), nil
+}
+
+// PreflightObjects are the pod and, before it in the order to apply, what is made for it alone: copies of what the pods
+// that run read and what would change under them, and a policy that lets nobody in where who may connect is limited.
+func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
+	name, err := PreflightName(in.Stack.Name, preflight.Template)
+	if err != nil {
+		return nil, err
+	}
+	var objects []Object
+	bundle, err := caBundle(in)
+	if err != nil {
+		return nil, err
+	}
+	if bundle != nil {
+		objects = append(objects, Object{GVK: configMapKind, Name: name, Apply: bundle.WithName(name)})
+	}
+	if preflight.Derived != nil {
+		secret, _ := StorageSecret(in, preflight.Derived).Apply.(*corev1ac.SecretApplyConfiguration)
+		objects = append(objects, Object{GVK: secretKind, Name: name, Apply: secret.WithName(name)})
+	}
+	limits, err := networkPolicy(in)
+	if err != nil {
+		return nil, err
+	}
+	if limits != nil {
+		objects = append(objects, Object{GVK: policyKind, Name: name, Apply: preflightPolicy(in, name)})
+	}
+	pod, err := preflightPod(in, preflight, name)
+	if err != nil {
+		return nil, err
+	}
+	return append(objects, Object{GVK: podKind, Name: name, Apply: pod}), nil
+}
+
+// preflightPolicy lets nobody connect; a kubelet does all the same.
+func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyConfiguration {
+	return networkingv1ac.NetworkPolicy(name, in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(networkingv1ac.NetworkPolicySpec().
+			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.PreflightSelector(in.Stack.Name))).
+			WithPolicyTypes(networkingv1.PolicyTypeIngress))
+}
+
+// preflightPod is a pod of the template that nothing of the stack selects, that runs once, and that writes nowhere but
+// into volumes of its own.
+func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodApplyConfiguration, error) {
+	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("the pod template", preflight.Template)
+	if err != nil {
+		return nil, err
+	}
+	template.WithLabels(names.PreflightLabels(in.Stack.Name))
+	spec := template.Spec
+	ownCopies(in, preflight, spec, name)
+	scratch(in, spec)
+	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.PreflightGate)).
+		WithRestartPolicy(corev1.RestartPolicyNever).
+		WithActiveDeadlineSeconds(int64(PreflightDeadline / time.Second)).
+		WithTerminationGracePeriodSeconds(preflightGrace)
+	return corev1ac.Pod(name, in.Stack.Namespace).
+		WithLabels(template.Labels).
+		WithAnnotations(template.Annotations).
+		WithOwnerReferences(owner(in.Stack)...).
+		WithSpec(spec), nil
+}
+
+// ownCopies has the pod read the copies that were made for it.
+func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfiguration, name string) {
+	for i := range spec.Volumes {
+		source := spec.Volumes[i].ConfigMap
+		if in.CABundle != nil && source != nil && ptr.Deref(source.Name, "") == names.CABundle(in.Stack.Name) {
+			source.WithName(name)
+		}
+	}
+	for _, container := range containers(spec) {
+		for i := range container.Env {
+			from := container.Env[i].ValueFrom
+			if preflight.Derived == nil || from == nil || from.SecretKeyRef == nil {
+				continue
+			}
+			if ptr.Deref(from.SecretKeyRef.Name, "") == names.StorageSecret(in.Stack.Name) {
+				from.SecretKeyRef.WithName(name)
+			}
+		}
+	}
+}
+
+// scratch puts an empty volume in the place of the server's data, and lets the pod only read what else outlives it.
+func scratch(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
+	data := dataVolumes(in, spec)
+	for i := range spec.Volumes {
+		volume := &spec.Volumes[i]
+		if !outlives(volume) {
+			continue
+		}
+		if !slices.Contains(data, ptr.Deref(volume.Name, "")) {
+			readOnly(spec, ptr.Deref(volume.Name, ""))
+			continue
+		}
+		empty := corev1ac.EmptyDirVolumeSource()
+		if storage := workload(&in.Stack.Spec).Storage; storage != nil {
+			empty.WithSizeLimit(storageSize(storage))
+		}
+		*volume = *corev1ac.Volume().WithName(*volume.Name).WithEmptyDir(empty)
+	}
+}
+
+// SharedVolumes are the volumes of a template, but for the server's data, that outlive a pod: two pods at a time are one
+// more than their user may expect.
+func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) []string {
+	data := dataVolumes(in, template.Spec)
+	var shared []string
+	for i := range template.Spec.Volumes {
+		if volume := &template.Spec.Volumes[i]; outlives(volume) && !slices.Contains(data, ptr.Deref(volume.Name, "")) {
+			shared = append(shared, ptr.Deref(volume.Name, ""))
+		}
+	}
+	return shared
+}
+
+// dataVolumes are ours, and what the user mounted in its place.
+func dataVolumes(in Input, spec *corev1ac.PodSpecApplyConfiguration) []string {
+	found := []string{names.DataVolume}
+	for _, container := range containers(spec) {
+		for _, mount := range container.VolumeMounts {
+			if path.Clean(ptr.Deref(mount.MountPath, "")) == path.Clean(MountPath(&in.Stack.Spec)) {
+				found = append(found, ptr.Deref(mount.Name, ""))
+			}
+		}
+	}
+	return found
+}
+
+// outlives says that what is on a volume is there after its pod, too.
+func outlives(volume *corev1ac.VolumeApplyConfiguration) bool {
+	source := volume.VolumeSourceApplyConfiguration
+	passes := source.EmptyDir != nil || source.ConfigMap != nil || source.Secret != nil || source.DownwardAPI != nil ||
+		source.Projected != nil || source.Image != nil || source.Ephemeral != nil || source.CSI != nil
+	return !passes && source != (corev1ac.VolumeSourceApplyConfiguration{})
+}
+
+func readOnly(spec *corev1ac.PodSpecApplyConfiguration, volume string) {
+	for _, container := range containers(spec) {
+		for i := range container.VolumeMounts {
+			if ptr.Deref(container.VolumeMounts[i].Name, "") == volume {
+				container.VolumeMounts[i].WithReadOnly(true)
+			}
+		}
+	}
+}
+
+// containers are those of a pod, in place, the ones that run before the others first.
+func containers(spec *corev1ac.PodSpecApplyConfiguration) []*corev1ac.ContainerApplyConfiguration {
+	var all []*corev1ac.ContainerApplyConfiguration
+	for i := range spec.InitContainers {
+		all = append(all, &spec.InitContainers[i])
+	}
+	for i := range spec.Containers {
+		all = append(all, &spec.Containers[i])
+	}
+	return all
+}

@@ -1,0 +1,96 @@
+package render_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// template is the pod template of the rendered Deployment.
+func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfiguration {
+	t.Helper()
+	objects, err := render.Objects(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
+			return deployment.Spec.Template
+		}
+	}
+	t.Fatal("there is no Deployment")
+	return nil
+}
+
+// preflightCases have, beside the objects of a stack, those that a change to them is tried with.
+var preflightCases = map[string]render.Preflight{
+	"preflight":         {},
+	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
+}
+
+func TestPreflightObjects(t *testing.T) {
+	for name, preflight := range preflightCases {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join("testdata", name)
+			in := readInput(t, filepath.Join(dir, "in.yaml"))
+			preflight.Template = template(t, in)
+			objects, err := render.PreflightObjects(in, preflight)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, objects))
+			again, err := render.PreflightObjects(in, preflight)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, again)) // the template is only read
+		})
+	}
+}
+
+// Nothing that selects the pods of a stack selects the one in which a change is tried.
+func TestPreflightIsSelectedByNothing(t *testing.T) {
+	labels := names.PreflightLabels("demo")
+	for key, value := range names.Selector("demo") {
+		if labels[key] == value && key != names.LabelInstance {
+			t.Errorf("label %s is that of the selector", key)
+		}
+	}
+	for key, value := range names.PreflightSelector("demo") {
+		if labels[key] != value {
+			t.Errorf("label %s=%s is missing", key, value)
+		}
+	}
+}
+
+func TestPreflightName(t *testing.T) {
+	in := readInput(t, filepath.Join("testdata", "preflight", "in.yaml"))
+	first, err := render.PreflightName("demo", template(t, in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(first, names.PreflightPrefix("demo")) || len(first) != len(names.PreflightPrefix("demo"))+names.HashLength {
+		t.Errorf("name %q", first)
+	}
+	in.Inputs += "0" // another content of a Secret
+	second, err := render.PreflightName("demo", template(t, in))
+	if err != nil || second == first {
+		t.Errorf("another change has the name %q, too (error %v)", second, err)
+	}
+}
+
+func TestSharedVolumes(t *testing.T) {
+	for name, want := range map[string]string{"preflight": "", "preflight-options": "models"} {
+		in := readInput(t, filepath.Join("testdata", name, "in.yaml"))
+		if got := strings.Join(render.SharedVolumes(in, template(t, in)), " "); got != want {
+			t.Errorf("%s: shared volumes %q, want %q", name, got, want)
+		}
+	}
+}

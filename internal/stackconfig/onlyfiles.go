@@ -1,0 +1,96 @@
+package stackconfig
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// keepers are the APIs whose remote providers hold what the server keeps: two
+// servers that start with one configuration share it.
+var keepers = []string{"vector_io", "files"}
+
+// OnlyFiles says that a server with this configuration keeps its data in files of
+// its own and nowhere else. False when that cannot be told: the text is no
+// configuration, a type of store comes from a variable. Providers that no variable
+// enables do not count.
+func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
+	base, err := ParseBase(config)
+	if err != nil {
+		return false
+	}
+	f := files{served: map[string]bool{}, in: in}
+	for i := range rel.Storage.Backends {
+		kind := &rel.Storage.Backends[i]
+		if _, isFile := kind.Class.Key("db_path"); !isFile {
+			for _, name := range []string{kind.Type, kind.TypeValue, strings.TrimPrefix(kind.Type, kind.Family+"_")} {
+				f.served[name] = true
+			}
+		}
+	}
+	return !f.shares(base.root)
+}
+
+// files looks for stores that are no files.
+type files struct {
+	// served are the types of backends that a server of their own has.
+	served map[string]bool
+	in     *intent.Intent
+}
+
+func (f *files) shares(root *yaml.Node) bool {
+	for _, section := range yamlnode.Keys(root) {
+		value := yamlnode.Get(root, section)
+		if section == "providers" {
+			if f.sharesProvider(value) {
+				return true
+			}
+		} else if f.holds(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *files) sharesProvider(providers *yaml.Node) bool {
+	for _, api := range yamlnode.Keys(providers) {
+		for _, item := range yamlnode.Items(yamlnode.Get(providers, api)) {
+			if !f.enabled(item) {
+				continue
+			}
+			remote := strings.HasPrefix(yamlnode.Text(item, "provider_type"), "remote::")
+			if remote && slices.Contains(keepers, api) || f.holds(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enabled says that a provider may exist: its condition holds, or nobody knows.
+func (f *files) enabled(item *yaml.Node) bool {
+	id, condition := resolveID(yamlnode.Text(item, "provider_id"))
+	if id == "" || id == disabledID {
+		return false
+	}
+	return condition == "" || f.in.MoreVariables || slices.Contains(f.in.Variables, condition) ||
+		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == condition })
+}
+
+// holds says that a store that is no file is at a place or below it.
+func (f *files) holds(node *yaml.Node) bool {
+	if node == nil {
+		return false
+	}
+	if node.Kind == yaml.MappingNode {
+		if kind := yamlnode.Text(node, "type"); f.served[kind] || strings.Contains(kind, "${env.") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(node.Content, f.holds)
+}

@@ -1,0 +1,136 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PreflightState is how it stands with a pod in which a change is tried.
+type PreflightState string
+
+const (
+	// PreflightGoesOn: nothing can be said yet.
+	PreflightGoesOn PreflightState = "GoesOn"
+	// PreflightReady: every container is.
+	PreflightReady PreflightState = "Ready"
+	// PreflightHindered: the kubelet tries again and again to start a container, and may succeed.
+	PreflightHindered PreflightState = "Hindered"
+	// PreflightCrashed: a container ended, or was not ready when the deadline passed. The same would happen again.
+	PreflightCrashed PreflightState = "Crashed"
+	// PreflightLost: the pod ended for a reason that is not in it, so that another may do better.
+	PreflightLost PreflightState = "Lost"
+	// PreflightUnplaced: no node has room for the pod.
+	PreflightUnplaced PreflightState = "Unplaced"
+)
+
+const (
+	// preflightPlacing is how long a scheduler may look for a node. Who has the nodes that the stack needs and no more
+	// shall not wait for an autoscaler that would bring one for a moment.
+	preflightPlacing = time.Minute
+	// preflightSilence is how long after its deadline a kubelet may leave a pod as it is.
+	preflightSilence = 2 * time.Minute
+)
+
+// Preflight is the verdict on a pod in which a change is tried.
+type Preflight struct {
+	State PreflightState
+	// Message is why it is not ready; empty where nothing is wrong. It holds nothing that a server printed.
+	Message string
+	// Until is when the verdict may change although nothing happens; zero: never.
+	Until time.Time
+}
+
+// JudgePreflight looks at a pod that runs once, its restart policy being Never. deadline is that of the pod.
+func JudgePreflight(pod *corev1.Pod, deadline time.Duration, now time.Time) Preflight {
+	switch {
+	case holds(pod, corev1.ContainersReady):
+		return Preflight{State: PreflightReady}
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == deadlineReason:
+		return late(pod, deadline)
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, its node was shut down …
+		return Preflight{State: PreflightLost, Message: podTrouble(pod, false).message}
+	}
+	if ended := firstEnd(pod); ended != "" {
+		return Preflight{State: PreflightCrashed, Message: ended}
+	}
+	end := StartOf(pod).Add(deadline + preflightSilence)
+	if now.After(end) {
+		return late(pod, deadline)
+	}
+	if pod.Spec.NodeName == "" {
+		return unplaced(pod, now)
+	}
+	verdict := Preflight{State: PreflightGoesOn, Until: end}
+	if found := podTrouble(pod, false); found.fatal {
+		verdict.State, verdict.Message = PreflightHindered, found.message
+	}
+	return verdict
+}
+
+// StartOf is when a kubelet took a pod, from where its deadline counts; before that, when it was made.
+func StartOf(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// deadlineReason is the kubelet's for a pod that was active for too long.
+const deadlineReason = "DeadlineExceeded"
+
+func holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == kind && c.Status == corev1.ConditionTrue
+	})
+}
+
+// firstEnd says how the first container that ended did, those before the server apart that ended well.
+func firstEnd(pod *corev1.Pod) string {
+	initial := len(pod.Status.InitContainerStatuses)
+	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if ended := container.State.Terminated; ended != nil && (ended.ExitCode != 0 || i >= initial) {
+			return crashed(container.Name, ended, fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name))
+		}
+	}
+	return ""
+}
+
+// late is the verdict on a pod whose deadline passed: on one that was never started by the words of what hindered it,
+// on one that was by that.
+func late(pod *corev1.Pod, deadline time.Duration) Preflight {
+	for _, container := range pod.Status.ContainerStatuses {
+		if ended := container.State.Terminated; container.State.Running != nil || ended != nil && !ended.StartedAt.IsZero() {
+			return Preflight{State: PreflightCrashed, Message: fmt.Sprintf(
+				"container %q was not ready after %s; see kubectl logs %s -c %s", container.Name, minutes(deadline), pod.Name, container.Name)}
+		}
+	}
+	message := fmt.Sprintf("pod %q was not started within %s; see kubectl describe pod %s", pod.Name, minutes(deadline), pod.Name)
+	if found := podTrouble(pod, false); found.fatal {
+		message = found.message
+	}
+	return Preflight{State: PreflightLost, Message: message}
+}
+
+func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
+
+// unplaced waits for a node for a while, from when the scheduler first found none.
+func unplaced(pod *corev1.Pod, now time.Time) Preflight {
+	since := pod.CreationTimestamp.Time
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && !condition.LastTransitionTime.IsZero() {
+			since = condition.LastTransitionTime.Time
+		}
+	}
+	verdict := Preflight{State: PreflightGoesOn, Until: since.Add(preflightPlacing), Message: podTrouble(pod, false).message}
+	if now.Before(verdict.Until) {
+		return verdict
+	}
+	verdict.State, verdict.Until = PreflightUnplaced, time.Time{}
+	if verdict.Message == "" {
+		verdict.Message = fmt.Sprintf("pod %q was not given a node", pod.Name)
+	}
+	return verdict
+}
