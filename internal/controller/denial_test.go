@@ -173,7 +173,7 @@ func TestDenialOfAChange(t *testing.T) {
 				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`,
 		},
 		{
-			"a full quota", `{distribution: {name: starter}, workload: {workers: 2, storage: {size: 1Gi}}}`,
+			"a full quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
 			func(t *testing.T, b *bench) func() { return b.fill(t, corev1.ResourcePersistentVolumeClaims) },
 			`apply PersistentVolumeClaim "my-pvc": persistentvolumeclaims "my-pvc" is forbidden: exceeded quota: full, requested: ` +
 				`persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1`,

@@ -185,6 +185,10 @@ func TestSecretOfARunningStack(t *testing.T) {
 	if err := b.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
+	b.removes(t)
+	pod := b.try(t, nil) // another value may not do, too
+	b.place(t, pod)
+	b.kubelet(t, pod, isReady())
 	eventually(t, func() error {
 		b.get(t, "my", after)
 		if after.Spec.Template.Annotations[names.AnnotationInputs] == before.Spec.Template.Annotations[names.AnnotationInputs] {
