@@ -26,7 +26,7 @@ RACE_ROOMS := internal/apply internal/certs internal/cli internal/controller int
 RACE := $(patsubst %,./%/...,$(wildcard $(RACE_ROOMS)))
 
 # Modules with tests of their own, beside the product's.
-TEST_MODULES := test/cluster
+TEST_MODULES := test/cluster test/chart
 
 # Least statement coverage of the pure rooms together, in percent.
 MIN_COVERAGE ?= 80
@@ -69,7 +69,7 @@ clean: ## Remove what the targets built in this work tree
 ##@ Tests
 
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum ## Run every test on a real API server, with coverage of the pure packages
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; \
 	MODULES="$(wildcard $(TEST_MODULES))" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
@@ -133,7 +133,7 @@ verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting 
 	@hack/verify
 
 .PHONY: generate
-generate: generate-api generate-rbac generate-docs generate-manifests ## Write every generated file anew
+generate: generate-api generate-rbac generate-docs generate-manifests generate-chart ## Write every generated file anew
 
 # The definition has v1alpha2 only, until a webhook converts: see docs/v1alpha1.md.
 .PHONY: generate-api
@@ -162,6 +162,10 @@ generate-manifests: $(BIN)/kustomize generate-api generate-rbac
 		$(BIN)/kustomize build config/default >dist/install.yaml; \
 		for overlay in $(notdir $(wildcard config/overlays/*)); do \
 			$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done; fi
+
+.PHONY: generate-chart
+generate-chart: generate-api generate-rbac
+	@$(GO) run ./hack/chart charts/llama-stack-k8s-operator/files
 
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]
@@ -208,6 +212,12 @@ TOOLS := $(patsubst TOOL_%,%,$(filter-out TOOL_golangci-lint,$(filter TOOL_%,$(.
 $(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: tools/go.mod tools/go.sum
 	@echo "tool $*"
 	@GOBIN=$(abspath $(BIN)) $(GO) install -C tools -trimpath $(TOOL_$*)
+	@touch $@
+
+# Beside the tests of the chart, which are made with its packages.
+$(BIN)/helm: test/chart/go.mod test/chart/go.sum
+	@echo "tool helm"
+	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
 	@touch $@
 
 $(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum

@@ -22,8 +22,10 @@ const elsewhere = "elsewhere"
 
 // form is a way to install the operator.
 type form struct {
-	name     string
+	name string
+	// manifest is applied; empty: the chart is installed, and upgraded to the values.
 	manifest string
+	values   []string
 	// namespace is that of the stack.
 	namespace string
 	openShift bool
@@ -35,6 +37,7 @@ var forms = []form{
 	{name: "install", manifest: "dist/install.yaml", namespace: "anywhere"},
 	{name: "openshift", manifest: "dist/install-openshift.yaml", namespace: "project", openShift: true},
 	{name: "namespaced", manifest: "dist/install-namespaced.yaml", namespace: "llama-stack", rolesOnly: true},
+	{name: "chart", values: []string{"watchNamespaces={team}", "replicas=2", "podDisruptionBudget.enabled=true", "networkPolicy.enabled=true"}, namespace: "team", rolesOnly: true},
 }
 
 func TestInstalled(t *testing.T) {
@@ -53,7 +56,11 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 		c.kubectl(t, "wait", "--for=condition=Established", "--filename="+definitions)
 		defer c.kubectl(t, "delete", "--filename="+definitions)
 	}
-	c.kubectl(t, "apply", "--filename="+f.manifest)
+	if f.manifest == "" {
+		c.installChart(t, f.values)
+	} else {
+		c.kubectl(t, "apply", "--filename="+f.manifest)
+	}
 	c.kubectl(t, "wait", "--for=condition=Established", "crd/llamastackdistributions.llamastack.io")
 	c.expectAdmitted(t)
 
@@ -79,8 +86,12 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	if f.rolesOnly {
 		expectOnlyIn(t, calls, f.namespace, operator.namespace)
 	}
-	c.kubectl(t, "delete", "--timeout=60s", "--filename="+f.manifest)
-	c.expectGone(t, f.manifest)
+	if f.manifest == "" {
+		c.uninstallChart(t, f.namespace)
+	} else {
+		c.kubectl(t, "delete", "--timeout=60s", "--filename="+f.manifest)
+		c.expectGone(t, f.manifest)
+	}
 }
 
 // expectAdmitted waits for the pod of the operator, which the namespace's Pod Security level has to admit.

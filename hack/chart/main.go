@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	definition = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
+	policies   = "config/policy/"
+	roles      = "config/rbac/"
+	prefix     = "llama-stack-k8s-operator-"
+)
+
+// part is what the chart takes of an object.
+type part struct {
+	source string // a file of manifests
+	name   string // of the object in it
+	key    string // what of the object: spec or rules
+	file   string // of the chart
+}
+
+var parts = []part{
+	{definition, "llamastackdistributions.llamastack.io", "spec", "customresourcedefinition.yaml"},
+	{policies + "validatingadmissionpolicy.yaml", "llamastackdistributions.llamastack.io", "spec", "validatingadmissionpolicy.yaml"},
+	{policies + "validatingadmissionpolicybinding.yaml", "llamastackdistributions.llamastack.io", "spec", "validatingadmissionpolicybinding.yaml"},
+	{roles + "role.yaml", prefix + "manager-role", "rules", "manager-role.yaml"},
+	{roles + "namespaced/role.yaml", prefix + "manager-role", "rules", "manager-role-namespaced.yaml"},
+	{roles + "operator_role.yaml", prefix + "leader-election-role", "rules", "leader-election-role.yaml"},
+	{roles + "metrics_role.yaml", prefix + "metrics-auth-role", "rules", "metrics-auth-role.yaml"},
+	{roles + "metrics_role.yaml", prefix + "metrics-reader", "rules", "metrics-reader.yaml"},
+	{roles + "user_roles.yaml", prefix + "llsd-editor-role", "rules", "llsd-editor-role.yaml"},
+	{roles + "user_roles.yaml", prefix + "llsd-viewer-role", "rules", "llsd-viewer-role.yaml"},
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: chart FOLDER")
+		os.Exit(2)
+	}
+	for _, each := range parts {
+		if err := write(each, os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, "chart:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func write(p part, folder string) error {
+	data, err := os.ReadFile(p.source)
+	if err != nil {
+		return fmt.Errorf("read manifest: %w", err)
+	}
+	out, err := take(data, p.name, p.key)
+	if err != nil {
+		return fmt.Errorf("take from %s: %w", p.source, err)
+	}
+	out = append(fmt.Appendf(nil, "# Generated from %s by make generate.\n", p.source), out...)
+	if err := os.WriteFile(filepath.Join(folder, p.file), out, 0o644); err != nil { //nolint:gosec // a file of the repository, for everybody to read
+		return fmt.Errorf("write file of the chart: %w", err)
+	}
+	return nil
+}
+
+// take returns one key of the object of a name: its lines as they are, because to write YAML anew folds text otherwise.
+func take(data []byte, name, key string) ([]byte, error) {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for decoder := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var document yaml.Node
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("no object %q", name)
+		} else if err != nil {
+			return nil, fmt.Errorf("parse manifest: %w", err)
+		}
+		object := document.Content[0]
+		if metadata := value(object, "metadata"); metadata == nil || value(metadata, "name") == nil || value(metadata, "name").Value != name {
+			continue
+		}
+		first := line(object, key)
+		if first == 0 {
+			return nil, fmt.Errorf("object %q has no %s", name, key)
+		}
+		last := first
+		for last < len(lines) && belongs(lines[last]) {
+			last++
+		}
+		return bytes.Join(lines[first-1:last], nil), nil
+	}
+}
+
+// belongs says that a line is a part of the key above it: it is indented, an entry of a list, or empty.
+func belongs(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(" ")) || bytes.HasPrefix(line, []byte("- ")) || bytes.Equal(line, []byte("\n"))
+}
+
+// line is the number of the line that a key of a mapping is in, 0 when it is not there.
+func line(mapping *yaml.Node, key string) int {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i].Line
+		}
+	}
+	return 0
+}
+
+func value(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package chart
+
+import (
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/lint"
+	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files with what the tests produce")
+
+const (
+	root      = "../.."
+	folder    = root + "/charts/llama-stack-k8s-operator"
+	release   = "llama-stack-k8s-operator"
+	namespace = "llama-stack-k8s-operator-system"
+)
+
+// copied are the templates whose content is that of config/, to be compared with it and not kept once more.
+var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
+
+// render gives what each template makes of values, but for those that make nothing.
+func render(t *testing.T, values map[string]any) (map[string]string, error) {
+	t.Helper()
+	chart, err := loader.Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := common.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
+	complete, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := engine.Render(chart, complete)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]string{}
+	for path, text := range texts {
+		if text = strings.TrimSpace(text); text != "" && !strings.HasSuffix(path, ".tpl") {
+			made[filepath.Base(path)] = text + "\n"
+		}
+	}
+	return made, nil
+}
+
+func readValues(t *testing.T, text string) map[string]any {
+	t.Helper()
+	values := map[string]any{}
+	if err := yaml.UnmarshalStrict([]byte(text), &values); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// cases are the folders of testdata/render.
+func cases(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("testdata/render/*/values.yaml")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("found %d cases, error %v", len(found), err)
+	}
+	for i := range found {
+		found[i] = filepath.Dir(found[i])
+	}
+	return found
+}
+
+func TestRender(t *testing.T) {
+	for _, path := range cases(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			made, err := render(t, readValues(t, readFile(t, filepath.Join(path, "values.yaml"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range copied {
+				delete(made, name)
+			}
+			want := filepath.Join(path, "want")
+			if *update {
+				write(t, want, made)
+			}
+			if diff := cmp.Diff(read(t, want), made); diff != "" {
+				t.Errorf("run with -update after a look at the difference (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func read(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files[entry.Name()] = readFile(t, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("run with -update: %v", err)
+	}
+	return files
+}
+
+func write(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What `helm lint` says of the chart with every case's values; an icon is all that it may miss.
+func TestLint(t *testing.T) {
+	for _, path := range cases(t) {
+		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
+		for _, message := range lint.RunAll(folder, values, namespace).Messages {
+			if message.Severity > support.InfoSev {
+				t.Errorf("%s: %v", filepath.Base(path), message)
+			}
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, test := range []struct {
+		name, values string
+		want         []string
+	}{
+		{"a key that nobody reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
+		{"a key in a section", "image: {name: x}", []string{"at '/image'", "additional properties 'name' not allowed"}},
+		{"a type", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
+		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},
+		{"text for a list", "watchNamespaces: team-a", []string{"at '/watchNamespaces'", "got string, want array"}},
+		{"a namespace that is none", "watchNamespaces: [Team A]", []string{"at '/watchNamespaces/0'", "'Team A' does not match pattern"}},
+		{"a digest without its kind", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
+		{"a pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
+		{"a duration without unit", "leaderElection: {leaseDuration: '15'}", []string{"at '/leaderElection/leaseDuration'", "does not match pattern"}},
+		{"an argument that is none", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
+		{"a key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
+		{"the ConfigMap's text", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},
+		{"several that work at once", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would all work at once; set leaderElection.enabled to true"}},
+		{"a monitor of nothing", "{watchNamespaces: [a], metrics: {serviceMonitor: {enabled: true}}}", []string{"metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true"}},
+		{"two budgets", "podDisruptionBudget: {enabled: true, maxUnavailable: 1}", []string{"podDisruptionBudget: minAvailable and maxUnavailable exclude each other"}},
+		{"data of no ConfigMap", "operatorConfig: {create: false, data: {ingress: {domain: x}}}", []string{"operatorConfig.data: has no effect while operatorConfig.create is false"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := render(t, readValues(t, test.values))
+			if err == nil {
+				t.Fatal("it is taken")
+			}
+			for _, part := range test.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%v\nwithout %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+// objects reads what a template made, by kind.
+func objects(t *testing.T, text string) map[string]map[string]any {
+	t.Helper()
+	found := map[string]map[string]any{}
+	for document := range strings.SplitSeq(text, "\n---\n") {
+		object := map[string]any{}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		found[object["kind"].(string)] = object
+	}
+	return found
+}
+
+// The definition and the policy are those that everybody else installs.
+func TestDefinitionAndPolicy(t *testing.T) {
+	made, err := render(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ template, kind, source string }{
+		{"customresourcedefinition.yaml", "CustomResourceDefinition", "config/crd/bases/llamastack.io_llamastackdistributions.yaml"},
+		{"policy.yaml", "ValidatingAdmissionPolicy", "config/policy/validatingadmissionpolicy.yaml"},
+		{"policy.yaml", "ValidatingAdmissionPolicyBinding", "config/policy/validatingadmissionpolicybinding.yaml"},
+	} {
+		want := objects(t, readFile(t, filepath.Join(root, test.source)))[test.kind]
+		got := objects(t, made[test.template])[test.kind]
+		for _, object := range []map[string]any{want, got} {
+			object["metadata"] = object["metadata"].(map[string]any)["name"]
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) < 3 {
+			t.Errorf("%s (-%s +chart):\n%s", test.kind, test.source, diff)
+		}
+	}
+}
+
+// Helm deletes what it installed, and with a definition all that was defined by it: unless it is told to keep it.
+func TestTheDefinitionIsKept(t *testing.T) {
+	for values, want := range map[string]any{
+		"{}": map[string]any{"helm.sh/resource-policy": "keep"}, "crds: {keep: false}": nil,
+	} {
+		made, err := render(t, readValues(t, values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		definition := objects(t, made["customresourcedefinition.yaml"])["CustomResourceDefinition"]
+		if diff := cmp.Diff(want, definition["metadata"].(map[string]any)["annotations"]); diff != "" {
+			t.Errorf("annotations with %s (-want +got):\n%s", values, diff)
+		}
+	}
+	for _, values := range []string{"crds: {enabled: false}", "policy: {enabled: false}"} {
+		made, err := render(t, readValues(t, values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := slices.DeleteFunc(slices.Clone(copied), func(name string) bool { return made[name] == "" })
+		if len(left) != 1 {
+			t.Errorf("with %s there are still %q of %q", values, left, slices.Sorted(maps.Keys(made)))
+		}
+	}
+}

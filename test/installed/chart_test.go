@@ -1,0 +1,107 @@
+package installed
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	chart   = "charts/llama-stack-k8s-operator"
+	release = "llama-stack-k8s-operator"
+)
+
+// helm runs the one that make builds, in the operator's namespace.
+func (c *cluster) helm(t *testing.T, arguments ...string) string {
+	t.Helper()
+	program := filepath.Join(testutil.Root(), ".cache", "bin", "helm")
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("there is no helm: run these tests with `make test`, or `make .cache/bin/helm` first: %v", err)
+	}
+	return run(t, testutil.Root(), program, append(arguments, "--kubeconfig="+c.kubeconfig, "--namespace="+names.OperatorNamespace)...)
+}
+
+// installChart installs an older chart as it comes, and upgrades it to this one with the values: the definition becomes the
+// newer one, and what the values do without goes away.
+func (c *cluster) installChart(t *testing.T, values []string) {
+	t.Helper()
+	c.makeNamespace(t, names.OperatorNamespace)
+	c.kubectl(t, "label", "namespace", names.OperatorNamespace, "pod-security.kubernetes.io/enforce=restricted")
+	c.helm(t, "install", release, olderChart(t))
+	rights := []string{"clusterrole/llama-stack-k8s-operator-manager-role", "clusterrolebinding/llama-stack-k8s-operator-manager-rolebinding"}
+	c.kubectl(t, append([]string{"get"}, rights...)...)
+	c.expectShortName(t, "older")
+
+	c.helm(t, "upgrade", release, chart, "--set="+strings.Join(values, ","))
+	c.expectShortName(t, "llsd")
+	if left := c.kubectl(t, append([]string{"get", "--ignore-not-found", "--output=name"}, rights...)...); left != "" {
+		t.Errorf("rights that an upgrade should have taken back: %s", left)
+	}
+}
+
+// olderChart is the chart with another definition.
+func olderChart(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(testutil.Root(), chart))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "files", "customresourcedefinition.yaml")
+	definition, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.Replace(string(definition), "\n    - llsd\n", "\n    - older\n", 1)
+	if older == string(definition) {
+		t.Fatal("the definition has no short name llsd to be changed")
+	}
+	if err := os.WriteFile(file, []byte(older), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func (c *cluster) expectShortName(t *testing.T, want string) {
+	t.Helper()
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "llamastackdistributions.llamastack.io"}, definition); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{want}, definition.Spec.Names.ShortNames); diff != "" {
+		t.Errorf("short names of the definition (-want +got):\n%s", diff)
+	}
+}
+
+// uninstallChart takes the release away, which leaves the definition and the stacks, and takes them up again with the next.
+func (c *cluster) uninstallChart(t *testing.T, namespace string) {
+	t.Helper()
+	c.helm(t, "uninstall", release)
+	stack := &unstructured.Unstructured{}
+	stack.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"))
+	key := client.ObjectKey{Namespace: namespace, Name: "stack"}
+	if err := c.Get(t.Context(), key, stack); err != nil {
+		t.Fatalf("the stack has to outlive the release: %v", err)
+	}
+	left := c.kubectl(t, "get", "deployments,serviceaccounts,services,configmaps,roles,rolebindings,poddisruptionbudgets,networkpolicies",
+		"--namespace="+names.OperatorNamespace, "--selector=app.kubernetes.io/managed-by=Helm", "--output=name")
+	if left != "" {
+		t.Errorf("uninstalling left in the operator's namespace: %s", left)
+	}
+	c.helm(t, "install", release, chart)
+	uid := stack.GetUID()
+	if err := c.Get(t.Context(), key, stack); err != nil || stack.GetUID() != uid {
+		t.Errorf("the stack is another one after a new installation (error %v)", err)
+	}
+	c.helm(t, "uninstall", release)
+	c.kubectl(t, "delete", "crd/llamastackdistributions.llamastack.io", "--timeout=60s")
+}
