@@ -140,8 +140,15 @@ func TestDenials(t *testing.T) {
 			if ready.Message != condition.Message {
 				t.Errorf("Ready says %q", ready.Message)
 			}
+			stack := &v1alpha2.LlamaStackDistribution{}
+			if b.get(t, "my", stack); stack.Status.ServiceURL != "" {
+				t.Errorf("service URL %q without a Service", stack.Status.ServiceURL)
+			}
 			allow()
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+			if b.get(t, "my", stack); stack.Status.ServiceURL == "" {
+				t.Error("no service URL")
+			}
 		})
 	}
 }

@@ -200,17 +200,28 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	}
 	operator.stop(t)
 
-	// Without the base the image is read again: the one that runs, wherever its tag went.
+	// Without the base and the registry the pods keep what they have.
 	base := configMap(baseOf(t, before), "", "")
 	base.Namespace = b.namespace
 	if err := b.Delete(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
+	operator = b.start(t, "labels-down")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable)
+	b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale)
+	b.settled(t, "labels-down")
+	after := &appsv1.Deployment{}
+	b.get(t, "my", after)
+	if before.ResourceVersion != after.ResourceVersion {
+		t.Error("the Deployment was written to")
+	}
+	operator.stop(t)
+
+	// The image is read again: the one that runs, wherever its tag went.
 	r.down.Store(false)
 	r.push(t, "team/starter:0.7.1", map[string]string{labelConfig: "bm90aGluZw==", labelRelease: "9.0"})
 	b.start(t, "labels-3")
 	eventually(t, func() error { return b.Get(t.Context(), b.key(base.Name), &corev1.ConfigMap{}) })
-	after := &appsv1.Deployment{}
 	b.get(t, "my", after)
 	if diff := cmp.Diff(before.Spec.Template, after.Spec.Template); diff != "" {
 		t.Errorf("the template changed (-before +after):\n%s", diff)
