@@ -30,7 +30,7 @@ func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
 	}
 	return New(v1.Config{
 		Entrypoint: []string{"/manager"}, User: nonroot.id(), WorkingDir: "/",
-		Env:    []string{"PATH=/"},
+		Env: []string{"PATH=/"},
 		Labels: map[string]string{
 			"org.opencontainers.image.title":   "llama-stack-k8s-operator",
 			"org.opencontainers.image.version": version,
