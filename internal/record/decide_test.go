@@ -23,6 +23,9 @@ type step struct {
 	rollouts int
 	// image and habit of the pods, checked when given.
 	image, habit string
+	// adopts says that the same is rendered anew by a newer operator: pods are rolled, and nothing that they are made of
+	// changed.
+	adopts bool
 	// message is a part of the decision's.
 	message string
 }
@@ -118,7 +121,7 @@ func TestDecide(t *testing.T) {
 			{stack: one, want: record.Changed, rollouts: 1},
 			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Unchanged, rollouts: 2},
 			{stack: upgraded, want: record.KeepTemplate, rollouts: 2, habit: "old"},
-			{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: record.Changed, rollouts: 4, habit: "new"},
+			{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: record.Changed, adopts: true, rollouts: 4, habit: "new"},
 			{stack: upgraded, want: record.Unchanged, rollouts: 4},
 		},
 		"a downgrade goes back to what runs": {
@@ -138,7 +141,7 @@ func TestDecide(t *testing.T) {
 		},
 		"an older operator's template is adopted by a restart": {
 			{happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1},
-			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Changed, rollouts: 3, habit: "old"},
+			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Changed, adopts: true, rollouts: 3, habit: "old"},
 		},
 		"a rollback is respected until the spec changes": {
 			{stack: one, want: record.Changed, rollouts: 1},
@@ -310,7 +313,11 @@ func play(t *testing.T, steps []step) {
 		if step.happens != nil {
 			step.happens(w)
 		}
+		before := w.rollouts
 		decision := w.reconcile(step.stack)
+		if rolled := w.rollouts > before; before > 0 && decision.Replaces != (rolled && step.want == record.Changed && !step.adopts) {
+			t.Errorf("step %d: the decision replaces pods: %t; it rolled them: %t", i, decision.Replaces, rolled)
+		}
 		if decision.Outcome != step.want {
 			t.Fatalf("step %d: outcome %s (%s), want %s", i, decision.Outcome, decision.Message, step.want)
 		}

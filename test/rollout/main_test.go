@@ -130,6 +130,10 @@ func (c *cluster) runKubelet(t *testing.T) {
 
 func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	container := corev1.ContainerStatus{Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image}
+	if pod.Annotations[healthAnnotation] == ill && pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+		container.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 7}
+		return corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{container}}
+	}
 	if pod.Annotations[healthAnnotation] == ill {
 		container.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
 		container.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 7}
@@ -137,9 +141,16 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 		return corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{container}}
 	}
 	container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{}
+	ready := corev1.ConditionTrue
+	if len(pod.Spec.ReadinessGates) > 0 { // nobody opens one
+		ready = corev1.ConditionFalse
+	}
 	return corev1.PodStatus{
 		Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{container},
-		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}},
+		Conditions: []corev1.PodCondition{
+			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()},
+			{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Now()},
+		},
 	}
 }
 

@@ -25,6 +25,7 @@ func TestRollOuts(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *bench){
 		"a change whose pods do not become ready": testFailingChange,
+		"a change that is tried first":            testTriedChange,
 		"scaled to zero and back":                 testScaling,
 		"an autoscaler's replicas":                testAutoscaler,
 		"deleted":                                 testDeletion,
@@ -110,6 +111,55 @@ func testFailingChange(t *testing.T, b *bench) {
 	b.get(t, "my", stack)
 	if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
 		t.Errorf("still degraded: %+v", stack.Status.Conditions)
+	}
+}
+
+// Where the old pod ends before the new one starts, a change that does not start
+// ends none; one that does goes through, and a deleted stack leaves no try behind.
+func testTriedChange(t *testing.T, b *bench) {
+	filed := func(model, health string) string {
+		return strings.Replace(configured(model, health), "workload: {", "workload: {storage: {size: 1Gi}, ", 1)
+	}
+	tries := func() int {
+		t.Helper()
+		var pods corev1.PodList
+		if err := b.List(t.Context(), &pods, client.InNamespace(b.namespace), client.MatchingLabels(names.PreflightSelector("my"))); err != nil {
+			t.Fatal(err)
+		}
+		return len(pods.Items)
+	}
+	b.apply(t, "my", filed("one", "well"))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	before, _ := b.pods(t, "my")
+
+	b.apply(t, "my", filed("two", ill))
+	failed := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed)
+	if !strings.Contains(failed.Message, `container "llama-stack" crashed with exit code 7`) {
+		t.Errorf("message %q", failed.Message)
+	}
+	if serving, others := b.pods(t, "my"); !slices.Equal(serving, before) || len(others) > 0 {
+		t.Errorf("pods %v serve and %v do not, want %v", serving, others, before)
+	}
+
+	b.apply(t, "my", filed("three", "well"))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.serves(t, "my", 1)
+	if serving, _ := b.pods(t, "my"); slices.Equal(serving, before) {
+		t.Errorf("the change is not in force: pods %v serve", serving)
+	}
+	eventually(t, func() error {
+		if n := tries(); n > 0 {
+			return fmt.Errorf("%d pods are left", n)
+		}
+		return nil
+	})
+
+	b.apply(t, "my", filed("four", ill))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonPreflightFailed)
+	b.kubectl(t, "delete", "llsd", "my", "--timeout=30s")
+	b.remains(t, "my")
+	if n := tries(); n > 0 {
+		t.Errorf("%d pods outlive their stack", n)
 	}
 }
 
