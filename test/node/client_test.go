@@ -1,0 +1,155 @@
+//go:build node
+
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// programPod is a pod of the stand-in's image that runs one of its commands, with what a restricted namespace asks for.
+const programPod = `
+apiVersion: v1
+kind: Pod
+metadata: {name: %[1]s, labels: {app: %[1]s}}
+spec:
+  terminationGracePeriodSeconds: 1
+  automountServiceAccountToken: false
+  securityContext: {runAsNonRoot: true, runAsUser: 1001, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: main
+    image: %[2]s
+    command: [/standin, %[3]s]
+    env: [%[4]s]
+    resources: {requests: {cpu: 10m, memory: 16Mi}}
+    readinessProbe: %[5]s
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+`
+
+// client is a pod that asks, as a user's program would.
+type clientPod struct {
+	*scenario
+	name string
+}
+
+func (s *scenario) client() clientPod {
+	s.t.Helper()
+	s.apply(fmt.Sprintf(programPod, "client", standIn(defaultRelease), "idle", "", "null"))
+	s.kubectl("wait", "--for=condition=Ready", "pod/client", "--timeout=180s")
+	return clientPod{s, "client"}
+}
+
+const modelService = `
+---
+apiVersion: v1
+kind: Service
+metadata: {name: %[1]s}
+spec: {selector: {app: %[1]s}, ports: [{port: 8000}]}
+`
+
+// models starts a model server that demands a token, at http://<name>:8000.
+func (s *scenario) models(name, token string) {
+	s.t.Helper()
+	const probe = "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}"
+	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}", token)
+	s.apply(fmt.Sprintf(programPod, name, standIn(defaultRelease), "vllm", environment, probe) + fmt.Sprintf(modelService, name))
+	s.kubectl("wait", "--for=condition=Ready", "pod/"+name, "--timeout=180s")
+}
+
+// service is where a stack is reached inside the cluster.
+func (s *scenario) service(stack string) string {
+	return fmt.Sprintf("http://%s.%s.svc:8321", names.Service(stack), s.namespace)
+}
+
+// standin runs a command of the client's image in its pod.
+func (c clientPod) standin(arguments ...string) (string, error) {
+	return kubectl(c.t.Context(), nil, append([]string{"exec", "--namespace=" + c.namespace, c.name, "--", "/standin"}, arguments...)...)
+}
+
+// ask gets a path of a server and decodes the answer.
+func (c clientPod) ask(url string, into any) error {
+	text, err := c.standin("get", url)
+	if err != nil {
+		return err
+	}
+	return decode(url, text, into)
+}
+
+func decode(url, text string, into any) error {
+	body, found := strings.CutPrefix(text, "200\n")
+	if !found {
+		return fmt.Errorf("%s answers %s", url, text)
+	}
+	if err := json.Unmarshal([]byte(body), into); err != nil {
+		return fmt.Errorf("read answer of %s: %w", url, err)
+	}
+	return nil
+}
+
+// listed is what a path lists, each entry by one of its keys: those that are asked for, the others as "".
+func (c clientPod) listed(url string, keys ...string) (map[string]map[string]any, error) {
+	var answer struct {
+		Data []map[string]any `json:"data"`
+	}
+	if err := c.ask(url, &answer); err != nil {
+		return nil, err
+	}
+	entries := map[string]map[string]any{}
+	for _, entry := range answer.Data {
+		for _, key := range keys {
+			if id, ok := entry[key].(string); ok {
+				entries[id] = entry
+				break
+			}
+		}
+	}
+	return entries, nil
+}
+
+// provider waits until the server has a provider with these settings and gives the whole entry.
+func (c clientPod) provider(url, id string, settings map[string]any) {
+	c.t.Helper()
+	c.eventually(func() error {
+		providers, err := c.listed(url+"/v1/providers", "provider_id")
+		if err != nil {
+			return err
+		}
+		got, _ := providers[id]["config"].(map[string]any)
+		if diff := cmp.Diff(settings, got); providers[id] == nil || diff != "" {
+			return fmt.Errorf("provider %q of %d: settings (-want +got):\n%s", id, len(providers), diff)
+		}
+		return nil
+	})
+}
+
+const question = `{"model": %q, "messages": [{"role": "user", "content": "hello"}]}`
+
+// chat waits until a model answers through the stack.
+func (c clientPod) chat(url, model string) {
+	c.t.Helper()
+	c.eventually(func() error {
+		var answer struct {
+			Choices []struct {
+				Message struct {
+					Content string `json:"content"`
+				} `json:"message"`
+			} `json:"choices"`
+		}
+		text, err := c.standin("post", "-timeout=30s", url+"/v1/chat/completions", fmt.Sprintf(question, model))
+		if err == nil {
+			err = decode(url, text, &answer)
+		}
+		if err != nil {
+			return err
+		}
+		if len(answer.Choices) != 1 || answer.Choices[0].Message.Content != "hello from the model" {
+			return fmt.Errorf("the model says %s", text)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,208 @@
+//go:build node
+
+package node
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
+)
+
+const (
+	// registryVariable names the registry as the nodes know it, pushVariable as this machine does where that differs.
+	registryVariable = "CLUSTER_REGISTRY"
+	pushVariable     = "CLUSTER_REGISTRY_PUSH"
+	// operatorReplicas work for one another.
+	operatorReplicas = 2
+	// defaultRelease is what the operator takes for a distribution's name alone.
+	defaultRelease = "0.7.1"
+)
+
+// operatorDeployment is the one of the manifest.
+const operatorDeployment = names.OperatorServiceAccount
+
+// The cluster that all scenarios share.
+var (
+	cluster  client.Client
+	registry string
+)
+
+func TestMain(m *testing.M) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code, err := run(ctx, m)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// run installs the operator, runs the tests, and takes it away again.
+func run(ctx context.Context, m *testing.M) (int, error) {
+	if registry = os.Getenv(registryVariable); registry == "" {
+		return 1, fmt.Errorf("%s is not set: run these tests with `make test-node`", registryVariable)
+	}
+	if err := connect(); err != nil {
+		return 1, err
+	}
+	err := cluster.Get(ctx, client.ObjectKey{Name: names.OperatorNamespace}, &corev1.Namespace{})
+	if err == nil {
+		return 1, fmt.Errorf("namespace %q exists: these tests install the operator and take it away again; use another cluster", names.OperatorNamespace)
+	}
+	if !apierrors.IsNotFound(err) {
+		return 1, fmt.Errorf("look for an operator: %w", err)
+	}
+	if err := publish(ctx, "operator", "standin@"+defaultRelease, "standin@0.6.1"); err != nil {
+		return 1, err
+	}
+	manifest, err := operatorManifest()
+	if err != nil {
+		return 1, err
+	}
+	if err := install(ctx, manifest); err != nil {
+		return 1, errors.Join(err, uninstall(manifest))
+	}
+	code := m.Run()
+	return code, uninstall(manifest)
+}
+
+func connect() error {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		return fmt.Errorf("read $KUBECONFIG: %w", err)
+	}
+	config.QPS = -1
+	types, err := testutil.NewScheme()
+	if err != nil {
+		return err
+	}
+	if cluster, err = client.New(config, client.Options{Scheme: types}); err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	return nil
+}
+
+// publish builds images and pushes them to where the nodes find them.
+func publish(ctx context.Context, wanted ...string) error {
+	published, err := image.Publish(ctx, cmp.Or(os.Getenv(pushVariable), registry), "test", wanted...)
+	if err != nil {
+		return err
+	}
+	for _, name := range wanted {
+		fmt.Printf("image %s: %.1f MB, built and pushed in %.1f s\n", name, float64(published[name].Size)/1e6, published[name].Took.Seconds())
+	}
+	return nil
+}
+
+func standIn(release string) string { return registry + "/standin:" + release }
+
+// operatorConfig lets the operator read the registry, and puts the test's images in the place of the catalogue's.
+func operatorConfig() (*unstructured.Unstructured, error) {
+	object := map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": names.OperatorConfigMap, "namespace": names.OperatorNamespace},
+		"data": map[string]any{
+			"registries": fmt.Sprintf("insecure: [%q]\n", registry),
+			"image-overrides": fmt.Sprintf("starter: %s\nstarter@0.6: %s\nstarter@%s: %s\n",
+				standIn(defaultRelease), standIn("0.6.1"), realRelease, registry+"/llama-stack:"+realRelease),
+		},
+	}
+	return &unstructured.Unstructured{Object: object}, nil
+}
+
+// operatorManifest is what users install, but for the image and the number of replicas.
+func operatorManifest() ([]byte, error) {
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "dist", "install.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	config, err := operatorConfig()
+	if err != nil {
+		return nil, err
+	}
+	var manifest bytes.Buffer
+	for _, object := range append(objects, config) {
+		if object.GetKind() == "Deployment" {
+			if err := adapt(object); err != nil {
+				return nil, err
+			}
+		}
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return nil, fmt.Errorf("write manifest: %w", err)
+		}
+		fmt.Fprintf(&manifest, "---\n%s", text)
+	}
+	return manifest.Bytes(), nil
+}
+
+func adapt(deployment *unstructured.Unstructured) error {
+	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+	if err != nil || len(containers) != 1 {
+		return fmt.Errorf("the operator's Deployment has %d containers (%w)", len(containers), err)
+	}
+	container, _ := containers[0].(map[string]any)
+	container["image"] = registry + "/llama-stack-k8s-operator:test"
+	container["imagePullPolicy"] = "Always"
+	return errors.Join(
+		unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers"),
+		unstructured.SetNestedField(deployment.Object, int64(operatorReplicas), "spec", "replicas"),
+	)
+}
+
+// install applies the manifest as users do, and waits until the operator is there.
+func install(ctx context.Context, manifest []byte) error {
+	started := time.Now()
+	if _, err := kubectl(ctx, manifest, "apply", "--filename=-"); err != nil {
+		return err
+	}
+	if _, err := kubectl(ctx, nil, "rollout", "status", "--namespace="+names.OperatorNamespace,
+		"deployment/"+operatorDeployment, "--timeout=180s"); err != nil {
+		said, _ := kubectl(ctx, nil, "describe", "pods", "--namespace="+names.OperatorNamespace)
+		return errors.Join(err, errors.New(said))
+	}
+	fmt.Printf("the operator was installed in %.1f s\n", time.Since(started).Seconds())
+	return nil
+}
+
+// uninstall takes away what install applied, the stacks that are left with their definition first.
+func uninstall(manifest []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	_, err := kubectl(ctx, manifest, "delete", "--ignore-not-found", "--filename=-", "--timeout=110s")
+	return err
+}
+
+// kubectl runs the one in $PATH and gives what it prints.
+func kubectl(ctx context.Context, input []byte, arguments ...string) (string, error) {
+	command := exec.CommandContext(ctx, "kubectl", arguments...)
+	command.Stdin = bytes.NewReader(input)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
+}

@@ -1,0 +1,205 @@
+//go:build node
+
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// patience is for a busy machine: a stand-in is Ready within seconds on an idle one.
+	patience = 3 * time.Minute
+	poll     = 200 * time.Millisecond
+	// small is what a stand-in asks for: a stack that says nothing asks for a core and a gibibyte.
+	small = `{requests: {cpu: 10m, memory: 16Mi}}`
+)
+
+// scenario is a test's namespace.
+type scenario struct {
+	t         *testing.T
+	namespace string
+}
+
+// newScenario makes a namespace in which every pod has to meet the restricted Pod Security standard, and tells the time
+// that the scenario takes.
+func newScenario(t *testing.T) *scenario {
+	t.Helper()
+	started := time.Now()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "node-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := cluster.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	s := &scenario{t, namespace.Name}
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.explain()
+		}
+		if err := cluster.Delete(context.Background(), namespace); err != nil {
+			t.Error(err)
+		}
+		t.Logf("scenario took %.1f s", time.Since(started).Seconds())
+	})
+	return s
+}
+
+// explain logs what there is, for who reads of a failure.
+func (s *scenario) explain() {
+	for _, arguments := range [][]string{
+		{"get", "llsd,deployments,replicasets,pods,persistentvolumeclaims", "--output=wide"},
+		{"get", "llsd", "--output=jsonpath={range .items[*].status.conditions[*]}{.type}={.status} {.reason}: {.message}{'\\n'}{end}"},
+		{"get", "events", "--sort-by=.lastTimestamp"},
+	} {
+		said, err := kubectl(context.Background(), nil, append(arguments, "--namespace="+s.namespace)...)
+		s.t.Logf("kubectl %s:\n%s%v", strings.Join(arguments, " "), said, err)
+	}
+	said, _ := kubectl(context.Background(), nil, "logs", "--namespace="+names.OperatorNamespace, "--selector=control-plane=controller-manager", "--tail=-1")
+	for line := range strings.Lines(said) {
+		if strings.Contains(line, s.namespace) && strings.Contains(line, "rror") {
+			s.t.Log(line)
+		}
+	}
+}
+
+// kubectl runs in the scenario's namespace.
+func (s *scenario) kubectl(arguments ...string) string {
+	s.t.Helper()
+	said, err := kubectl(s.t.Context(), nil, append([]string{"--namespace=" + s.namespace}, arguments...)...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return said
+}
+
+// apply applies objects as users do.
+func (s *scenario) apply(manifest string) {
+	s.t.Helper()
+	if _, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// refused applies what the API server must not take, and gives its words.
+func (s *scenario) refused(manifest string) string {
+	s.t.Helper()
+	_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-")
+	if err == nil {
+		s.t.Fatalf("accepted:\n%s", manifest)
+	}
+	return err.Error()
+}
+
+// stack is a manifest of a stack with a spec in YAML, indented as it stands.
+func stack(name, spec string) string {
+	indented := strings.ReplaceAll(strings.Trim(spec, "\n"), "\n", "\n  ")
+	return fmt.Sprintf("---\napiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: %s}\nspec:\n  %s\n", name, indented)
+}
+
+// secret is a manifest of a Secret with one key.
+func secret(name, key, value string) string {
+	return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\nmetadata: {name: %s}\nstringData: {%s: %q}\n", name, key, value)
+}
+
+// eventually polls until check is content.
+func (s *scenario) eventually(check func() error) {
+	s.t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(s.t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		s.t.Fatalf("not within %v: %v", patience, last)
+	}
+}
+
+func (s *scenario) get(name string, into client.Object) error {
+	return cluster.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into)
+}
+
+// condition waits until the stack has a condition with this reason, and gives the whole stack.
+func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStackDistribution {
+	s.t.Helper()
+	found := &v1alpha2.LlamaStackDistribution{}
+	s.eventually(func() error {
+		if err := s.get(name, found); err != nil {
+			return err
+		}
+		for _, c := range found.Status.Conditions {
+			if c.Type == condition && c.Reason == reason && c.ObservedGeneration == found.Generation {
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition %s with reason %s in %s", condition, reason, conditions(found))
+	})
+	return found
+}
+
+// ready waits until the stack is, as it was applied last.
+func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
+	s.t.Helper()
+	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+}
+
+func conditions(stack *v1alpha2.LlamaStackDistribution) string {
+	var text strings.Builder
+	for _, c := range stack.Status.Conditions {
+		fmt.Fprintf(&text, "\n%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return text.String()
+}
+
+func find(stack *v1alpha2.LlamaStackDistribution, condition string) metav1.Condition {
+	for _, c := range stack.Status.Conditions {
+		if c.Type == condition {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
+
+// pods are those of a stack.
+func (s *scenario) pods(stack string) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels(names.Selector(stack)))
+	return pods.Items, err
+}
+
+// onePod waits until the stack has one pod and no other, and gives it.
+func (s *scenario) onePod(stack string) *corev1.Pod {
+	s.t.Helper()
+	var pod corev1.Pod
+	s.eventually(func() error {
+		pods, err := s.pods(stack)
+		if err == nil && len(pods) != 1 {
+			err = fmt.Errorf("%d pods, want one", len(pods))
+		}
+		if err == nil {
+			pod = pods[0]
+		}
+		return err
+	})
+	return &pod
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
