@@ -231,7 +231,7 @@ func TestPreflightFails(t *testing.T) {
 		pod  corev1.PodStatus
 		want string
 	}{
-		{"code0", hasEnded(0, ""), `container "llama-stack" ended with exit code 0, as a server does that cannot start; see kubectl logs POD -c llama-stack`},
+		{"code0", hasEnded(0, ""), `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs POD -c llama-stack`},
 		{"crash", hasEnded(1, "ValidationError: input_value='"+canary+"'"), `container "llama-stack" crashed with ValidationError: the server refuses its configuration; see kubectl logs POD -c llama-stack`},
 		{"deadline", late, `container "llama-stack" was not ready after 15 minutes; see kubectl logs POD -c llama-stack`},
 	} {

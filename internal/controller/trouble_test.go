@@ -121,7 +121,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "silent", pod: new(container("i", backOff, terminated(0, "Completed", ""))),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" ended with exit code 0, as a server does that cannot start; see kubectl logs silent-1-a -c llama-stack --previous`,
+			want: `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
 		},
 		{
 			name: "memory", pod: new(container("i", backOff, terminated(137, "OOMKilled", ""))),

@@ -72,7 +72,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 	switch ended.ExitCode {
 	case 0:
-		return fmt.Sprintf("container %q ended with exit code 0, as a server does that cannot start; %s", container, logs)
+		return fmt.Sprintf("container %q ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; %s", container, logs)
 	case exitKilled, exitTerminated:
 		return fmt.Sprintf("container %q was stopped (exit code %d), for example because its health check did not pass in time; %s",
 			container, ended.ExitCode, logs)

@@ -70,7 +70,7 @@ func TestJudgePreflight(t *testing.T) {
 		},
 		{
 			name: "ends with code 0", container: endedWith(0, "Completed", ""), changes: []func(*corev1.Pod){onNode}, want: status.PreflightCrashed,
-			message: `container "llama-stack" ended with exit code 0, as a server does that cannot start; see kubectl logs p -c llama-stack`,
+			message: `container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; see kubectl logs p -c llama-stack`,
 		},
 		{
 			name: "crashes", container: endedWith(1, "Error", "ValidationError: input_value='sk-1'"), changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,

@@ -139,7 +139,7 @@ func TestWorkload(t *testing.T) {
 			"exit code 0", deployment(1, 1, 1, 0), nil,
 			[]corev1.Pod{pod("p", empty)},
 			"False", "RolloutFailed",
-			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, as a server does that cannot start; ` +
+			`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, as a server does that cannot start, or whose health check does not pass in time; ` +
 				`see kubectl logs p -c llama-stack --previous`,
 		},
 		{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{prepared}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
