@@ -93,10 +93,12 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the op
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
 
+# A cluster of one's own: KUBECONFIG, and CLUSTER_REGISTRY for its images. Else one is made, and its tool tested too.
 .PHONY: test-node
-test-node: cluster-tool node-packages $(BIN)/gotestsum ## Run the tests that need pods which run (root, Linux)
-	@MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
-		$(BIN)/cluster run --node -- hack/test test-node $(if $(wildcard test/node),-tags=node -count=1 -timeout=30m ./test/node/...)
+test-node: $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages) ## Run the operator on real pods: on a node of its own (root, Linux) or yours [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
+	@SHOW='scenario took' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
+		$(BIN)/cluster run --node --) \
+		hack/test test-node -tags=node -count=1 -timeout=30m -parallel=8 -run='$(or $(RUN),.)' ./test/node/...
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)

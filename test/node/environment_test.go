@@ -82,10 +82,10 @@ func run(ctx context.Context, m *testing.M) (int, error) {
 		return 1, err
 	}
 	if err := install(ctx, manifest); err != nil {
-		return 1, errors.Join(err, uninstall(manifest))
+		return 1, errors.Join(err, uninstall(ctx, manifest))
 	}
 	code := m.Run()
-	return code, uninstall(manifest)
+	return code, uninstall(ctx, manifest)
 }
 
 func connect() error {
@@ -111,7 +111,7 @@ func publish(ctx context.Context, wanted ...string) error {
 		return err
 	}
 	for _, name := range wanted {
-		fmt.Printf("image %s: %.1f MB, built and pushed in %.1f s\n", name, float64(published[name].Size)/1e6, published[name].Took.Seconds())
+		fmt.Fprintf(os.Stdout, "image %s: %.1f MB, built and pushed in %.1f s\n", name, float64(published[name].Size)/1e6, published[name].Took.Seconds())
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func publish(ctx context.Context, wanted ...string) error {
 func standIn(release string) string { return registry + "/standin:" + release }
 
 // operatorConfig lets the operator read the registry, and puts the test's images in the place of the catalogue's.
-func operatorConfig() (*unstructured.Unstructured, error) {
+func operatorConfig() *unstructured.Unstructured {
 	object := map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": names.OperatorConfigMap, "namespace": names.OperatorNamespace},
@@ -129,7 +129,7 @@ func operatorConfig() (*unstructured.Unstructured, error) {
 				standIn(defaultRelease), standIn("0.6.1"), realRelease, registry+"/llama-stack:"+realRelease),
 		},
 	}
-	return &unstructured.Unstructured{Object: object}, nil
+	return &unstructured.Unstructured{Object: object}
 }
 
 // operatorManifest is what users install, but for the image and the number of replicas.
@@ -138,12 +138,8 @@ func operatorManifest() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := operatorConfig()
-	if err != nil {
-		return nil, err
-	}
 	var manifest bytes.Buffer
-	for _, object := range append(objects, config) {
+	for _, object := range append(objects, operatorConfig()) {
 		if object.GetKind() == "Deployment" {
 			if err := adapt(object); err != nil {
 				return nil, err
@@ -183,13 +179,13 @@ func install(ctx context.Context, manifest []byte) error {
 		said, _ := kubectl(ctx, nil, "describe", "pods", "--namespace="+names.OperatorNamespace)
 		return errors.Join(err, errors.New(said))
 	}
-	fmt.Printf("the operator was installed in %.1f s\n", time.Since(started).Seconds())
+	fmt.Fprintf(os.Stdout, "the operator was installed in %.1f s\n", time.Since(started).Seconds())
 	return nil
 }
 
-// uninstall takes away what install applied, the stacks that are left with their definition first.
-func uninstall(manifest []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+// uninstall takes away what install applied, and with the definition the stacks that are left; also after an interrupt.
+func uninstall(ctx context.Context, manifest []byte) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
 	_, err := kubectl(ctx, manifest, "delete", "--ignore-not-found", "--filename=-", "--timeout=110s")
 	return err

@@ -98,11 +98,11 @@ workload: {resources: ` + small + `}
 func TestStory2SeveralProviders(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	if got := s.refused(stack("my", fmt.Sprintf(two, ""))); !strings.Contains(got, "needs an id") && !strings.Contains(got, "id") {
-		t.Errorf("without ids: %s", got)
+	if got, want := s.refused(stack("my", fmt.Sprintf(two, ""))), "needs an id when an API has more than one"; !strings.Contains(got, want) {
+		t.Errorf("without ids: %s, want %q", got, want)
 	}
-	if got := s.refused(stack("my", fmt.Sprintf(two, "id: primary, "))); !strings.Contains(got, `"primary"`) && !strings.Contains(got, "primary") {
-		t.Errorf("with an id twice: %s", got)
+	if got, want := s.refused(stack("my", fmt.Sprintf(two, "id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
+		t.Errorf("with an id twice: %s, want %q", got, want)
 	}
 	s.models("primary", "sk-primary")
 	s.models("fallback", "sk-fallback")

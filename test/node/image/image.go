@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -33,13 +34,13 @@ func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 }
 
 // Push writes an image to a registry: by plain HTTP when nothing answers HTTPS there. Layers that are there already are
-// not sent again.
+// not sent again. Credentials are those of Docker's configuration.
 func Push(ctx context.Context, reference string, image v1.Image) error {
 	to, err := name.ParseReference(reference, name.Insecure)
 	if err != nil {
 		return fmt.Errorf("read image reference: %w", err)
 	}
-	if err := remote.Write(to, image, remote.WithContext(ctx)); err != nil {
+	if err := remote.Write(to, image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
 		return fmt.Errorf("push %s: %w", reference, err)
 	}
 	return nil

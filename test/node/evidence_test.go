@@ -1,0 +1,173 @@
+//go:build node
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// missingTag is of no image in the registry.
+const missingTag = "0.7.1-missing"
+
+func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
+
+// server is the status of a pod's only container.
+func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {
+	if len(seen.pods) != 1 || len(seen.pods[0].Status.ContainerStatuses) != 1 {
+		return nil, corev1.ContainerStatus{}, fmt.Errorf("%d pods, want one with a container that has a status", len(seen.pods))
+	}
+	return &seen.pods[0], seen.pods[0].Status.ContainerStatuses[0], nil
+}
+
+// lastEnd is how a container ended last.
+func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if container.LastTerminationState.Terminated != nil {
+		return container.LastTerminationState.Terminated
+	}
+	return container.State.Terminated
+}
+
+// event finds what the cluster says of an object with this name, or one that begins so.
+func event(seen cluttered, reason, words string) error {
+	var said []string
+	for i := range seen.events {
+		if e := &seen.events[i]; e.Reason == reason {
+			if strings.Contains(e.Message, words) {
+				return nil
+			}
+			said = append(said, e.Message)
+		}
+	}
+	return fmt.Errorf("no event %s with %q, only %q", reason, words, said)
+}
+
+// ended says that the pod's container ended like this, that it is tried again, and that the command that was named shows
+// what it said.
+func ended(code, reason string) func(*scenario, cluttered, []string) error {
+	return func(s *scenario, seen cluttered, said []string) error {
+		_, container, err := server(seen)
+		if err != nil {
+			return err
+		}
+		last := lastEnd(container)
+		if last == nil || strconv.Itoa(int(last.ExitCode)) != code || last.Reason != reason {
+			return fmt.Errorf("the container ended with %+v, want exit code %s for the reason %s", last, code, reason)
+		}
+		if err := event(seen, "BackOff", "restarting failed container"); err != nil {
+			return err
+		}
+		if len(said) == 0 {
+			return nil
+		}
+		if said[0] != code {
+			return fmt.Errorf("exit code %s, want %s", said[0], code)
+		}
+		return named(s, said[len(said)-1])
+	}
+}
+
+// named runs a command that a message names.
+func named(s *scenario, command string) error {
+	arguments := strings.Fields(command)
+	_, err := kubectl(s.t.Context(), nil, append(arguments[1:], "--namespace="+s.namespace)...)
+	return err
+}
+
+// quoted is a server that printed a secret: the pod has it, the operator's words do not, nor does an event.
+func quoted(s *scenario, seen cluttered, said []string) error {
+	_, container, err := server(seen)
+	if err != nil {
+		return err
+	}
+	if last := lastEnd(container); last == nil || !strings.Contains(last.Message, canary) {
+		return fmt.Errorf("the container ended with %+v, and the secret is not in its last words", last)
+	}
+	object := &v1alpha2.LlamaStackDistribution{}
+	if err := s.get("my", object); err != nil {
+		return err
+	}
+	for i := range seen.events {
+		if strings.Contains(seen.events[i].Message, canary) {
+			s.t.Errorf("an event has the secret: %s", seen.events[i].Message)
+		}
+	}
+	if strings.Contains(fmt.Sprintf("%+v", object.Status), canary) {
+		s.t.Errorf("status has the secret: %+v", object.Status)
+	}
+	return named(s, said[1])
+}
+
+func unhealthy(s *scenario, seen cluttered, said []string) error {
+	_, container, err := server(seen)
+	if err != nil {
+		return err
+	}
+	if container.RestartCount == 0 {
+		return errors.New("the container was not started again")
+	}
+	if err := event(seen, "Killing", "failed startup probe, will be restarted"); err != nil {
+		return err
+	}
+	return named(s, said[0])
+}
+
+func runningUnready(_ *scenario, seen cluttered, _ []string) error {
+	_, container, err := server(seen)
+	if err != nil {
+		return err
+	}
+	if container.State.Running == nil || container.Ready || container.RestartCount > 0 {
+		return fmt.Errorf("the container is %+v, want it running, unready, never started again", container)
+	}
+	return event(seen, "Unhealthy", "Startup probe failed")
+}
+
+func notPulled(s *scenario, seen cluttered, said []string) error {
+	_, container, err := server(seen)
+	if err != nil {
+		return err
+	}
+	if container.Image != said[0] || container.State.Waiting == nil ||
+		container.State.Waiting.Reason != "ImagePullBackOff" && container.State.Waiting.Reason != "ErrImagePull" {
+		return fmt.Errorf("the container of image %s waits for %+v", container.Image, container.State.Waiting)
+	}
+	if err := event(seen, "Failed", "not found"); err != nil {
+		return err
+	}
+	return named(s, said[1])
+}
+
+func notScheduled(_ *scenario, seen cluttered, said []string) error {
+	if len(seen.pods) != 1 || seen.pods[0].Name != said[0] || seen.pods[0].Spec.NodeName != "" {
+		return fmt.Errorf("pods %v, want %s without a node", seen.pods, said[0])
+	}
+	return event(seen, "FailedScheduling", said[1])
+}
+
+func notCreated(_ *scenario, seen cluttered, said []string) error {
+	if len(seen.pods) != 0 {
+		return fmt.Errorf("%d pods", len(seen.pods))
+	}
+	// Each attempt has a pod name of its own; the words after it are the same.
+	_, words, _ := strings.Cut(said[0], " is forbidden: ")
+	return event(seen, "FailedCreate", words)
+}
+
+func unbound(s *scenario, seen cluttered, said []string) error {
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := s.get(said[0], claim); err != nil {
+		return err
+	}
+	if claim.Status.Phase != corev1.ClaimPending {
+		return fmt.Errorf("the claim is %s", claim.Status.Phase)
+	}
+	return event(seen, "ProvisioningFailed", said[1])
+}

@@ -1,0 +1,85 @@
+//go:build node
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// operatorPods are those of the operator.
+func operatorPods(t *testing.T) []corev1.Pod {
+	t.Helper()
+	var pods corev1.PodList
+	err := cluster.List(t.Context(), &pods, client.InNamespace(names.OperatorNamespace), client.MatchingLabels{"control-plane": "controller-manager"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pods.Items
+}
+
+// leader is the pod that holds the lease.
+func leader(t *testing.T) (string, error) {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}, lease)
+	if err != nil {
+		return "", err
+	}
+	holder := lease.Spec.HolderIdentity
+	for _, pod := range operatorPods(t) {
+		if holder != nil && len(*holder) > len(pod.Name) && (*holder)[:len(pod.Name)] == pod.Name && pod.DeletionTimestamp == nil {
+			return pod.Name, nil
+		}
+	}
+	return "", errors.New("no pod of the operator holds the lease")
+}
+
+// Two pods of the operator run under the restricted Pod Security standard, as a user of their own, and one of them works;
+// killed, the other takes over. It runs alone: the other scenarios would wait meanwhile.
+func TestOperatorPods(t *testing.T) {
+	s := newScenario(t)
+	pods := operatorPods(t)
+	if len(pods) != operatorReplicas || slices.ContainsFunc(pods, func(p corev1.Pod) bool { return !isReady(&p) }) {
+		t.Fatalf("%d pods of the operator, want %d that are ready", len(pods), operatorReplicas)
+	}
+	namespace := &corev1.Namespace{}
+	if err := cluster.Get(t.Context(), client.ObjectKey{Name: names.OperatorNamespace}, namespace); err != nil {
+		t.Fatal(err)
+	}
+	if got := namespace.Labels["pod-security.kubernetes.io/enforce"]; got != "restricted" {
+		t.Errorf("the namespace enforces %q", got)
+	}
+	var first string
+	s.eventually(func() (err error) { first, err = leader(t); return err })
+	s.apply(stack("before", fmt.Sprintf(serving, "first", "")))
+	s.ready("before")
+
+	if _, err := kubectl(t.Context(), nil, "delete", "pod", "--namespace="+names.OperatorNamespace, first, "--grace-period=0", "--force"); err != nil {
+		t.Fatal(err)
+	}
+	s.apply(stack("after", fmt.Sprintf(serving, "first", "")))
+	s.ready("after")
+	s.eventually(func() error {
+		second, err := leader(t)
+		if err == nil && second == first {
+			err = fmt.Errorf("%s still holds the lease", first)
+		}
+		return err
+	})
+	for _, pod := range operatorPods(t) {
+		for _, container := range pod.Status.ContainerStatuses {
+			if container.RestartCount > 0 {
+				t.Errorf("%s was started %d times again", pod.Name, container.RestartCount)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+//go:build node
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+const serving = `
+distribution: {name: starter}
+providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
+workload: {resources: ` + small + `, overrides: {env: [%[2]s]}}
+`
+
+// uids are those of the pods that are ready and not about to end.
+func (s *scenario) uids(stack string) ([]types.UID, error) {
+	pods, err := s.pods(stack)
+	var found []types.UID
+	for i := range pods {
+		if isReady(&pods[i]) && pods[i].DeletionTimestamp == nil {
+			found = append(found, pods[i].UID)
+		}
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+// A change whose pods crash leaves the old pod serving, untouched, and the next change that works takes its place.
+func TestBrokenChange(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
+	c := s.client()
+	s.ready("my")
+	before := s.onePod("my")
+
+	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_EXIT, value: "1"}`)))
+	failed := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed)
+	if failed.Status.AvailableReplicas != 1 || failed.Status.Phase != v1alpha2.PhaseFailed {
+		t.Errorf("%d replicas available, phase %s; want the old one, and Failed", failed.Status.AvailableReplicas, failed.Status.Phase)
+	}
+	now, err := s.uids("my")
+	if err != nil || !slices.Equal(now, []types.UID{before.UID}) {
+		t.Errorf("pods %v serve (%v), want %v", now, err, before.UID)
+	}
+	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
+
+	s.apply(stack("my", fmt.Sprintf(serving, "third", "")))
+	s.ready("my")
+	c.provider(s.service("my"), "third", map[string]any{"base_url": "http://third:8000/v1"})
+	if after := s.onePod("my"); after.UID == before.UID {
+		t.Error("the old pod is still there")
+	}
+}
+
+// A server that takes its time is waited for: the old pod serves until the new one does.
+func TestSlowStart(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
+	s.ready("my")
+	before := s.onePod("my")
+	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_START, value: 15s}`)))
+	s.eventually(func() error { // the new pod runs, and is not counted
+		pods, err := s.pods("my")
+		if err != nil {
+			return err
+		}
+		for i := range pods {
+			if pods[i].UID != before.UID && pods[i].Status.Phase == corev1.PodRunning && !isReady(&pods[i]) {
+				return nil
+			}
+		}
+		return errors.New("no new pod runs")
+	})
+	waiting := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
+	if waiting.Status.AvailableReplicas != 1 {
+		t.Errorf("%d replicas available, want the old one", waiting.Status.AvailableReplicas)
+	}
+	s.ready("my")
+	if after := s.onePod("my"); after.UID == before.UID || after.Status.ContainerStatuses[0].RestartCount != 0 {
+		t.Errorf("pod %s was started %d times again", after.UID, after.Status.ContainerStatuses[0].RestartCount)
+	}
+}
+
+// noPods waits until the stack has none.
+func (s *scenario) noPods(stack string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		pods, err := s.pods(stack)
+		if err == nil && len(pods) > 0 {
+			err = fmt.Errorf("%d pods", len(pods))
+		}
+		return err
+	})
+}
+
+// Scaled to zero nothing runs and nothing is wrong; scaled up, as many pods as were asked for serve.
+func TestScaling(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
+	s.ready("my")
+	s.kubectl("scale", "llsd/my", "--replicas=0")
+	if zero := s.condition("my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero); zero.Status.Phase != v1alpha2.PhaseReady {
+		t.Errorf("phase %s", zero.Status.Phase)
+	}
+	s.noPods("my")
+	s.kubectl("scale", "llsd/my", "--replicas=2")
+	s.ready("my")
+	if found, err := s.uids("my"); err != nil || len(found) != 2 {
+		t.Errorf("pods %v serve (%v), want two", found, err)
+	}
+}
+
+// A pod that is killed is replaced, and the status tells both.
+func TestPodIsKilled(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
+	s.ready("my")
+	before := s.onePod("my")
+	s.kubectl("delete", "pod", before.Name, "--grace-period=0", "--force")
+	s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonReplicasUnavailable)
+	s.ready("my")
+	if after := s.onePod("my"); after.UID == before.UID {
+		t.Error("the same pod")
+	}
+}
+
+const everyChild = `
+distribution: {name: starter}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+networking: {expose: {hostname: deletion.%s.example.com}, allowedFrom: {namespaces: [web]}}
+workload: {resources: ` + small + `, replicas: 2, podDisruptionBudget: {minAvailable: 1}, storage: {size: 1Gi, accessModes: [ReadWriteMany]}}
+`
+
+// Everything goes with its stack, pods and volume too, and what is the user's stays.
+func TestDeletion(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(secret("creds", "token", "sk-abc") + stack("my", fmt.Sprintf(everyChild, s.namespace)))
+	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	s.kubectl("delete", "llsd/my", "--timeout=120s")
+	s.eventually(func() error {
+		left, err := kubectl(t.Context(), nil, "get", "--namespace="+s.namespace, "--selector=app.kubernetes.io/instance=my", "--output=name",
+			"deployments,replicasets,pods,services,endpointslices,serviceaccounts,configmaps,secrets,persistentvolumeclaims,ingresses,networkpolicies,poddisruptionbudgets")
+		if err == nil && left != "" {
+			err = fmt.Errorf("still there: %s", left)
+		}
+		return err
+	})
+	s.kubectl("get", "secret", "creds")
+}
