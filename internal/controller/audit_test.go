@@ -93,10 +93,16 @@ func writes(calls []string) []string {
 // settled waits until the operator has made no call for a while, and gives all.
 func (b *bench) settled(t *testing.T, version string) []string {
 	t.Helper()
+	return b.settledWithin(t, version, soon)
+}
+
+// settledWithin is settled for whoever has more to do than for one stack.
+func (b *bench) settledWithin(t *testing.T, version string, limit time.Duration) []string {
+	t.Helper()
 	const quiet = 700 * time.Millisecond
 	var calls []string
 	since := time.Now()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*poll, soon, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 5*poll, limit, true, func(context.Context) (bool, error) {
 		now := b.calls(t, version)
 		if len(now) != len(calls) {
 			calls, since = now, time.Now()
