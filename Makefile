@@ -26,7 +26,7 @@ RACE_ROOMS := internal/apply internal/certs internal/cli internal/controller int
 RACE := $(patsubst %,./%/...,$(wildcard $(RACE_ROOMS)))
 
 # Modules with tests of their own, beside the product's.
-TEST_MODULES := test/cluster test/chart
+TEST_MODULES := test/cluster test/cluster/components/agents test/chart
 
 # Least statement coverage of the pure rooms together, in percent.
 MIN_COVERAGE ?= 80

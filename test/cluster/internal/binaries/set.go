@@ -61,10 +61,16 @@ func Node(l line.Line) []Set {
 			Programs: []Program{{Name: "coredns", Package: "."}},
 		},
 		{
+			Title: "metrics-server", Version: "metrics-server", Module: filepath.Join(components, "metrics-server"), LinkerFlags: strip,
+			Programs: []Program{{Name: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server"}},
+		},
+		{
 			Title: "the node's small programs", Version: "agents", Module: filepath.Join(components, "agents"), LinkerFlags: strip,
 			Programs: []Program{
 				{Name: "pause", Package: "./pause"},
 				{Name: "prober", Package: "./prober"},
+				{Name: "provisioner", Package: "./provisioner"},
+				{Name: "networkpolicy", Package: "./networkpolicy"},
 			},
 		},
 	}

@@ -230,6 +230,15 @@ func TestNodeRunsPods(t *testing.T) {
 			t.Errorf("the log is %q", out)
 		}
 	})
+	t.Run("a volume belongs to the group of its pod", func(t *testing.T) { c.expectVolumes(t) })
+	t.Run("a policy keeps strangers out", func(t *testing.T) { c.expectPolicies(t, pod) })
+	t.Run("a pod's load is measured", func(t *testing.T) {
+		eventually(t, "figures of a pod", func() bool {
+			name := strings.TrimPrefix(pod, "pod/")
+			out, err := c.kubectl(t, "top", "pod", name)
+			return err == nil && strings.Contains(out, name)
+		})
+	})
 	t.Run("an image that is not there", func(t *testing.T) {
 		c.ask(t, "run", "absent", "--image="+c.record(t).Registry+"/absent:1")
 		eventually(t, "the pod says so", func() bool {
@@ -243,6 +252,74 @@ func TestNodeRunsPods(t *testing.T) {
 	if left := c.groups(t); len(left) > 0 {
 		t.Errorf("control groups are left: %q", left)
 	}
+}
+
+// writer is a pod that may write to its volume by the volume's group alone.
+const writer = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: writer}
+spec:
+  terminationGracePeriodSeconds: 1
+  securityContext: {runAsUser: 1001, runAsGroup: 1001, runAsNonRoot: true, fsGroup: 2000}
+  containers: [{name: writer, image: $REGISTRY/prober:1, volumeMounts: [{name: data, mountPath: /data}]}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+`
+
+// expectVolumes follows a volume from the claim to its removal.
+func (c tool) expectVolumes(t *testing.T) {
+	t.Helper()
+	c.apply(t, writer)
+	c.ask(t, "wait", "--for=condition=Ready", "pod/writer", "--timeout=4m")
+	c.ask(t, "exec", "writer", "--", "/prober", "write", "/data/file", "kept")
+	c.ask(t, "delete", "pod", "writer")
+	c.apply(t, writer)
+	c.ask(t, "wait", "--for=condition=Ready", "pod/writer", "--timeout=4m")
+	if got := c.ask(t, "exec", "writer", "--", "/prober", "read", "/data/file"); got != "kept" {
+		t.Errorf("the next pod reads %q", got)
+	}
+	c.ask(t, "delete", "pod/writer", "persistentvolumeclaim/data")
+	eventually(t, "the folder of the volume goes", func() bool {
+		left, err := os.ReadDir(filepath.Join(c.dir, "node", "volumes"))
+		return err == nil && len(left) == 0
+	})
+}
+
+// guardPolicy lets nobody in but pods with the label role=friend.
+const guardPolicy = `apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: guard}
+spec:
+  podSelector: {matchLabels: {app: web}}
+  policyTypes: [Ingress]
+  ingress: [{from: [{podSelector: {matchLabels: {role: friend}}}], ports: [{port: 8080}]}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: client}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REGISTRY/prober:1}]}
+`
+
+// expectPolicies asks the guarded pod as a stranger and as a friend.
+func (c tool) expectPolicies(t *testing.T, guarded string) {
+	t.Helper()
+	c.apply(t, guardPolicy)
+	c.ask(t, "wait", "--for=condition=Ready", "pod/client", "--timeout=4m")
+	reached := func() bool {
+		_, err := c.kubectl(t, "exec", "client", "--", "/prober", "get", "http://web/")
+		return err == nil
+	}
+	eventually(t, "a stranger is kept out", func() bool { return !reached() })
+	c.ask(t, "label", "pod", "client", "role=friend")
+	eventually(t, "a friend gets in", reached)
+	if ready := c.ask(t, "get", guarded, "--output=jsonpath={.status.conditions[?(@.type=='Ready')].status}"); ready != "True" {
+		t.Errorf("the node's own probes are kept out: Ready is %q", ready)
+	}
+	c.ask(t, "delete", "networkpolicy/guard", "pod/client")
 }
 
 // TestNodeIsTakenAlong: whatever is killed, the kernel clears the node away,

@@ -94,8 +94,10 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	}
 	child.Env = append(os.Environ(),
 		"KUBECONFIG="+s.kubeconfig(),
-		registryVariable+"="+record.Registry,
 		"PATH="+s.options.Programs+string(filepath.ListSeparator)+env.getenv("PATH"))
+	if record.Registry != "" {
+		child.Env = append(child.Env, registryVariable+"="+record.Registry)
+	}
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = commandGrace

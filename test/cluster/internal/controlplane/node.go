@@ -64,10 +64,11 @@ func (r *runner) joinNode(ctx context.Context) error {
 	if r.node == nil {
 		return nil
 	}
-	if err := r.node.Join(); err != nil {
+	admin := kubeconfigPath(r.folder, adminUser)
+	if err := r.node.Join(admin); err != nil {
 		return err
 	}
-	return r.node.Settle(ctx, filepath.Join(r.options.Programs, "kubectl"), kubeconfigPath(r.folder, adminUser), r.progress)
+	return r.node.Settle(ctx, filepath.Join(r.options.Programs, "kubectl"), admin, r.progress)
 }
 
 // closeNode ends what this process does for the node.

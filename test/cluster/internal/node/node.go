@@ -17,7 +17,7 @@ import (
 )
 
 // images are the programs of which pods are made, each an image of its own.
-var images = []string{"pause", "coredns", "prober"}
+var images = []string{"pause", "coredns", "metrics-server", "prober"}
 
 // Node is the node of one cluster while it starts and runs.
 type Node struct {
@@ -95,9 +95,19 @@ func (n *Node) find(name string) (string, error) {
 }
 
 // Join starts what makes the node one of the cluster. The API server has to
-// serve.
-func (n *Node) Join() error {
+// serve; admin is the administrator's kubeconfig.
+func (n *Node) Join(admin string) error {
 	s := newSettings(n.folder, n.plan)
+	if err := n.run("networkpolicy", "", "--kubeconfig", admin); err != nil {
+		return err
+	}
+	volumes := filepath.Join(s.Folder, "volumes")
+	if err := os.MkdirAll(volumes, 0o755); err != nil { //nolint:gosec // pods of any user have to get in
+		return fmt.Errorf("making the folder of volumes: %w", err)
+	}
+	if err := n.run("provisioner", "", "--kubeconfig", admin, "--node", s.Name, "--folder", volumes); err != nil {
+		return err
+	}
 	if err := n.run("kube-proxy", "", "--config", filepath.Join(s.Folder, "kube-proxy.yaml")); err != nil {
 		return err
 	}

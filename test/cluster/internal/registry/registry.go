@@ -15,7 +15,10 @@ import (
 )
 
 // Registry is a running registry.
-type Registry struct{ server *http.Server }
+type Registry struct {
+	server   *http.Server
+	listener net.Listener
+}
 
 // Serve starts a registry at address (host:port) that keeps layers in folder
 // and the images' manifests in memory. Close ends it.
@@ -28,7 +31,7 @@ func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 		return nil, fmt.Errorf("starting the registry: %w", err)
 	}
 	silent := log.New(io.Discard, "", 0)
-	r := &Registry{server: &http.Server{
+	r := &Registry{listener: listener, server: &http.Server{
 		Handler:           registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(folder)), registry.Logger(silent)),
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          silent,
@@ -36,6 +39,9 @@ func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	go func() { _ = r.server.Serve(listener) }() // ends by Close
 	return r, nil
 }
+
+// Address is where it listens, as host:port.
+func (r *Registry) Address() string { return r.listener.Addr().String() }
 
 // Close ends the registry at once.
 func (r *Registry) Close() error {

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// end is the other end of an allowed connection: a match of its address, empty
+// for anybody, and the pod that has the address, if it is one.
+type end struct {
+	match string
+	pod   *corev1.Pod
+}
+
+// matches are the nftables matches of what one rule of a policy in namespace
+// allows pod: each of its peers with each of its ports.
+func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule allowance) []string {
+	var found []string
+	for _, other := range c.ends(namespace, d, rule) {
+		if len(rule.ports) == 0 {
+			found = append(found, other.match)
+			continue
+		}
+		target := pod // whose port it is
+		if d == egress {
+			target = other.pod
+		}
+		for _, port := range rule.ports {
+			for _, match := range portMatches(port, target) {
+				found = append(found, strings.TrimSpace(other.match+" "+match))
+			}
+		}
+	}
+	return found
+}
+
+// ends are the peers of a rule. Without any it is everybody; a named port of
+// everybody is then looked up pod by pod.
+func (c cluster) ends(namespace string, d direction, rule allowance) []end {
+	var ends []end
+	if len(rule.peers) == 0 {
+		ends = append(ends, end{})
+	}
+	for _, pod := range c.reachable() {
+		if len(rule.peers) == 0 && d == egress && named(rule.ports) || c.anyPeer(namespace, rule.peers, pod) {
+			ends = append(ends, end{match: "ip " + d.peer + " " + pod.Status.PodIP, pod: pod})
+		}
+	}
+	for _, peer := range rule.peers {
+		if peer.IPBlock == nil || strings.Contains(peer.IPBlock.CIDR, ":") { // pods have addresses of IPv4 only
+			continue
+		}
+		match := "ip " + d.peer + " " + peer.IPBlock.CIDR
+		if len(peer.IPBlock.Except) > 0 {
+			match += " ip " + d.peer + " != { " + strings.Join(peer.IPBlock.Except, ", ") + " }"
+		}
+		ends = append(ends, end{match: match})
+	}
+	return ends
+}
+
+// anyPeer tells whether one of the peers is the pod.
+func (c cluster) anyPeer(namespace string, peers []networkingv1.NetworkPolicyPeer, pod *corev1.Pod) bool {
+	for _, peer := range peers {
+		if peer.IPBlock == nil && c.inNamespace(namespace, peer, pod) && (peer.PodSelector == nil || selects(peer.PodSelector, pod.Labels)) {
+			return true
+		}
+	}
+	return false
+}
+
+// inNamespace tells whether the pod's namespace is one of the peer's: that of
+// the policy when the peer selects none.
+func (c cluster) inNamespace(namespace string, peer networkingv1.NetworkPolicyPeer, pod *corev1.Pod) bool {
+	if peer.NamespaceSelector == nil {
+		return pod.Namespace == namespace
+	}
+	for _, candidate := range c.namespaces {
+		if candidate.Name == pod.Namespace {
+			return selects(peer.NamespaceSelector, candidate.Labels)
+		}
+	}
+	return false
+}
+
+func named(ports []networkingv1.NetworkPolicyPort) bool {
+	for _, port := range ports {
+		if port.Port != nil && port.Port.Type == intstr.String {
+			return true
+		}
+	}
+	return false
+}
+
+// portMatches are the matches of one port; a named one is that of the target's
+// containers, and none when there is no target or it has no such port.
+func portMatches(port networkingv1.NetworkPolicyPort, target *corev1.Pod) []string {
+	protocol := corev1.ProtocolTCP
+	if port.Protocol != nil {
+		protocol = *port.Protocol
+	}
+	word := strings.ToLower(string(protocol))
+	switch {
+	case port.Port == nil:
+		return []string{"meta l4proto " + word}
+	case port.Port.Type == intstr.Int && port.EndPort != nil:
+		return []string{fmt.Sprintf("%s dport %d-%d", word, port.Port.IntVal, *port.EndPort)}
+	case port.Port.Type == intstr.Int:
+		return []string{fmt.Sprintf("%s dport %d", word, port.Port.IntVal)}
+	case target == nil:
+		return nil
+	}
+	var found []string
+	for _, container := range target.Spec.Containers {
+		for _, candidate := range container.Ports {
+			if candidate.Name == port.Port.StrVal && candidate.Protocol == protocol {
+				found = append(found, fmt.Sprintf("%s dport %d", word, candidate.ContainerPort))
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,80 @@
+package node
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+func someSettings(t *testing.T) settings {
+	t.Helper()
+	folder, err := state.Create(t.Context(), filepath.Join(t.TempDir(), "cluster"), state.Record{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(folder.Release)
+	return newSettings(folder, network.Plan{Slot: 3})
+}
+
+// TestSettingsLieWhereTheProgramsLook finds a file that no program would read,
+// and a place in a template that nobody filled in.
+func TestSettingsLieWhereTheProgramsLook(t *testing.T) {
+	s := someSettings(t)
+	if err := s.write(); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	err := filepath.WalkDir(s.Folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(s.Folder, path)
+		found = append(found, name)
+		data, readErr := os.ReadFile(path)
+		if readErr != nil || strings.Contains(string(data), "{{") || strings.Contains(string(data), "<no value>") {
+			t.Errorf("%s (%v):\n%s", name, readErr, data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"certs.d/10.220.3.1:5000/hosts.toml", "cni/10-cluster.conflist", "containerd.toml", "kube-proxy.yaml", "kubelet.yaml", "resolv.conf",
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("the settings are %q, want %q", found, want)
+	}
+}
+
+// TestManifestsPullFromTheClustersOwnRegistry: nothing comes from outside.
+func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
+	data, err := someSettings(t).manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pulled := 0
+	for line := range strings.Lines(string(data)) {
+		image, found := strings.CutPrefix(strings.TrimSpace(line), "image: ")
+		if !found {
+			continue
+		}
+		pulled++
+		name, tag, _ := strings.Cut(strings.TrimPrefix(strings.Trim(image, `"`), "10.220.3.1:5000/"), ":")
+		if !slices.Contains(images, name) || tag != "1" {
+			t.Errorf("%s is no image that is pushed", image)
+		}
+	}
+	if pulled < 2 {
+		t.Errorf("only %d images: the test looks in the wrong place", pulled)
+	}
+	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
+		t.Error("the name server is not where the kubelet says that it is")
+	}
+}
