@@ -33,6 +33,11 @@ MIN_COVERAGE ?= 80
 FUZZTIME ?= 30s
 BENCH ?= .
 BENCHCOUNT ?= 6
+# Of bench-scale.
+OBJECTS ?= 1000
+FOREIGN ?= 20000
+IDLE ?= 1m
+CONTROLLERS ?= false
 
 comma := ,
 empty :=
@@ -110,6 +115,13 @@ bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BEN
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) $(PURE) \
 		| grep -v -e '^ok ' -e 'no test files' -e '^PASS$$' | tee $(CACHE)/bench/new.txt
 	@cd $(CACHE)/bench; [ ! -f old.txt ] || { echo; $(abspath $(BIN))/benchstat old.txt new.txt; }
+
+.PHONY: bench-scale
+bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false]
+	@export $(ASSETS); mkdir -p $(CACHE)/bench; rm -f $(CACHE)/bench/scale.md; \
+	$(GO) test ./test/scale -run '^$$' -bench Scale -benchtime 1x -timeout 3h -args -objects=$(OBJECTS) -foreign=$(FOREIGN) \
+		-idle=$(IDLE) -controllers=$(CONTROLLERS) -table=$(abspath $(CACHE))/bench/scale.md; \
+	cat $(CACHE)/bench/scale.md
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a while [FUZZTIME=30s]

@@ -41,7 +41,7 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), program: build(t)}
+	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), program: testutil.BuildOperator(t, "faults")}
 	c.certificate, c.key = testutil.NewCertificate(t, time.Now().Add(180*24*time.Hour))
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {

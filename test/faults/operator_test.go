@@ -8,27 +8,11 @@ import (
 	"testing"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-// build makes the program as it is shipped.
-func build(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "manager")
-	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X main.version=faults", "-o", program, "./cmd/manager")
-	command.Dir = testutil.Root()
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("build the operator: %v\n%s", err, output)
-	}
-	return program
-}
 
 // operator is a running operator and its gate.
 type operator struct {
@@ -46,13 +30,7 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	o := &operator{gate: newGate(t, c.plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
 	c.gates = append(c.gates, o.gate)
 	o.giveToken(t, nil)
-	config := clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"gate": {Server: o.url(), CertificateAuthorityData: o.trusted}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"operator": {TokenFile: o.file("token")}},
-		Contexts:       map[string]*clientcmdapi.Context{"gate": {Cluster: "gate", AuthInfo: "operator"}},
-		CurrentContext: "gate",
-	}
-	if err := clientcmd.WriteToFile(config, o.file("kubeconfig")); err != nil {
+	if err := testutil.WriteKubeconfig(o.file("kubeconfig"), o.url(), o.trusted, o.file("token")); err != nil {
 		t.Fatal(err)
 	}
 	o.start(t)
@@ -71,20 +49,14 @@ func (o *operator) file(name string) string { return filepath.Join(o.folder, nam
 // giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound to.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorServiceAccount}}
-	request := &authenticationv1.TokenRequest{}
-	if bound != nil {
-		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{
-			APIVersion: "v1", Kind: "Secret", Name: bound.Name, UID: bound.UID,
-		}
-	}
-	if err := o.cluster.SubResource("token").Create(t.Context(), account, request); err != nil {
+	token, err := o.cluster.plane.OperatorToken(t.Context(), bound)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(o.file("token"), []byte(request.Status.Token), 0o600); err != nil {
+	if err := os.WriteFile(o.file("token"), []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return request.Status.Token
+	return token
 }
 
 // start runs the program. What it says is added to its log.

@@ -290,7 +290,10 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 // same says in what the stack differs from an outcome, or that it is not ready.
 func (s *stage) same(t *testing.T, want map[string]any) error {
 	t.Helper()
-	return errors.Join(s.ready(t), differ("another outcome", cmp.Diff(want, s.outcome(t))))
+	if err := s.ready(t); err != nil {
+		return err
+	}
+	return differ("another outcome", cmp.Diff(want, s.outcome(t)))
 }
 
 // settle waits until the stack is ready and gives what came of it.

@@ -1,0 +1,64 @@
+package testutil
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// BuildOperator builds the program as it is shipped, for a test that runs it as a
+// process of its own, and gives its path.
+func BuildOperator(t testing.TB, version string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "manager")
+	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X main.version="+version, "-o", program, "./cmd/manager")
+	command.Dir = Root()
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("build the operator: %v\n%s", err, output)
+	}
+	return program
+}
+
+// OperatorToken makes a token of the shipped ServiceAccount, as the kubelet does for
+// the operator's pod. It is valid as long as the Secret that it is bound to, if any.
+func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) (string, error) {
+	admin, err := p.Client()
+	if err != nil {
+		return "", err
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorServiceAccount}}
+	request := &authenticationv1.TokenRequest{}
+	if bound != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{
+			APIVersion: "v1", Kind: "Secret", Name: bound.Name, UID: bound.UID,
+		}
+	}
+	if err := admin.SubResource("token").Create(ctx, account, request); err != nil {
+		return "", fmt.Errorf("make a token: %w", err)
+	}
+	return request.Status.Token, nil
+}
+
+// WriteKubeconfig writes one that has nothing but a server and a file with a token.
+func WriteKubeconfig(file, server string, authority []byte, tokenFile string) error {
+	config := clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: server, CertificateAuthorityData: authority}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"operator": {TokenFile: tokenFile}},
+		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "operator"}},
+		CurrentContext: "test",
+	}
+	if err := clientcmd.WriteToFile(config, file); err != nil {
+		return fmt.Errorf("write kubeconfig: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,331 @@
+package scale_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	// workers write at once: as many as the operator reconciles.
+	workers = 4
+	version = "scale"
+	// inBare, inStacks and inForeign are namespaces.
+	inBare, inStacks, inForeign, inModel = "bare", "stacks", "foreign", "model"
+)
+
+// spec is a stack of a plain kind: a configuration, a Secret that it refers to, and a claim.
+const spec = `
+distribution: {name: starter}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+resources: {models: [llama]}
+workload: {storage: {size: 1Gi}}
+`
+
+// cluster is a control plane that notes every call.
+type cluster struct {
+	client.Client // an administrator's
+	plane         *testutil.ControlPlane
+	program       string
+	audit         string
+}
+
+func startCluster(b *testing.B) *cluster {
+	b.Helper()
+	c := &cluster{program: testutil.BuildOperator(b, version), audit: filepath.Join(b.TempDir(), "audit.log")}
+	var err error
+	if c.plane, err = testutil.Start(testutil.Options{
+		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"}, // a Service for each stack, twice
+	}); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := c.plane.Stop(); err != nil {
+			b.Error(err)
+		}
+	})
+	if err := c.plane.InstallRights(); err != nil {
+		b.Fatal(err)
+	}
+	if c.Client, err = c.plane.Client(); err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{inBare, inStacks, inForeign, inModel} {
+		c.create(b, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		c.create(b, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"}, StringData: map[string]string{"token": "x"}})
+	}
+	if *controllers {
+		kubeconfig, err := c.plane.Kubeconfig()
+		file := filepath.Join(b.TempDir(), "kubeconfig")
+		if err == nil {
+			err = os.WriteFile(file, kubeconfig, 0o600)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		testutil.RunControllers(b, file, []string{"deployment-controller", "replicaset-controller"})
+	}
+	return c
+}
+
+func (c *cluster) create(b *testing.B, object client.Object) {
+	b.Helper()
+	if err := c.Create(b.Context(), object); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// each does something for many numbers, some at once.
+func each(b *testing.B, n int, do func(int) error) {
+	b.Helper()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make(chan error, workers)
+	for range workers {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := do(i); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(errs)
+	for err := range errs {
+		b.Fatal(err)
+	}
+}
+
+// addForeign makes half as many ConfigMaps and Secrets each of a kilobyte.
+func (c *cluster) addForeign(b *testing.B) {
+	b.Helper()
+	data := strings.Repeat("x", 1024)
+	each(b, *foreign, func(i int) error {
+		meta := metav1.ObjectMeta{Namespace: inForeign, Name: fmt.Sprintf("foreign-%d", i), Labels: map[string]string{"app": "foreign"}}
+		if i%2 == 0 {
+			return c.Create(b.Context(), &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"data": data}})
+		}
+		return c.Create(b.Context(), &corev1.Secret{ObjectMeta: meta, StringData: map[string]string{"data": data}})
+	})
+}
+
+func (c *cluster) newStack(b *testing.B, namespace, name string) *v1alpha2.LlamaStackDistribution {
+	b.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
+		b.Fatal(err)
+	}
+	return stack
+}
+
+func stackName(i int) string { return fmt.Sprintf("stack-%05d", i) }
+
+// addStacks makes all that the operator will find.
+func (c *cluster) addStacks(b *testing.B) {
+	b.Helper()
+	each(b, *objects, func(i int) error { return c.Create(b.Context(), c.newStack(b, inStacks, stackName(i))) })
+}
+
+// kinds are those of a stack's children, in the order in which they are applied.
+var kinds = []struct{ apiVersion, kind string }{
+	{"v1", "ConfigMap"}, {"v1", "ServiceAccount"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "Deployment"}, {"v1", "Service"},
+}
+
+// learn lets the operator make one stack and gives what it wrote, as it would be applied by anybody.
+func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
+	b.Helper()
+	model := c.newStack(b, inModel, stackName(0))
+	c.create(b, model)
+	o := c.startOperator(b)
+	o.observes(b, 1)
+	c.rests(b)
+	o.stop(b)
+	var learned []*unstructured.Unstructured
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(kind.apiVersion)
+		list.SetKind(kind.kind + "List")
+		if err := c.List(b.Context(), list, client.InNamespace(inModel), client.MatchingLabels(names.ChildSelector(model.Name))); err != nil {
+			b.Fatal(err)
+		}
+		for i := range list.Items {
+			learned = append(learned, plain(&list.Items[i]))
+		}
+	}
+	stack := &unstructured.Unstructured{}
+	stack.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"))
+	if err := c.Get(b.Context(), client.ObjectKeyFromObject(model), stack); err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Delete(b.Context(), model); err != nil {
+		b.Fatal(err)
+	}
+	return append(learned, plain(stack))
+}
+
+// plain is an object without what the API server adds.
+func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
+	object := live.DeepCopy()
+	labels, annotations := maps.Clone(object.GetLabels()), object.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	object.Object["metadata"] = map[string]any{}
+	object.SetName(live.GetName())
+	labels[names.LabelManagedBy] = inBare // the operator caches what is its own
+	object.SetLabels(labels)
+	object.SetAnnotations(annotations)
+	if object.GetKind() != "LlamaStackDistribution" {
+		delete(object.Object, "status")
+	}
+	for _, field := range []string{"clusterIP", "clusterIPs", "volumeName"} {
+		unstructured.RemoveNestedField(object.Object, "spec", field)
+	}
+	return object
+}
+
+// writeBare makes the same calls without an operator: each child by server-side apply, and the status of a stack that is
+// there. It gives their number a second.
+func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured) float64 {
+	b.Helper()
+	each(b, *objects, func(i int) error { return c.Create(b.Context(), c.newStack(b, inBare, stackName(i))) })
+	started := time.Now()
+	each(b, *objects, func(i int) error {
+		for _, object := range learned {
+			object = object.DeepCopy()
+			object.SetNamespace(inBare)
+			object.SetName(strings.Replace(object.GetName(), stackName(0), stackName(i), 1))
+			if err := c.writeOne(b, object); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	took := time.Since(started)
+	for _, gone := range []client.Object{
+		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.ConfigMap{},
+	} {
+		if err := c.DeleteAllOf(b.Context(), gone, client.InNamespace(inBare)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return float64(*objects*len(learned)) / took.Seconds()
+}
+
+func (c *cluster) writeOne(b *testing.B, object *unstructured.Unstructured) error {
+	b.Helper()
+	if object.GetKind() == "LlamaStackDistribution" {
+		patch, err := json.Marshal(map[string]any{"status": object.Object["status"]})
+		if err != nil {
+			return err
+		}
+		return c.Status().Patch(b.Context(), object, client.RawPatch("application/merge-patch+json", patch))
+	}
+	return c.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
+}
+
+// call is one line of the audit log.
+type call struct {
+	Verb, UserAgent, Stage   string
+	ObjectRef                struct{ Resource, Subresource string }
+	StageTimestamp           time.Time
+	RequestReceivedTimestamp time.Time
+}
+
+// calls are the operator's after a place in the audit log, but for leases, watches and the lists that begin them, and
+// events.
+func (c *cluster) calls(b *testing.B, after int64) []call {
+	b.Helper()
+	file, err := os.Open(c.audit)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(after, 0); err != nil {
+		b.Fatal(err)
+	}
+	var calls []call
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var one call
+		if json.Unmarshal(scanner.Bytes(), &one) != nil {
+			continue // the line that is being written
+		}
+		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" && one.Verb != "list" &&
+			one.ObjectRef.Resource != "leases" && one.ObjectRef.Resource != "events" {
+			calls = append(calls, one)
+		}
+	}
+	return calls
+}
+
+// writes counts the calls after a place in the log that change something, and says how long they took from the first to
+// the last.
+func (c *cluster) writes(b *testing.B, after int64) (made int, took time.Duration) {
+	b.Helper()
+	var first, last time.Time
+	for _, one := range c.calls(b, after) {
+		if one.Verb == "get" {
+			continue
+		}
+		made++
+		if first.IsZero() || one.RequestReceivedTimestamp.Before(first) {
+			first = one.RequestReceivedTimestamp
+		}
+		last = one.StageTimestamp
+	}
+	return made, last.Sub(first)
+}
+
+// audited is the place in the audit log where we are.
+func (c *cluster) audited(b *testing.B) int64 {
+	b.Helper()
+	info, err := os.Stat(c.audit)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
+}
+
+// rests waits until the operator makes no call any more.
+func (c *cluster) rests(b *testing.B) {
+	b.Helper()
+	place, since := c.audited(b), time.Now()
+	eventually(b, "the operator rests", func() (bool, error) {
+		if len(c.calls(b, place)) > 0 {
+			place, since = c.audited(b), time.Now()
+		}
+		return time.Since(since) > quiet, nil
+	})
+}
+
+// atRest looks at an operator that has nothing to do.
+func (c *cluster) atRest(b *testing.B, o *operator) (callsAMinute, cpu float64) {
+	b.Helper()
+	place, used, since := c.audited(b), o.cpu(b), time.Now()
+	eventually(b, "the end of the rest", func() (bool, error) { return time.Since(since) > *idle, nil })
+	took := time.Since(since)
+	return float64(len(c.calls(b, place))) / took.Minutes(), 100 * (o.cpu(b) - used).Seconds() / took.Seconds()
+}

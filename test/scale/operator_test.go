@@ -1,0 +1,166 @@
+package scale_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// operator is a running operator with the shipped token.
+type operator struct {
+	process *exec.Cmd
+	metrics string
+}
+
+// startOperator runs it with the shipped options, but that its calls are not bounded: a bare client's are not.
+func (c *cluster) startOperator(b *testing.B) *operator {
+	b.Helper()
+	folder := b.TempDir()
+	token, err := c.plane.OperatorToken(b.Context(), nil)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "token"), []byte(token), 0o600)
+	}
+	kubeconfig := filepath.Join(folder, "kubeconfig")
+	if err == nil {
+		err = testutil.WriteKubeconfig(kubeconfig, c.plane.Config.Host, c.plane.Config.CAData, filepath.Join(folder, "token"))
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(folder, "log"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer log.Close()
+	o := &operator{metrics: free(b)}
+	o.process = exec.Command(c.program, "--kubeconfig="+kubeconfig, "--operator-namespace="+names.OperatorNamespace,
+		"--leader-elect=false", "--metrics-secure=false", "--metrics-bind-address="+o.metrics, "--health-probe-bind-address=127.0.0.1:0",
+		"--kube-api-qps=100000", "--kube-api-burst=100000")
+	o.process.Stdout, o.process.Stderr = log, log
+	o.process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=400MiB"}
+	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := o.process.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		o.stop(b)
+		if b.Failed() {
+			said, _ := os.ReadFile(log.Name())
+			b.Logf("the operator said:\n%s", said)
+		}
+	})
+	return o
+}
+
+// free is an address that nobody listens on.
+func free(b *testing.B) string {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func (o *operator) stop(b *testing.B) {
+	b.Helper()
+	if o.process.ProcessState != nil {
+		return
+	}
+	if err := o.process.Process.Kill(); err != nil {
+		b.Error(err)
+	}
+	_ = o.process.Wait() // it says that it was killed
+}
+
+// observes waits until the operator has looked at so many stacks and has none left to look at.
+func (o *operator) observes(b *testing.B, want int) {
+	b.Helper()
+	eventually(b, "every stack is observed", func() (bool, error) {
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+o.metrics+"/metrics", http.NoBody)
+		if err != nil {
+			return false, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false, nil
+		}
+		defer response.Body.Close()
+		stacks, waiting := 0.0, 0.0
+		scanner := bufio.NewScanner(response.Body)
+		scanner.Buffer(nil, 1<<20)
+		for scanner.Scan() {
+			stacks += value(scanner.Text(), "llama_stack_operator_stacks{")
+			waiting += value(scanner.Text(), `workqueue_depth{controller="llamastackdistribution"`)
+		}
+		return int(stacks) == want && waiting == 0, nil
+	})
+}
+
+// value is that of a line of a metric, zero of any other's.
+func value(line, metric string) float64 {
+	if !strings.HasPrefix(line, metric) {
+		return 0
+	}
+	number, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+func (o *operator) file(b *testing.B, name string) []byte {
+	b.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", o.process.Process.Pid, name))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return data
+}
+
+// resident is the operator's memory in MiB.
+func (o *operator) resident(b *testing.B) float64 {
+	b.Helper()
+	for line := range bytes.Lines(o.file(b, "status")) {
+		if fields := strings.Fields(string(line)); len(fields) > 1 && fields[0] == "VmRSS:" {
+			kilobytes, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return kilobytes / 1024
+		}
+	}
+	b.Fatal("no resident size")
+	return 0
+}
+
+// cpu is the processor time that the operator has used.
+func (o *operator) cpu(b *testing.B) time.Duration {
+	b.Helper()
+	const ticks = 100 // a second, on every Linux that Go knows
+	stat := string(o.file(b, "stat"))
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	total := 0
+	for _, field := range fields[11:13] { // utime, stime
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		total += n
+	}
+	return time.Duration(total) * time.Second / ticks
+}

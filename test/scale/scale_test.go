@@ -1,0 +1,133 @@
+package scale_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+var (
+	objects     = flag.Int("objects", 1000, "number of stacks")
+	foreign     = flag.Int("foreign", 20000, "number of ConfigMaps and Secrets that are nobody's")
+	idle        = flag.Duration("idle", time.Minute, "how long to look at the operator at rest")
+	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
+	into        = flag.String("table", "", "file that the table is added to")
+)
+
+const (
+	// patience is how long any step may take.
+	patience = 20 * time.Minute
+	poll     = 100 * time.Millisecond
+	// quiet is how long an operator makes no call that is said to rest.
+	quiet = 3 * time.Second
+)
+
+// BenchmarkScale measures once: run it with -benchtime=1x, as `make bench-scale` does.
+func BenchmarkScale(b *testing.B) {
+	for b.Loop() {
+		m := measure(b)
+		b.ReportMetric(m.operator, "calls/s")
+		b.ReportMetric(100*m.operator/m.bare, "%ofbare")
+		b.ReportMetric(m.resident, "MiB")
+		m.write(b)
+	}
+}
+
+// measured is what came of one run.
+type measured struct {
+	// bare and operator are writes a second.
+	bare, operator float64
+	// made are the operator's writes, first how long it took from its start to the end of them.
+	made  int
+	first time.Duration
+	// resident is MiB of memory after the writes, rested at rest.
+	resident, rested float64
+	// idleCalls are calls a minute at rest, without leases and watches; cpu is percent of a core.
+	idleCalls, cpu float64
+	// restartWrites are those of an operator that starts anew, observed how long it took it to look at every stack.
+	restartWrites int
+	observed      time.Duration
+}
+
+func measure(b *testing.B) measured {
+	b.Helper()
+	ctrl.SetLogger(logr.Discard())
+	c := startCluster(b)
+	c.addForeign(b)
+	writes := c.learn(b)
+	m := measured{bare: c.writeBare(b, writes)}
+
+	c.addStacks(b)
+	begin := c.audited(b)
+	started := time.Now()
+	o := c.startOperator(b)
+	o.observes(b, *objects)
+	c.rests(b)
+	m.first = time.Since(started) - quiet
+	made, took := c.writes(b, begin)
+	m.made, m.operator = made, float64(made)/took.Seconds()
+	m.resident = o.resident(b)
+
+	m.idleCalls, m.cpu = c.atRest(b, o)
+	m.rested = o.resident(b)
+
+	o.stop(b)
+	begin = c.audited(b)
+	started = time.Now()
+	o = c.startOperator(b)
+	o.observes(b, *objects)
+	m.observed = time.Since(started)
+	c.rests(b)
+	m.restartWrites, _ = c.writes(b, begin)
+	return m
+}
+
+// write shows the figures beside their limits.
+func (m measured) write(b *testing.B) {
+	b.Helper()
+	limit := "150 MiB"
+	if *objects > 1000 {
+		limit = "400 MiB"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n%d stacks, %d foreign objects, Deployment controller %v\n\n", *objects, *foreign, *controllers)
+	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
+	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
+	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, 100*m.operator/m.bare)
+	fmt.Fprintf(&text, "| its writes, and the time they took from its start on | %d, %.0f s | |\n", m.made, m.first.Seconds())
+	fmt.Fprintf(&text, "| resident memory after that, and at rest | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
+	fmt.Fprintf(&text, "| calls a minute at rest, without leases and watches | %.0f | 0 |\n", m.idleCalls)
+	fmt.Fprintf(&text, "| processor at rest | %.2f %% of a core | 1 %% |\n", m.cpu)
+	fmt.Fprintf(&text, "| writes of a restart | %d | 0 |\n", m.restartWrites)
+	fmt.Fprintf(&text, "| every stack observed after a restart | %.1f s | 10 s |\n", m.observed.Seconds())
+	b.Log(text.String())
+	if *into == "" {
+		return
+	}
+	file, err := os.OpenFile(filepath.Clean(*into), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString(text.String()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// eventually polls until check is content.
+func eventually(b *testing.B, what string, check func() (bool, error)) {
+	b.Helper()
+	err := wait.PollUntilContextTimeout(b.Context(), poll, patience, true, func(context.Context) (bool, error) { return check() })
+	if err != nil {
+		b.Fatalf("%s: %v", what, err)
+	}
+}
