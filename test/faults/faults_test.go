@@ -59,7 +59,7 @@ func (th *theatre) undisturbed(t *testing.T) {
 }
 
 // faults are all but those of a single write.
-var faults = slices.Concat(storms, references, children, users, denials, planes)
+var faults = slices.Concat(storms, references, children, users, denials, registries, planes)
 
 // fault is something that goes wrong around a stack.
 type fault struct {
@@ -91,10 +91,10 @@ func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	th.calm()
 	r := row{order: order, fault: fault.name, pods: "unchanged"}
 	switch {
+	case fault.rolls:
+		r.pods = "as the user asked"
 	case fault.fresh:
 		r.pods = "made once"
-	case fault.rolls:
-		r.pods = "rolled by the user"
 	case fault.spec != "":
 		r.pods = "rolled once"
 	}
