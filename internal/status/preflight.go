@@ -53,8 +53,8 @@ func JudgePreflight(pod *corev1.Pod, deadline time.Duration, now time.Time) Pref
 	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, its node was shut down …
 		return Preflight{State: PreflightLost, Message: podTrouble(pod, false).message}
 	}
-	if ended := firstEnd(pod); ended != "" {
-		return Preflight{State: PreflightCrashed, Message: ended}
+	if ended := firstEnd(pod); ended != nil {
+		return *ended
 	}
 	end := StartOf(pod).Add(deadline + preflightSilence)
 	if now.After(end) {
@@ -87,15 +87,24 @@ func holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	})
 }
 
-// firstEnd says how the first container that ended did, those before the server apart that ended well.
-func firstEnd(pod *corev1.Pod) string {
+// lostTrack are a container's reasons where its node was restarted: nobody saw how it ended.
+var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
+
+// firstEnd says how the first container that ended did, those before the server apart that ended well; nil: none did.
+func firstEnd(pod *corev1.Pod) *Preflight {
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if ended := container.State.Terminated; ended != nil && (ended.ExitCode != 0 || i >= initial) {
-			return crashed(container.Name, ended, fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name))
+		ended := container.State.Terminated
+		switch {
+		case ended == nil, ended.ExitCode == 0 && i < initial:
+		case slices.Contains(lostTrack, ended.Reason):
+			return &Preflight{State: PreflightLost, Message: fmt.Sprintf("the node of pod %q was restarted", pod.Name)}
+		default:
+			logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
+			return &Preflight{State: PreflightCrashed, Message: crashed(container.Name, ended, logs)}
 		}
 	}
-	return ""
+	return nil
 }
 
 // late is the verdict on a pod whose deadline passed: on one that was never started by the words of what hindered it,

@@ -110,6 +110,10 @@ func TestJudgePreflight(t *testing.T) {
 			message: `container "llama-stack" was not ready after 15 minutes; see kubectl logs p -c llama-stack`,
 		},
 		{
+			name: "its node was restarted", container: endedWith(255, "Unknown", ""), changes: []func(*corev1.Pod){onNode}, want: status.PreflightLost,
+			message: `the node of pod "p" was restarted`,
+		},
+		{
 			name: "taken late", container: running, age: end + time.Second, want: status.PreflightGoesOn, until: end + time.Minute,
 			changes: []func(*corev1.Pod){onNode, func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(born.Add(time.Minute))) }},
 		},
