@@ -183,6 +183,7 @@ spec:
       - name: web
         image: $REGISTRY/prober:1
         readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}
+        resources: {requests: {cpu: 10m}}
         securityContext:
           runAsNonRoot: true
           readOnlyRootFilesystem: true
@@ -237,6 +238,13 @@ func TestNodeRunsPods(t *testing.T) {
 			name := strings.TrimPrefix(pod, "pod/")
 			out, err := c.kubectl(t, "top", "pod", name)
 			return err == nil && strings.Contains(out, name)
+		})
+	})
+	t.Run("an autoscaler follows the load", func(t *testing.T) {
+		c.ask(t, "autoscale", "deployment", "web", "--cpu-percent=50", "--min=2", "--max=3")
+		eventually(t, "a third pod", func() bool {
+			_, _ = exec("get", "http://web/burn") // load is all that is wanted of it
+			return c.ask(t, "get", "deployment", "web", "--output=jsonpath={.spec.replicas}") == "3"
 		})
 	})
 	t.Run("an image that is not there", func(t *testing.T) {
