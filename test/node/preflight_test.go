@@ -1,0 +1,73 @@
+//go:build node
+
+package node
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// tried is a stack whose changes are tried, wherever it runs.
+const tried = `
+distribution: {name: starter}
+providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
+workload: {resources: ` + small + `, preflight: Always, overrides: {env: [%[2]s]}}
+`
+
+// tries are the pods in which a change is tried.
+func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels(names.PreflightSelector(stack)))
+	return pods.Items, err
+}
+
+// A change starts in a pod of its own first, which is given no request: one that crashes ends nobody, and says where its
+// log is; one that starts replaces the pod, and nothing is left of the try.
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(stack("my", fmt.Sprintf(tried, "first", "")))
+	c := s.client()
+	s.ready("my")
+	before := s.onePod("my")
+
+	s.apply(stack("my", fmt.Sprintf(tried, "second", `{name: STANDIN_EXIT, value: "3"}`)))
+	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
+	message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message
+	pods, err := s.tries("my")
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods try the change, error %v", len(pods), err)
+	}
+	if want := fmt.Sprintf(`container "llama-stack" crashed with exit code 3; see kubectl logs %s -c llama-stack.`, pods[0].Name); !strings.Contains(message, want) {
+		t.Errorf("message %q, want %q in it", message, want)
+	}
+	s.kubectl("logs", pods[0].Name, "-c", "llama-stack")
+	if count := pods[0].Status.ContainerStatuses[0].RestartCount; count != 0 {
+		t.Errorf("the pod was started %d times again", count)
+	}
+	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) {
+		t.Error("the pod that ran does not run on")
+	}
+	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
+
+	s.apply(stack("my", fmt.Sprintf(tried, "third", `{name: STANDIN_START, value: 5s}`)))
+	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightInProgress)
+	c.provider(s.service("my"), "first", map[string]any{"base_url": "http://first:8000/v1"})
+	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	s.ready("my")
+	c.provider(s.service("my"), "third", map[string]any{"base_url": "http://third:8000/v1"})
+	s.eventually(func() error {
+		left, err := s.tries("my")
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("pod %s is left", left[0].Name)
+		}
+		return err
+	})
+}
