@@ -71,8 +71,15 @@ func (c clientPod) standin(arguments ...string) (string, error) {
 	return kubectl(c.t.Context(), nil, append([]string{"exec", "--namespace=" + c.namespace, c.name, "--", "/standin"}, arguments...)...)
 }
 
-// ask gets a path of a server and decodes the answer.
-func (c clientPod) ask(url string, into any) error {
+// ask waits until a server answers a path, and decodes the answer: a node knows of a pod that is ready a moment after the
+// API server does.
+func (c clientPod) ask(url string, into any) {
+	c.t.Helper()
+	c.eventually(func() error { return c.try(url, into) })
+}
+
+// try gets a path of a server and decodes the answer.
+func (c clientPod) try(url string, into any) error {
 	text, err := c.standin("get", url)
 	if err != nil {
 		return err
@@ -91,34 +98,27 @@ func decode(url, text string, into any) error {
 	return nil
 }
 
-// listed is what a path lists, each entry by one of its keys: those that are asked for, the others as "".
-func (c clientPod) listed(url string, keys ...string) (map[string]map[string]any, error) {
+// listed is what a path lists, each entry by what it has under a key.
+func (c clientPod) listed(url, key string) map[string]map[string]any {
+	c.t.Helper()
 	var answer struct {
 		Data []map[string]any `json:"data"`
 	}
-	if err := c.ask(url, &answer); err != nil {
-		return nil, err
-	}
+	c.ask(url, &answer)
 	entries := map[string]map[string]any{}
 	for _, entry := range answer.Data {
-		for _, key := range keys {
-			if id, ok := entry[key].(string); ok {
-				entries[id] = entry
-				break
-			}
+		if id, ok := entry[key].(string); ok {
+			entries[id] = entry
 		}
 	}
-	return entries, nil
+	return entries
 }
 
-// provider waits until the server has a provider with these settings and gives the whole entry.
+// provider waits until the server has a provider with these settings: right after a roll-out the old one may answer.
 func (c clientPod) provider(url, id string, settings map[string]any) {
 	c.t.Helper()
 	c.eventually(func() error {
-		providers, err := c.listed(url+"/v1/providers", "provider_id")
-		if err != nil {
-			return err
-		}
+		providers := c.listed(url+"/v1/providers", "provider_id")
 		got, _ := providers[id]["config"].(map[string]any)
 		if diff := cmp.Diff(settings, got); providers[id] == nil || diff != "" {
 			return fmt.Errorf("provider %q of %d: settings (-want +got):\n%s", id, len(providers), diff)

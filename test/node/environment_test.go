@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 // run installs the operator, runs the tests, and takes it away again.
 func run(ctx context.Context, m *testing.M) (int, error) {
 	if registry = os.Getenv(registryVariable); registry == "" {
-		return 1, fmt.Errorf("%s is not set: run these tests with `make test-node`", registryVariable)
+		return 1, fmt.Errorf("%s is not set: `make test-node` sets it on a node of its own; for a cluster of yours name a registry that its nodes pull from", registryVariable)
 	}
 	if err := connect(); err != nil {
 		return 1, err

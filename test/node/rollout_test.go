@@ -121,11 +121,11 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A pod that is killed is replaced, and the status tells both.
+// A pod that is killed is replaced, and the status tells both: the new one takes long enough to be seen.
 func TestPodIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
+	s.apply(stack("my", fmt.Sprintf(serving, "first", "{name: STANDIN_START, value: 5s}")))
 	s.ready("my")
 	before := s.onePod("my")
 	s.kubectl("delete", "pod", before.Name, "--grace-period=0", "--force")

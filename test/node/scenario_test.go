@@ -154,6 +154,23 @@ func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
+// serverVersion waits until the operator has asked the server for its version, which it does once all pods are available,
+// and gives the whole stack.
+func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
+	s.t.Helper()
+	found := &v1alpha2.LlamaStackDistribution{}
+	s.eventually(func() error {
+		if err := s.get(name, found); err != nil {
+			return err
+		}
+		if got := found.Status.Version.LlamaStackServerVersion; got != want {
+			return fmt.Errorf("version %q of the server in status, want %q", got, want)
+		}
+		return nil
+	})
+	return found
+}
+
 func conditions(stack *v1alpha2.LlamaStackDistribution) string {
 	var text strings.Builder
 	for _, c := range stack.Status.Conditions {

@@ -42,19 +42,10 @@ func TestStory1SimpleInference(t *testing.T) {
 	c.provider(url, "vllm", map[string]any{"base_url": "http://vllm:8000/v1", "api_token": redacted})
 	c.chat(url, "vllm/llama3.2-8b")
 
-	s.eventually(func() error { // which the operator asks once the pods are available
-		object := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get("my", object); err != nil {
-			return err
-		}
-		if got := object.Status.Version.LlamaStackServerVersion; got != defaultRelease {
-			return fmt.Errorf("version %q of the server in status, want %q", got, defaultRelease)
-		}
-		if !slices.ContainsFunc(object.Status.DistributionConfig.Providers, func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" }) {
-			return fmt.Errorf("providers in status: %v", object.Status.DistributionConfig.Providers)
-		}
-		return nil
-	})
+	object := s.serverVersion("my", defaultRelease)
+	if !slices.ContainsFunc(object.Status.DistributionConfig.Providers, func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" }) {
+		t.Errorf("providers in status: %v", object.Status.DistributionConfig.Providers)
+	}
 
 	s.kubectl("delete", "pod", "vllm")
 	s.models("vllm", "sk-second")
@@ -71,10 +62,7 @@ func TestStory1DistributionAlone(t *testing.T) {
 	if got := find(s.ready("my"), v1alpha2.ConditionConfigGenerated).Reason; got != v1alpha2.ReasonDistributionDefaultUsed {
 		t.Errorf("ConfigGenerated for the reason %s", got)
 	}
-	providers, err := c.listed(s.service("my")+"/v1/providers", "provider_id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	providers := c.listed(s.service("my")+"/v1/providers", "provider_id")
 	if providers["openai"] == nil || providers["vllm"] != nil {
 		t.Errorf("providers %v", providers)
 	}
@@ -135,19 +123,13 @@ workload: {resources: `+small+`}
 `))
 	c := s.client()
 	s.ready("my")
-	models, err := c.listed(s.service("my")+"/v1/models", "id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	models := c.listed(s.service("my")+"/v1/models", "id")
 	for _, want := range []string{"first/one", "second/other"} {
 		if models[want] == nil {
 			t.Errorf("no model %q in %v", want, models)
 		}
 	}
-	tools, err := c.listed(s.service("my")+"/v1/toolgroups", "identifier")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := c.listed(s.service("my")+"/v1/toolgroups", "identifier")
 	if got := tools["builtin::websearch"]["provider_id"]; got != "tavily-search" {
 		t.Errorf("websearch is served by %v", got)
 	}
@@ -177,9 +159,7 @@ workload: {resources: `+small+`}
 			DB   string `json:"db"`
 		} `json:"backends"`
 	}
-	if err := c.ask(s.service("my")+"/v1/storage", &storage); err != nil {
-		t.Fatal(err)
-	}
+	c.ask(s.service("my")+"/v1/storage", &storage)
 	if got := storage.Backends["sql_default"]; got.Type != "sql_postgres" || got.Host != "postgres" || got.Port != 5433.0 || got.DB != "state" {
 		t.Errorf("relational state in %+v", got)
 	}
@@ -205,9 +185,7 @@ workload: {resources: `+small+`}
 	s.ready("my")
 	https := strings.Replace(s.service("my"), "http:", "https:", 1)
 	var health map[string]any
-	if err := c.ask(https+"/v1/health", &health); err != nil {
-		t.Fatal(err)
-	}
+	c.ask(https+"/v1/health", &health)
 	ingress := &networkingv1.Ingress{}
 	if err := s.get(names.Ingress("my"), ingress); err != nil {
 		t.Fatal(err)
@@ -215,16 +193,7 @@ workload: {resources: `+small+`}
 	if got, want := ingress.Spec.Rules[0].Host, "llama."+s.namespace+".example.com"; got != want {
 		t.Errorf("exposed as %q, want %q", got, want)
 	}
-	s.eventually(func() error {
-		object := &v1alpha2.LlamaStackDistribution{}
-		if err := s.get("my", object); err != nil {
-			return err
-		}
-		if got := object.Status.Version.LlamaStackServerVersion; got != defaultRelease {
-			return fmt.Errorf("version %q of the server in status, want %q", got, defaultRelease)
-		}
-		return nil
-	})
+	s.serverVersion("my", defaultRelease)
 }
 
 const ownConfig = `

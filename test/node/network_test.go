@@ -1,0 +1,55 @@
+//go:build node
+
+package node
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Who may connect is asked from where they are: the stack's own namespace and one with the label get through, another
+// does not; the operator does, or the status would have no version.
+func TestNetworkPolicy(t *testing.T) {
+	t.Parallel()
+	s, friend, stranger := newScenario(t), newScenario(t), newScenario(t)
+	label(t, friend.namespace, "llama-access", s.namespace)
+	s.apply(stack("my", fmt.Sprintf(`
+distribution: {name: starter}
+networking: {allowedFrom: {labels: [llama-access=%s]}}
+workload: {resources: %s}
+`, s.namespace, small)))
+	url := s.service("my") + "/v1/health"
+	from := map[string]clientPod{"own": s.client(), "friend": friend.client(), "stranger": stranger.client()}
+	s.ready("my")
+	var health map[string]any
+	for _, name := range []string{"own", "friend"} {
+		from[name].ask(url, &health)
+	}
+	s.eventually(func() error { // rules may come a moment after the pods
+		if _, err := from["stranger"].standin("get", "-timeout=2s", url); err == nil {
+			return fmt.Errorf("a stranger gets an answer")
+		}
+		return nil
+	})
+	// It is not that nothing gets there any more.
+	if err := from["friend"].try(url, &health); err != nil {
+		t.Error(err)
+	}
+	s.serverVersion("my", defaultRelease)
+}
+
+func label(t *testing.T, namespace, key, value string) {
+	t.Helper()
+	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	if err := cluster.Get(t.Context(), client.ObjectKey{Name: namespace}, object); err != nil {
+		t.Fatal(err)
+	}
+	object.Labels[key] = value
+	if err := cluster.Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
