@@ -77,7 +77,7 @@ clean: ## Remove what the targets built in this work tree
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; \
 	MODULES="$(wildcard $(TEST_MODULES))" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
-		-coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
+		-timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no control plane, seconds
@@ -85,7 +85,7 @@ test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no contr
 
 .PHONY: test-race
 test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with goroutines under the race detector (needs a C compiler)
-	@export $(ASSETS); hack/test test-race -race $(RACE)
+	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
