@@ -64,8 +64,8 @@ build: ## Build the operator and the CLI into bin/
 	done
 
 .PHONY: demo
-demo: cluster-tool ## Show it all: control plane, operator, a sample stack
-	@$(BIN)/cluster run -- hack/demo
+demo: cluster-tool $(if $(NODE),node-packages) ## Show it all: control plane, operator, a sample stack [NODE=1: in pods, with an answer; as root]
+	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo
 
 .PHONY: clean
 clean: ## Remove what the targets built in this work tree
