@@ -26,7 +26,7 @@ var taken sync.Map
 // on all of them. It is chosen by chance, because other tests look for one too.
 func freePort() (int, error) {
 	for range 200 {
-		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // a guess is no secret
+		port := firstPort + rand.IntN(lastPort-firstPort+1)
 		if _, again := taken.LoadOrStore(port, true); again {
 			continue
 		}
