@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -207,13 +208,22 @@ func TestConditionsOfARollback(t *testing.T) {
 	if err := b.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	undone := &appsv1.Deployment{}
-	b.get(t, "my", undone)
-	undone.Spec.Template = before.Spec.Template
-	if err := b.Update(t.Context(), undone); err != nil {
-		t.Fatal(err)
-	}
-	b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack)
+	// A Deployment controller has counted long before anybody rolls back. Here the
+	// operator may see the Deployment first, and put back what it then takes for an edit.
+	eventually(t, func() error {
+		undone := &appsv1.Deployment{}
+		b.get(t, "my", undone)
+		undone.Spec.Template = before.Spec.Template
+		if err := b.Update(t.Context(), undone); err != nil {
+			return err
+		}
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, "my", stack)
+		if found := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); found == nil || found.Reason != v1alpha2.ReasonRolledBack {
+			return fmt.Errorf("not rolled back in %v", stack.Status.Conditions)
+		}
+		return nil
+	})
 	b.rollOut(t, "my")
 	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(served, ready, "False "+v1alpha2.ReasonRolledBack,
 		v1alpha2.ConditionDegraded, "True "+v1alpha2.ReasonRolledBack, v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolledBack), status.FailedStatus})
