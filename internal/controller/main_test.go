@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -41,7 +38,7 @@ const (
 var (
 	plane *testutil.ControlPlane
 	audit = &auditTrail{}
-	logs  = &syncBuffer{}
+	logs  = &testutil.Log{}
 )
 
 func TestMain(m *testing.M) {
@@ -203,14 +200,7 @@ func (b *bench) key(name string) client.ObjectKey {
 // eventually polls until check is content.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), poll, soon, true, func(context.Context) (bool, error) {
-		last = check()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("not within %v: %v", soon, last)
-	}
+	testutil.Within(t, soon, check)
 }
 
 // condition waits until the stack has a condition with this reason and gives it.
@@ -259,22 +249,4 @@ func (b *bench) rollOut(t *testing.T, name string) {
 	if err := b.Status().Patch(t.Context(), deployment, patch); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// syncBuffer is what the operators log.
-type syncBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buffer.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buffer.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 func parse(t *testing.T, args ...string) Options {
@@ -121,7 +122,7 @@ func TestRunRefusesBadArguments(t *testing.T) {
 		"no API server":    {[]string{"--kubeconfig=/nonexistent"}, 1, "find the API server"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out Buffer
+			var out testutil.Log
 			code := Run(t.Context(), tc.args, "v1", noEnvironment, &out)
 			if code != tc.code || !strings.Contains(out.String(), tc.text) {
 				t.Errorf("exit code %d, output:\n%s", code, out.String())

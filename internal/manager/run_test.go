@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 	health, metrics := freeAddress(t), freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	output := &manager.Buffer{}
+	output := &testutil.Log{}
 	done := make(chan int, 1)
 	go func() {
 		done <- manager.Run(ctx, []string{

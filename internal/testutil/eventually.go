@@ -16,3 +16,19 @@ func Eventually(t testing.TB, what string, done func() (bool, error)) {
 		t.Fatalf("wait for %s: %v", what, err)
 	}
 }
+
+// Within polls until check is content, and gives the time that took. After so much
+// patience the test fails with the last error.
+func Within(t testing.TB, patience time.Duration, check func() error) time.Duration {
+	t.Helper()
+	var last error
+	begin := time.Now()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("not within %v: %v", patience, last)
+	}
+	return time.Since(begin)
+}

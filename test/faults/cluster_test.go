@@ -3,8 +3,6 @@ package faults_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,11 +25,10 @@ const (
 
 // cluster is an API server, the controllers that a stack meets, and pods that become ready.
 type cluster struct {
-	client.Client // an administrator's
-	plane         *testutil.ControlPlane
-	kubeconfig    string
-	program       string
-	etcd          *slope
+	*testutil.Cluster
+
+	program string
+	etcd    *slope
 	// gates are those of every operator that ever ran.
 	gates []*gate
 	// certificate and key are those of every stack's server, baseConfig is every stack's base.
@@ -41,7 +38,7 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), program: testutil.BuildOperator(t, "faults")}
+	c := &cluster{program: testutil.BuildOperator(t, "faults")}
 	c.certificate, c.key = testutil.NewCertificate(t, time.Now().Add(180*24*time.Hour))
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
@@ -49,32 +46,14 @@ func startCluster(t *testing.T) *cluster {
 	}
 	c.baseConfig = string(starter.Base)
 	ctrl.SetLogger(logr.Discard())
-	c.plane, err = testutil.Start(testutil.Options{CertDir: t.TempDir(), EtcdThrough: func(etcd string) (string, error) {
+	c.Cluster = testutil.StartCluster(t, testutil.Options{CertDir: t.TempDir(), EtcdThrough: func(etcd string) (string, error) {
 		c.etcd = newSlope(t, etcd)
 		return c.etcd.listener.Addr().String(), nil
 	}})
-	if err != nil {
+	if err := c.Plane.InstallRights(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := c.plane.InstallRights(); err != nil {
-		t.Fatal(err)
-	}
-	config, err := c.plane.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c.Client, err = c.plane.Client(); err != nil {
-		t.Fatal(err)
-	}
-	testutil.RunControllers(t, c.kubeconfig, []string{
+	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "resourcequota-controller",
 	})
 	c.runKubelet(t)
@@ -134,16 +113,12 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 // eventually polls until check is content, and says how long that took.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
-	var last error
-	begin := time.Now()
-	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
-		last = check()
-		return last == nil, nil
+	return testutil.Within(t, patience, func() error {
+		if err := check(); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		return nil
 	})
-	if err != nil {
-		t.Fatalf("%s: not within %v: %v", what, patience, last)
-	}
-	return time.Since(begin)
 }
 
 // differ makes an error of a difference.

@@ -27,7 +27,7 @@ type operator struct {
 // startOperator starts an operator that has nothing but the shipped ServiceAccount's token.
 func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	t.Helper()
-	o := &operator{gate: newGate(t, c.plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
+	o := &operator{gate: newGate(t, c.Plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
 	c.gates = append(c.gates, o.gate)
 	o.giveToken(t, nil)
 	if err := testutil.WriteKubeconfig(o.file("kubeconfig"), o.url(), o.trusted, o.file("token")); err != nil {
@@ -49,7 +49,7 @@ func (o *operator) file(name string) string { return filepath.Join(o.folder, nam
 // giveToken writes a new token, as the kubelet does into the operator's pod. It is valid as long as what it is bound to.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
-	token, err := o.cluster.plane.OperatorToken(t.Context(), bound)
+	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,10 +30,10 @@ func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	return func() {
 		eventually(t, "the operator's writes", func() error { return th.operator.wrote(2) })
-		if err := th.plane.StopAPIServer(); err != nil {
+		if err := th.Plane.StopAPIServer(); err != nil {
 			t.Fatal(err)
 		}
-		if err := th.plane.StartAPIServer(); err != nil {
+		if err := th.Plane.StartAPIServer(); err != nil {
 			t.Fatal(err)
 		}
 	}

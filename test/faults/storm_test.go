@@ -95,7 +95,7 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 // refuses is content when the API server takes a token no more: it keeps what it found out for some seconds.
 func (c *cluster) refuses(t *testing.T, token string) error {
 	t.Helper()
-	config := rest.AnonymousClientConfig(c.plane.Config)
+	config := rest.AnonymousClientConfig(c.Plane.Config)
 	config.BearerToken = token
 	bearer, err := client.New(config, client.Options{Scheme: c.Scheme()})
 	if err == nil {

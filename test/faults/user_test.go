@@ -156,7 +156,7 @@ func likeNew(spec string) func(*testing.T, *stage) error {
 func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
-		append([]string{"--kubeconfig=" + s.kubeconfig, "--namespace=" + s.namespace}, arguments...)...)
+		append([]string{"--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.namespace}, arguments...)...)
 	command.Stdin = strings.NewReader(input)
 	command.Env = append(os.Environ(), "KUBE_EDITOR=sed -i -e 's/progressDeadlineSeconds: .*/progressDeadlineSeconds: 7/'")
 	if output, err := command.CombinedOutput(); err != nil {

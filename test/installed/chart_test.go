@@ -28,7 +28,7 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("there is no helm: run these tests with `make test`, or `make .cache/bin/helm` first: %v", err)
 	}
-	return run(t, testutil.Root(), program, append(arguments, "--kubeconfig="+c.kubeconfig, "--namespace="+names.OperatorNamespace)...)
+	return run(t, testutil.Root(), program, append(arguments, "--kubeconfig="+c.Kubeconfig, "--namespace="+names.OperatorNamespace)...)
 }
 
 // installChart installs an older chart as it comes, and upgrades it to this one with the values: the definition becomes the

@@ -1,8 +1,6 @@
 package installed
 
 import (
-	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -24,42 +21,19 @@ const (
 
 // cluster is an API server with the controllers that make pods and remove namespaces.
 type cluster struct {
-	client.Client
-	plane      *testutil.ControlPlane
-	kubeconfig string
-	auditLog   string
-	program    string
+	*testutil.Cluster
+
+	auditLog string
+	program  string
 }
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	folder := t.TempDir()
-	c := &cluster{
-		kubeconfig: filepath.Join(folder, "kubeconfig"), auditLog: filepath.Join(folder, "audit.log"), program: filepath.Join(folder, "manager"),
-	}
-	var err error
-	if c.plane, err = testutil.Start(testutil.Options{Bare: true, AuditLog: c.auditLog}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	config, err := c.plane.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c.Client, err = c.plane.Client(); err != nil {
-		t.Fatal(err)
-	}
-	testutil.RunControllers(t, c.kubeconfig, []string{
+	c := &cluster{auditLog: filepath.Join(t.TempDir(), "audit.log"), program: testutil.BuildOperator(t, "installed")}
+	c.Cluster = testutil.StartCluster(t, testutil.Options{Bare: true, AuditLog: c.auditLog})
+	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "namespace-controller",
 	})
-	run(t, testutil.Root(), "go", "build", "-o", c.program, "./cmd/manager")
 	return c
 }
 
@@ -78,7 +52,7 @@ func run(t *testing.T, folder, name string, arguments ...string) string {
 // kubectl runs the real one as an administrator.
 func (c *cluster) kubectl(t *testing.T, arguments ...string) string {
 	t.Helper()
-	return run(t, testutil.Root(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.kubeconfig}, arguments...)...)
+	return run(t, testutil.Root(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
 }
 
 func (c *cluster) makeNamespace(t *testing.T, name string) {
@@ -92,12 +66,5 @@ func (c *cluster) makeNamespace(t *testing.T, name string) {
 // eventually polls until check is content.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
-		last = check()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("not within %v: %v", patience, last)
-	}
+	testutil.Within(t, patience, check)
 }

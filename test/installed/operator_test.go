@@ -1,13 +1,11 @@
 package installed
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +25,7 @@ import (
 type operator struct {
 	user      string // who it is to the API server
 	namespace string
-	log       lockedBuffer
+	log       testutil.Log
 	command   *exec.Cmd
 }
 
@@ -84,7 +82,7 @@ func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 		t.Fatal(err)
 	}
 	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: c.plane.Config.Host, CertificateAuthorityData: c.plane.Config.CAData}
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: c.Plane.Config.Host, CertificateAuthorityData: c.Plane.Config.CAData}
 	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: request.Status.Token}
 	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	config.CurrentContext = "x"
@@ -143,22 +141,4 @@ func (c *cluster) deployment(t *testing.T, namespace string) *appsv1.Deployment 
 		t.Fatalf("%d Deployments in %s, want one", n, namespace)
 	}
 	return &deployments.Items[0]
-}
-
-// lockedBuffer is what the operator logs.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buffer.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buffer.String()
 }

@@ -2,9 +2,7 @@ package rollback_test
 
 import (
 	"context"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -111,36 +109,16 @@ func change(stack *v1alpha2.LlamaStackDistribution, edit func(*v1alpha2.LlamaSta
 
 // cluster is an API server with the Deployment controller, and no node.
 type cluster struct {
-	client.Client
-	kubeconfig string
+	*testutil.Cluster
 }
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	plane, err := testutil.Start(testutil.Options{Bare: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	config, err := plane.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c.Client, err = plane.Client(); err != nil {
-		t.Fatal(err)
-	}
+	c := &cluster{testutil.StartCluster(t, testutil.Options{Bare: true})}
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	testutil.RunControllers(t, c.kubeconfig, []string{"deployment-controller", "replicaset-controller"})
+	testutil.RunControllers(t, c.Kubeconfig, []string{"deployment-controller", "replicaset-controller"})
 	return c
 }
 
@@ -177,7 +155,7 @@ func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution
 func (c *cluster) kubectl(t *testing.T, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
-		append([]string{"--kubeconfig=" + c.kubeconfig, "--namespace=" + namespace}, arguments...)...)
+		append([]string{"--kubeconfig=" + c.Kubeconfig, "--namespace=" + namespace}, arguments...)...)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}

@@ -1,16 +1,12 @@
 package rollout_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,39 +35,20 @@ const (
 
 // cluster is an API server with the controllers that a stack meets, and the operator.
 type cluster struct {
-	client.Client
-	plane      *testutil.ControlPlane
-	kubeconfig string
-	log        *lockedBuffer
+	*testutil.Cluster
+
+	log *testutil.Log
 }
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), log: &lockedBuffer{}}
+	c := &cluster{log: &testutil.Log{}}
 	ctrl.SetLogger(zap.New(zap.WriteTo(c.log)))
-	var err error
-	if c.plane, err = testutil.Start(testutil.Options{}); err != nil {
+	c.Cluster = testutil.StartCluster(t, testutil.Options{})
+	if err := c.Plane.InstallRights(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := c.plane.InstallRights(); err != nil {
-		t.Fatal(err)
-	}
-	config, err := c.plane.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.kubeconfig, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c.Client, err = c.plane.Client(); err != nil {
-		t.Fatal(err)
-	}
-	testutil.RunControllers(t, c.kubeconfig, []string{
+	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "namespace-controller",
 		"horizontal-pod-autoscaler-controller", "persistentvolumeclaim-protection-controller",
 	}, "--horizontal-pod-autoscaler-sync-period=1s")
@@ -87,7 +64,7 @@ func (c *cluster) runOperator(t *testing.T) {
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", QPS: 1000, Burst: 1000, Concurrency: 4, AutoscalerPatience: time.Second,
 		DialServer: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") },
 	}
-	mgr, err := manager.New(c.plane.As(names.OperatorServiceAccount), options, "rollout", func(string) string { return "" })
+	mgr, err := manager.New(c.Plane.As(names.OperatorServiceAccount), options, "rollout", func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,14 +180,7 @@ func (b *bench) get(t *testing.T, name string, into client.Object) {
 // eventually polls until check is content.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
-		last = check()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("not within %v: %v", patience, last)
-	}
+	testutil.Within(t, patience, check)
 }
 
 // condition waits until the stack has a condition with this reason and gives it.
@@ -237,26 +207,8 @@ func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condi
 func (b *bench) kubectl(t *testing.T, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
-		append([]string{"--kubeconfig=" + b.kubeconfig, "--namespace=" + b.namespace}, arguments...)...)
+		append([]string{"--kubeconfig=" + b.Kubeconfig, "--namespace=" + b.namespace}, arguments...)...)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}
-}
-
-// lockedBuffer is what the operator logs.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buffer.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buffer.String()
 }

@@ -43,30 +43,19 @@ workload: {storage: {size: 1Gi}}
 
 // cluster is a control plane that notes every call.
 type cluster struct {
-	client.Client // an administrator's
-	plane         *testutil.ControlPlane
-	program       string
-	audit         string
+	*testutil.Cluster
+
+	program string
+	audit   string
 }
 
 func startCluster(b *testing.B) *cluster {
 	b.Helper()
 	c := &cluster{program: testutil.BuildOperator(b, version), audit: filepath.Join(b.TempDir(), "audit.log")}
-	var err error
-	if c.plane, err = testutil.Start(testutil.Options{
+	c.Cluster = testutil.StartCluster(b, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"}, // a Service for each stack, twice
-	}); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := c.plane.Stop(); err != nil {
-			b.Error(err)
-		}
 	})
-	if err := c.plane.InstallRights(); err != nil {
-		b.Fatal(err)
-	}
-	if c.Client, err = c.plane.Client(); err != nil {
+	if err := c.Plane.InstallRights(); err != nil {
 		b.Fatal(err)
 	}
 	for _, name := range []string{inBare, inStacks, inForeign, inModel} {
@@ -74,15 +63,7 @@ func startCluster(b *testing.B) *cluster {
 		c.create(b, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "creds"}, StringData: map[string]string{"token": "x"}})
 	}
 	if *controllers {
-		kubeconfig, err := c.plane.Kubeconfig()
-		file := filepath.Join(b.TempDir(), "kubeconfig")
-		if err == nil {
-			err = os.WriteFile(file, kubeconfig, 0o600)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		testutil.RunControllers(b, file, []string{"deployment-controller", "replicaset-controller"})
+		testutil.RunControllers(b, c.Kubeconfig, []string{"deployment-controller", "replicaset-controller"})
 	}
 	return c
 }

@@ -29,13 +29,13 @@ type operator struct {
 func (c *cluster) startOperator(b *testing.B) *operator {
 	b.Helper()
 	folder := b.TempDir()
-	token, err := c.plane.OperatorToken(b.Context(), nil)
+	token, err := c.Plane.OperatorToken(b.Context(), nil)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "token"), []byte(token), 0o600)
 	}
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	if err == nil {
-		err = testutil.WriteKubeconfig(kubeconfig, c.plane.Config.Host, c.plane.Config.CAData, filepath.Join(folder, "token"))
+		err = testutil.WriteKubeconfig(kubeconfig, c.Plane.Config.Host, c.Plane.Config.CAData, filepath.Join(folder, "token"))
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -44,11 +44,11 @@ type File struct {
 // Link is a symbolic link.
 type Link struct{ Path, Target string }
 
-// Tree is a copy of a folder of this machine, readable by everybody. What Skip says yes to, by its path in the image, is
+// Tree is a copy of a folder of this machine, readable by everybody. What Omit says yes to, by its path in the image, is
 // left out with all below it.
 type Tree struct {
 	Source, Path string
-	Skip         func(path string) bool
+	Omit         func(path string) bool
 }
 
 func (d Directory) write(into *layerWriter) error {
@@ -89,7 +89,7 @@ func (t Tree) write(into *layerWriter) error {
 			return err
 		}
 		target := path.Join(t.Path, filepath.ToSlash(below))
-		if t.Skip != nil && t.Skip(target) {
+		if t.Omit != nil && t.Omit(target) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}

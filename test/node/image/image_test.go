@@ -99,7 +99,7 @@ func TestLayer(t *testing.T) {
 		Directory{Path: "/home/stack", Mode: 0o775, UID: 1001},
 		Content{Path: "/etc/passwd", Mode: 0o644, Content: []byte("one")},
 		Content{Path: "/etc/passwd", Mode: 0o644, Content: []byte("another")},
-		Tree{Source: source, Path: "/opt/it", Skip: func(path string) bool { return strings.HasSuffix(path, "/tests") }},
+		Tree{Source: source, Path: "/opt/it", Omit: func(path string) bool { return strings.HasSuffix(path, "/tests") }},
 		File{Source: filepath.Join(source, "bin", "other"), Path: "/bin/it", Mode: 0o755},
 	}
 	var layers [2]v1.Layer

@@ -68,7 +68,7 @@ func (p python) entries() ([]Entry, error) {
 	}
 	return append(entries,
 		File{Source: p.Program, Path: p.Program, Mode: 0o755},
-		Tree{Source: p.Library, Path: p.Library, Skip: func(path string) bool {
+		Tree{Source: p.Library, Path: p.Library, Omit: func(path string) bool {
 			below, _ := strings.CutPrefix(path, p.Library)
 			return needless.MatchString(below) && strings.Count(below, "/") == 1
 		}},

@@ -100,7 +100,7 @@ func serverLayers(ctx context.Context, folder string, interpreter python, enviro
 	if err != nil {
 		return nil, err
 	}
-	packages := Tree{Source: environment, Path: environment, Skip: unused.MatchString}
+	packages := Tree{Source: environment, Path: environment, Omit: unused.MatchString}
 	var layers []v1.Layer
 	for _, entries := range [][]Entry{append(base, own...), language, {packages}} {
 		layer, err := NewLayer(folder, entries...)
