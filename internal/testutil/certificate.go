@@ -1,7 +1,9 @@
 package testutil
 
 import (
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
@@ -12,6 +14,14 @@ import (
 	"time"
 )
 
+// SameCertificate makes a certificate and its key as NewCertificate does, and the same
+// ones in every run: for a test of what remembers their digests.
+func SameCertificate(t testing.TB) (certificate, key []byte) {
+	t.Helper()
+	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+}
+
 // NewCertificate makes a certificate that signs itself, and its key, in PEM form.
 func NewCertificate(t testing.TB, notAfter time.Time) (certificate, key []byte) {
 	t.Helper()
@@ -19,15 +29,20 @@ func NewCertificate(t testing.TB, notAfter time.Time) (certificate, key []byte) 
 	if err != nil {
 		t.Fatalf("make key: %v", err)
 	}
+	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private)
+}
+
+func encode(t testing.TB, notBefore, notAfter time.Time, private crypto.Signer) (certificate, key []byte) {
+	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		Subject:      pkix.Name{CommonName: "llama-stack test"},
-		NotBefore:    notAfter.Add(-365 * 24 * time.Hour),
+		NotBefore:    notBefore,
 		NotAfter:     notAfter,
 		DNSNames:     []string{"localhost"},
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
 		t.Fatalf("make certificate: %v", err)
 	}

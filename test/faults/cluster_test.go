@@ -3,6 +3,7 @@ package faults_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -21,6 +23,8 @@ const (
 	// patience is how long a stack may take to be as it should be after a fault.
 	patience = time.Minute
 	poll     = 50 * time.Millisecond
+	// version is that of the program.
+	version = "faults"
 )
 
 // cluster is an API server, the controllers that a stack meets, and pods that become ready.
@@ -38,7 +42,7 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{program: testutil.BuildOperator(t, "faults")}
+	c := &cluster{program: testutil.BuildOperator(t, version)}
 	c.certificate, c.key = testutil.NewCertificate(t, time.Now().Add(180*24*time.Hour))
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
@@ -53,11 +57,25 @@ func startCluster(t *testing.T) *cluster {
 	if err := c.Plane.InstallRights(); err != nil {
 		t.Fatal(err)
 	}
+	c.makeDigestKey(t)
 	testutil.RunControllers(t, c.Kubeconfig, []string{
 		"deployment-controller", "replicaset-controller", "garbage-collector-controller", "resourcequota-controller",
 	})
 	c.runKubelet(t)
 	return c
+}
+
+// makeDigestKey makes the key of digests over secret values the same in every run: what an older operator recorded has
+// such digests.
+func (c *cluster) makeDigestKey(t *testing.T) {
+	t.Helper()
+	key := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.DigestKeySecret},
+		StringData: map[string]string{"key": strings.Repeat("no secret ", 4)},
+	}
+	if err := c.Create(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // calm lets every call of every operator pass, and counts writes anew.

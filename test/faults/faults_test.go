@@ -36,13 +36,15 @@ func TestFaults(t *testing.T) {
 	th.updated = model.settle(t)
 	t.Run("every write", func(t *testing.T) { testKilled(t, th) })
 	th.undisturbed(t)
+	t.Run("upgrade", func(t *testing.T) { testUpgrade(t, th, len(cuts)) })
+	th.undisturbed(t)
 	for i := range faults {
 		fault := &faults[i]
 		if fault.slow && !*all {
 			continue
 		}
 		t.Run(fault.name, func(t *testing.T) {
-			th.strike(t, len(cuts)+i, fault)
+			th.strike(t, len(cuts)+1+i, fault)
 			th.undisturbed(t)
 		})
 	}

@@ -1,0 +1,270 @@
+package faults_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// before is the program of an older operator, whose objects then are what the upgrade begins with, and are written to
+// the cases. Unset: the cases have them, as commit 2eb38a2 made them, the last one before changes were tried first.
+var before = flag.String("before", "", "program of the operator to upgrade from; writes testdata/upgrade anew")
+
+const (
+	upgrades = "testdata/upgrade"
+	// nobody stands for the stack's UID in a case.
+	nobody = types.UID("00000000-0000-0000-0000-000000000000")
+)
+
+// testUpgrade starts the newest operator among stacks of an older one: no pod changes, and none of the objects that a
+// pod is made of.
+func testUpgrade(t *testing.T, th *theatre, order int) {
+	t.Helper()
+	th.operator.kill(t)
+	stages := th.oldStages(t)
+	was := make([]running, len(stages))
+	for i, s := range stages {
+		eventually(t, "the pods before", func() error { return s.available(t) })
+		was[i] = s.running(t)
+	}
+	th.calm()
+	th.operator.start(t)
+	r := row{order: order, fault: "the operator is upgraded", pods: "unchanged"}
+	r.converged = append(r.converged, eventually(t, "every stack observed", func() error {
+		var missing []error
+		for _, s := range stages {
+			missing = append(missing, s.observed(t))
+		}
+		return errors.Join(missing...)
+	}))
+	for i, s := range stages {
+		s.settle(t)
+		if diff := cmp.Diff(was[i], s.running(t)); diff != "" {
+			t.Errorf("%s, before and after the upgrade (-want +got):\n%s", s.namespace, diff)
+		}
+	}
+	r.writes = strconv.Itoa(th.written())
+	th.table.add(t, r)
+	for _, s := range stages {
+		s.remove(t)
+	}
+}
+
+// oldStages are the stacks of all cases, with what an older operator made for each.
+func (th *theatre) oldStages(t *testing.T) []*stage {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(upgrades, "*"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%d cases in %s, error %v", len(folders), upgrades, err)
+	}
+	stages := make([]*stage, len(folders))
+	for i, folder := range folders {
+		stages[i] = &stage{th.cluster, "upgrade-" + filepath.Base(folder)}
+		stages[i].create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: stages[i].namespace}})
+		certificate, key := testutil.SameCertificate(t)
+		stages[i].create(t, &corev1.Secret{ObjectMeta: stages[i].named("llama-tls"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
+			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
+		}})
+		stages[i].create(t, &corev1.ConfigMap{ObjectMeta: stages[i].named("custom-ca"), Data: map[string]string{names.CABundleFile: string(certificate)}})
+		for _, object := range read(t, filepath.Join(folder, "in.yaml"), nobody) {
+			object.SetNamespace(stages[i].namespace)
+			stages[i].create(t, object)
+		}
+	}
+	if *before != "" {
+		th.runBefore(t, stages, folders)
+		return stages
+	}
+	for i, s := range stages {
+		s.restore(t, folders[i])
+	}
+	return stages
+}
+
+// read gives the objects of a file, for the stack with this UID.
+func read(t *testing.T, file string, uid types.UID) []*unstructured.Unstructured {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content = bytes.ReplaceAll(content, []byte(nobody), []byte(uid))
+	copied := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(copied, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := testutil.ReadObjects(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+func (s *stage) stack(t *testing.T) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	stack := &v1alpha2.LlamaStackDistribution{}
+	s.get(t, stackName, stack)
+	return stack
+}
+
+// restore applies what the older operator applied, as it did, and gives the stack the status that it wrote.
+func (s *stage) restore(t *testing.T, folder string) {
+	t.Helper()
+	stack := s.stack(t)
+	for _, object := range read(t, filepath.Join(folder, "made.yaml"), stack.UID) {
+		applied := client.ApplyConfigurationFromUnstructured(object)
+		if err := s.Apply(t.Context(), applied, client.FieldOwner(names.FieldManager), client.ForceOwnership); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(folder, "status.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(content, &stack.Status); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Status().Update(t.Context(), stack); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runBefore lets the older operator make the stacks, and writes down what it made.
+func (th *theatre) runBefore(t *testing.T, stages []*stage, folders []string) {
+	t.Helper()
+	newest := th.program
+	th.program = *before
+	defer func() { th.program = newest }()
+	th.operator.start(t)
+	for i, s := range stages {
+		eventually(t, "the older operator's stack", func() error { return s.ready(t) })
+		s.settle(t)
+		s.keep(t, folders[i])
+	}
+	th.operator.kill(t)
+}
+
+// keep writes what the older operator applied for a stack, and the status it wrote.
+func (s *stage) keep(t *testing.T, folder string) {
+	t.Helper()
+	stack := s.stack(t)
+	asked, err := discovery.NewDiscoveryClientForConfig(s.Plane.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extractor, err := metav1ac.NewUnstructuredExtractor(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made strings.Builder
+	for _, object := range s.children(t) {
+		applied, err := extractor.Extract(&object, names.FieldManager)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if object.GetName() == names.CABundle(stackName) { // without the public ones, which every operator brings anew
+			trusted, _ := testutil.SameCertificate(t)
+			applied.Object["data"] = map[string]any{names.CABundleFile: string(trusted)}
+		}
+		content, err := yaml.Marshal(applied.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&made, "---\n%s", strings.ReplaceAll(string(content), string(stack.UID), string(nobody)))
+	}
+	status, err := yaml.Marshal(stack.Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(
+		os.WriteFile(filepath.Join(folder, "made.yaml"), []byte(made.String()), 0o600),
+		os.WriteFile(filepath.Join(folder, "status.yaml"), status, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// children are all that was made for the stack.
+func (s *stage) children(t *testing.T) []unstructured.Unstructured {
+	t.Helper()
+	var found []unstructured.Unstructured
+	for _, kind := range kinds {
+		if kind.Kind == "LlamaStackDistribution" {
+			continue
+		}
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := s.List(t.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels(names.ChildSelector(stackName))); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, list.Items...)
+	}
+	return found
+}
+
+// running is what an upgrade leaves alone.
+type running struct {
+	Pods []string
+	// Rolled counts the revisions of the pods.
+	Rolled int
+	// Deployment is its specification, and how often that changed.
+	Deployment appsv1.DeploymentSpec
+	Generation int64
+	// Children are the UIDs of all that was made, by kind and name.
+	Children map[string]types.UID
+}
+
+func (s *stage) running(t *testing.T) running {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	s.get(t, names.Deployment(stackName), deployment)
+	r := running{
+		Pods: s.pods(t), Rolled: s.rolled(t), Deployment: deployment.Spec, Generation: deployment.Generation,
+		Children: map[string]types.UID{},
+	}
+	for _, child := range s.children(t) {
+		r.Children[child.GetKind()+" "+child.GetName()] = child.GetUID()
+	}
+	return r
+}
+
+// available says what is missing for all pods of the Deployment.
+func (s *stage) available(t *testing.T) error {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	s.get(t, names.Deployment(stackName), deployment)
+	if want, got := *deployment.Spec.Replicas, deployment.Status.AvailableReplicas; got != want {
+		return fmt.Errorf("%d pods are available, want %d", got, want)
+	}
+	return nil
+}
+
+// observed says that the running operator has not seen the stack, or what the stack lacks.
+func (s *stage) observed(t *testing.T) error {
+	t.Helper()
+	if got := s.stack(t).Status.Version.OperatorVersion; got != version {
+		return fmt.Errorf("%s was observed by operator %q last", s.namespace, got)
+	}
+	return s.ready(t)
+}
