@@ -136,7 +136,8 @@ type llamaStack struct {
 	boot   time.Duration // from the start to a green health
 	stop   func()        // ends it before the test does
 	// failed counts the chats that were answered with an internal error.
-	failed int
+	failed  int
+	process *process
 }
 
 // boot is what one start of the server needs.
@@ -149,6 +150,7 @@ type boot struct {
 	client  *http.Client
 	scheme  string
 	secrets []string // values that no output may show
+	workers int      // the processes that serve, if more than one
 }
 
 // bootError is a start that failed, with the server's log, free of secret values.
@@ -193,14 +195,19 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 		return nil, err
 	}
 	server := &llamaStack{
-		url:    b.scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
-		client: b.client,
-		stop:   p.stop,
+		url:     b.scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
+		client:  b.client,
+		stop:    p.stop,
+		process: p,
 	}
-	if err := server.waitHealthy(t.Context(), p); err != nil {
+	err = server.waitHealthy(t.Context(), p)
+	server.boot = time.Since(begin)
+	if err == nil && b.workers > 1 {
+		err = server.waitWorkers(t, b.workers)
+	}
+	if err != nil {
 		return nil, &bootError{err: err, log: redact(p.log.tail(math.MaxInt32), b.secrets)}
 	}
-	server.boot = time.Since(begin)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("end of the server's log:\n%s", redact(p.log.tail(logTail), b.secrets))
@@ -227,6 +234,35 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 			}
 		}
 	}
+}
+
+const (
+	// started is what each process of a server says when it begins to serve.
+	started = "Application startup complete"
+	// workersTimeout is many times what a second process takes after the first. On
+	// a busy machine it may never be there: the server ends a process that does
+	// not answer for five seconds while it imports packages, and starts another.
+	workersTimeout = 2 * time.Minute
+)
+
+// waitWorkers waits for the processes that start after the first: a green health
+// speaks of one, and one that cannot start ends them all.
+func (s *llamaStack) waitWorkers(t *testing.T, workers int) error {
+	t.Helper()
+	timeout := time.After(workersTimeout)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for s.process.log.count(started) < workers {
+		select {
+		case <-s.process.exited:
+			return fmt.Errorf("the server ended after one of its processes was healthy: %s", s.process.cmd.ProcessState)
+		case <-timeout:
+			t.Logf("not all of %d processes began to serve within %s", workers, workersTimeout)
+			return nil
+		case <-tick.C:
+		}
+	}
+	return nil
 }
 
 // redact takes secret values out of a text.
@@ -257,6 +293,12 @@ func (b *syncBuffer) tail(lines int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return tail(b.buffer.String(), lines)
+}
+
+func (b *syncBuffer) count(text string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.Count(b.buffer.Bytes(), []byte(text))
 }
 
 func tail(text string, lines int) string {

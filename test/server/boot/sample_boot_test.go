@@ -178,6 +178,9 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 		t.Fatalf("the configuration has TLS: %t, want %t", got, wantTLS)
 	}
 	b.config, b.env, b.home = p.config, p.env, p.home(t)
+	if rel.TopLevel.HasPath("server.workers") {
+		b.workers = int(render.Workers(&s.stack.Spec))
+	}
 	return startServer(t, b)
 }
 
@@ -293,21 +296,20 @@ const stateTimeout = 4 * time.Minute
 
 // again chats once more where two processes made the same tables in an empty
 // database: the one that lost keeps none of its chats, and any may have had the first.
-func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() {
+func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() error {
 	if render.Workers(&s.stack.Spec) == 1 {
-		return func() {}
+		return func() error { return nil }
 	}
-	return func() {
-		if _, err := server.chat(t.Context(), tc.models[0].public(rel)); err != nil {
-			t.Error(err)
-		}
+	return func() error {
+		_, err := server.chat(t.Context(), tc.models[0].public(rel))
+		return err
 	}
 }
 
 // checkState shows that the server keeps its chats, and in PostgreSQL if that is
 // where the object wants them. It connects and writes in the background, so that
 // a boot alone shows nothing. While none is kept it calls again.
-func checkState(t *testing.T, server *llamaStack, db *database, again func()) {
+func checkState(t *testing.T, server *llamaStack, db *database, again func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
 	defer cancel()
@@ -326,8 +328,13 @@ func checkState(t *testing.T, server *llamaStack, db *database, again func()) {
 		case <-ctx.Done():
 			t.Errorf("the server kept none of the chats (last counts: %d of its own, %d in PostgreSQL, %v)", kept, rows, err)
 			return
+		case <-server.process.exited:
+			t.Errorf("the server ended before it kept a chat: %s", server.process.cmd.ProcessState)
+			return
 		case <-tick.C:
-			again()
+			if err := again(); err != nil {
+				t.Logf("chat again: %v", err)
+			}
 		}
 	}
 }
