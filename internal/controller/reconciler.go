@@ -2,13 +2,11 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,6 +36,7 @@ type Reconciler struct {
 	pool       *registry.Pool
 	prober     *probe.Prober
 	recorder   events.EventRecorder
+	unanswered unanswered
 
 	apis          *optionalAPIs
 	config        *operatorConfig
@@ -96,7 +95,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if object.DeletionTimestamp == nil {
 		failure = r.runSteps(ctx, s)
 	}
-	if err := r.finish(ctx, s, failure); err != nil {
+	err = r.finish(ctx, s, failure)
+	if pause := r.unanswered.pause(request, failure, err); pause > 0 {
+		return reconcile.Result{RequeueAfter: pause}, nil
+	}
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	return result(failure, s.wakeAfter(r.now()))
@@ -161,38 +164,5 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	stacks.forget(name)
 	r.pool.Forget(name)
 	r.prober.Forget(name)
+	r.unanswered.limiter.Forget(reconcile.Request{NamespacedName: name})
 }
-
-// classify makes a Failure of any error: those of the API server by what they
-// mean for the next attempt.
-func classify(err error, condition string) *status.Failure {
-	var failure *status.Failure
-	switch {
-	case errors.As(err, &failure):
-		return failure
-	case passing(err):
-		return &status.Failure{Condition: condition, Reason: v1alpha2.ReasonProgressing, Message: err.Error(), Retry: status.Quiet, Err: err}
-	default:
-		reason := v1alpha2.ReasonInternalError
-		if condition == v1alpha2.ConditionDeploymentUpdated {
-			reason = v1alpha2.ReasonDeploymentUpdateFailed
-		}
-		return &status.Failure{Condition: condition, Reason: reason, Message: err.Error(), Retry: status.Backoff, Err: err}
-	}
-}
-
-// passing says that the same call will most likely succeed in a moment: the
-// object changed meanwhile, the API server is busy or not reached at all.
-func passing(err error) bool {
-	answer := apierrors.APIStatus(nil)
-	if !errors.As(err, &answer) {
-		var unreachable interface{ Timeout() bool } // net.Error, url.Error
-		return errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	}
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
-		apierrors.HasStatusCause(err, namespaceTerminating)
-}
-
-// namespaceTerminating is the cause of a refusal that ends with the namespace.
-const namespaceTerminating metav1.CauseType = "NamespaceTerminating"

@@ -89,6 +89,46 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// A stack that the API server did not answer is tried again within some seconds,
+// however often it was; one that it refused waits as long as others.
+func TestPauseWithoutAnswer(t *testing.T) {
+	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
+	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
+	for name, tc := range map[string]struct {
+		failure *status.Failure
+		err     error
+		longest time.Duration
+	}{
+		"nothing":                       {nil, nil, 0},
+		"a step without answer":         {quiet(refused), nil, 7500 * time.Millisecond},
+		"a status without answer":       {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
+		"busy":                          {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
+		"a conflict":                    {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, 0},
+		"caches that are behind":        {quiet(nil), nil, 0},
+		"a registry that is not there":  {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
+		"a refusal":                     {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
+		"a refusal, and status as well": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			unanswered, longest := newUnanswered(), time.Duration(0)
+			for range 20 {
+				longest = max(longest, unanswered.pause(reconcile.Request{}, tc.failure, tc.err))
+			}
+			if longest > tc.longest || longest < tc.longest*2/3 {
+				t.Errorf("longest pause %v, want up to %v", longest, tc.longest)
+			}
+		})
+	}
+	unanswered := newUnanswered()
+	for range 20 {
+		unanswered.pause(reconcile.Request{}, quiet(refused), nil)
+	}
+	unanswered.pause(reconcile.Request{}, nil, nil)
+	if first := unanswered.pause(reconcile.Request{}, quiet(refused), nil); first > 300*time.Millisecond {
+		t.Errorf("after an answer the first pause is %v", first)
+	}
+}
+
 // A panic ends one reconcile of one object, and its value, which may hold
 // anything, goes to the log only.
 func TestPanicIsAFailure(t *testing.T) {

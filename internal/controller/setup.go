@@ -72,12 +72,6 @@ type Options struct {
 	Concurrency int
 }
 
-const (
-	firstRetry = 200 * time.Millisecond
-	// However long the API server refused or was away: a stack goes on within a minute after that.
-	lastRetry = 45 * time.Second
-)
-
 // metadataOnly are the kinds of which only metadata is cached.
 func metadataOnly() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
@@ -112,7 +106,7 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 		}),
 		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: newReferenceIndex(), statuses: newStatusMemory(),
+		references: newReferenceIndex(), statuses: newStatusMemory(), unanswered: newUnanswered(),
 		recorder: mgr.GetEventRecorder(names.EventReporter),
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,

@@ -33,6 +33,7 @@ func cacheOptions(namespaces []string) cache.Options {
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
 	options := cache.Options{
 		ReaderFailOnMissingInformer: true,
+		NewInformer:                 newInformer,
 		// For our own kind, which must not be named below: its definition may come later.
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
@@ -85,6 +86,7 @@ func operatorConfigOptions(namespace string) cache.Options {
 
 // addCache adds a cache of its own to the manager.
 func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.Options) (cache.Cache, error) {
+	options.NewInformer = newInformer
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	found, err := cache.New(config, options)
 	if err != nil {

@@ -57,6 +57,9 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
 	}
+	if err := awaitAPIServer(ctx, config, options.HealthProbeBindAddress, startAttempts); err != nil || ctx.Err() != nil {
+		return err
+	}
 	mgr, err := New(config, options, version, getenv)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -33,6 +34,7 @@ type gate struct {
 
 	mu      sync.Mutex
 	rule    rule
+	calls   int
 	writes  int
 	answers map[int]int // by status
 	current *tls.Certificate
@@ -126,7 +128,13 @@ func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", 
 func (g *gate) set(r rule) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.rule, g.writes, g.answers = r, 0, map[int]int{}
+	g.rule, g.calls, g.writes, g.answers = r, 0, 0, map[int]int{}
+}
+
+// outage ends every connection, those of watches too, and lets no call arrive.
+func (g *gate) outage() {
+	g.set(func(call) verdict { return verdict{lost: true} })
+	g.server.CloseClientConnections()
 }
 
 // calm takes the rule away and counts on.
@@ -151,9 +159,20 @@ func (g *gate) written() int {
 	return g.writes
 }
 
+// asked is content after so many calls of any kind since the rule was set.
+func (g *gate) asked(n int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.calls < n {
+		return fmt.Errorf("%d calls", g.calls)
+	}
+	return nil
+}
+
 func (g *gate) judge(r *http.Request) verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.calls++
 	c := call{Request: r}
 	if counts(r) {
 		g.writes++

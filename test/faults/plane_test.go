@@ -22,6 +22,7 @@ var planes = []fault{
 	{name: "etcd is slow by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
 	{name: "the clock was a year ahead", strikes: []strike{clockAhead}, spec: changed},
 	{name: "the leader loses its lease in the middle of a change", slow: true, strikes: []strike{loseLease}, spec: changed},
+	{name: "the API server is away, and its only operator ends", strikes: []strike{loseAPIServer}, spec: changed},
 	{name: "the lease is held by nobody, from an hour ahead", slow: true, strikes: []strike{leaseAhead}, spec: changed},
 }
 
@@ -105,6 +106,27 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 		if err := first.ends(t); err == nil {
 			t.Error("who lost the lease ended as if nothing were wrong")
 		}
+		t.Cleanup(func() { th.operator.restart(t) })
+	}
+}
+
+// loseAPIServer takes a lone leader's lease away with the API server. It ends, is started again as the kubelet does,
+// and has to be there still when the API server is: the kubelet's pauses would grow each time that it ended.
+func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
+	t.Helper()
+	th.operator.kill(t)
+	alone := th.startOperator(t, electing...)
+	eventually(t, "it leads", func() error { return th.led(t, "") })
+	eventually(t, "it works", func() error { return alone.answered(http.StatusOK) })
+	alone.outage()
+	return func() {
+		if err := alone.ends(t); err == nil {
+			t.Error("who lost the lease ended as if nothing were wrong")
+		}
+		alone.outage() // counts anew
+		alone.start(t)
+		eventually(t, "it asks again and again", func() error { return alone.asked(3) })
+		alone.calm()
 		t.Cleanup(func() { th.operator.restart(t) })
 	}
 }

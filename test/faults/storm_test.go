@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // stormLasts is how long the API server says no to whatever it is told.
@@ -26,6 +27,8 @@ var storms = []fault{
 	{name: "every write is answered 500", slow: true, strikes: []strike{storm(answers(http.StatusInternalServerError))}, spec: changed},
 	{name: "every second write is answered 409", slow: true, strikes: []strike{storm(everySecond(answers(http.StatusConflict)))}, spec: changed},
 	{name: "every call is late by a second", slow: true, strikes: []strike{storm(late)}, spec: changed},
+	{name: "the API server is away", strikes: []strike{outage(stormLasts)}, spec: changed},
+	{name: "the API server is away for two minutes", slow: true, strikes: []strike{outage(2 * time.Minute)}, spec: changed},
 	{name: "no call arrives", strikes: []strike{storm(func(call) verdict { return verdict{lost: true} })}, spec: changed},
 	{name: "no answer arrives", slow: true, strikes: []strike{storm(func(c call) verdict { return verdict{unanswered: c.write > 0} })}, spec: changed},
 	{name: "the API server's certificate has expired", strikes: []strike{expiredCertificate}, spec: changed},
@@ -39,6 +42,18 @@ func storm(rule rule) strike {
 		th.operator.set(rule)
 		return func() {
 			eventually(t, "the end of the storm", after(stormLasts))
+			th.operator.calm()
+		}
+	}
+}
+
+// outage lets the API server be away for a while.
+func outage(lasts time.Duration) strike {
+	return func(t *testing.T, th *theatre, _ *stage) func() {
+		t.Helper()
+		th.operator.outage()
+		return func() {
+			testutil.Within(t, lasts+patience, after(lasts))
 			th.operator.calm()
 		}
 	}

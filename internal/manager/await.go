@@ -1,0 +1,70 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// askTimeout is how long the API server may take to say that it is ready.
+	askTimeout = 10 * time.Second
+	// probeTimeout is how long who asks for health may take to do so.
+	probeTimeout = 5 * time.Second
+)
+
+// awaitAPIServer returns when the API server is ready, or ctx ends. Who lost the
+// lease because that is away ends, and starts again before it is back: to end once
+// more would let the kubelet's pauses grow to five minutes. Meanwhile the program
+// is alive, and not ready.
+func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
+	config = rest.CopyConfig(config)
+	config.Timeout = askTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	ask := func() ([]byte, error) { return client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx) }
+	if _, err := ask(); !away(err) {
+		return nil
+	}
+	stop, err := serveWaiting(ctx, healthAddress)
+	if err != nil {
+		return err
+	}
+	_, _ = answered(ctx, pauses, ask) // what else is wrong is told by who calls next
+	return stop()
+}
+
+// serveWaiting answers for health and against readiness until it is stopped.
+func serveWaiting(ctx context.Context, address string) (stop func() error, err error) {
+	if address == "" || address == "0" { // none, as the manager has it
+		return func() error { return nil }, nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for health checks: %w", err)
+	}
+	paths := http.NewServeMux()
+	paths.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
+	paths.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the API server is away", http.StatusServiceUnavailable)
+	})
+	server := &http.Server{Handler: paths, ReadHeaderTimeout: probeTimeout}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	return func() error {
+		closed := server.Close() // the manager listens there next
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve health checks: %w", err)
+		}
+		return closed
+	}, nil
+}

@@ -1,0 +1,82 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// reconnect are the pauses between attempts to reach an API server that is away:
+// from one second to between five and ten.
+var reconnect = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32, Jitter: 1}
+
+// startAttempts are those pauses for the one call that a start waits for: to
+// between two and four seconds.
+var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
+
+// newInformer makes informers that reach an API server soon after it is back. The
+// pauses of client-go's own grow to a minute, and can be set for a Reflector but
+// not for an informer (kubernetes/kubernetes#136943). A call that waits for its
+// answer does not make them grow.
+func newInformer(
+	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
+}
+
+// untilAnswered makes calls again, with these pauses, until the API server answers them.
+func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscache.ListerWatcher {
+	made := toolscache.ToListerWatcherWithContext(calls)
+	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return answered(ctx, pauses, func() (runtime.Object, error) { return made.ListWithContext(ctx, options) })
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return answered(ctx, pauses, func() (watch.Interface, error) { return made.WatchWithContext(ctx, options) })
+		},
+	}, calls)
+}
+
+// answered calls until there is an answer, or ctx ends, and gives the last one.
+func answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, error)) (T, error) {
+	delay := pauses.DelayFunc()
+	for first := true; ; first = false {
+		answer, err := call()
+		if !away(err) {
+			return answer, err
+		}
+		if first && ctx.Err() == nil {
+			klog.FromContext(ctx).Info("The API server does not answer; trying again until it does", "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return answer, err
+		case <-time.After(delay()):
+		}
+	}
+}
+
+// away says that the API server was not reached, or that it, or what stands before
+// it, is in no state to answer. A version that it does not have yet is for the
+// informer to deal with.
+func away(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		var unreached *url.Error
+		return errors.As(err, &unreached)
+	}
+	code := answer.Status().Code
+	return (code >= http.StatusInternalServerError || code == http.StatusTooManyRequests) &&
+		!apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+}

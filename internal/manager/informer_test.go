@@ -1,0 +1,136 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+var (
+	refused = &url.Error{Op: "Get", URL: "https://10.0.0.1", Err: errors.New("connection refused")}
+	hasty   = wait.Backoff{Duration: time.Millisecond}
+)
+
+// outage fails the first calls.
+func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
+	list := func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+		if calls.Add(1) <= lasts {
+			return nil, refused
+		}
+		return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
+	}
+	return &toolscache.ListWatch{
+		ListWithContextFunc: list,
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			if options.SendInitialEvents != nil {
+				return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "", nil) // an API server without streaming lists
+			}
+			if _, err := list(ctx, options); err != nil {
+				return nil, err
+			}
+			return watch.NewFake(), nil
+		},
+	}
+}
+
+// However often the API server was asked in vain: the informer's own pauses, of which the seventh is half a minute at
+// least, do not begin.
+func TestInformerAfterAnOutage(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var calls atomic.Int32
+	informer := toolscache.NewSharedIndexInformer(untilAnswered(outage(&calls, 50), hasty), &corev1.Pod{}, 0, toolscache.Indexers{})
+	go informer.RunWithContext(ctx)
+	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		t.Fatalf("not filled after %d calls", calls.Load())
+	}
+}
+
+func TestUntilAnswered(t *testing.T) {
+	for name, call := range map[string]func(context.Context, toolscache.ListerWatcherWithContext) error{
+		"list": func(ctx context.Context, calls toolscache.ListerWatcherWithContext) error {
+			_, err := calls.ListWithContext(ctx, metav1.ListOptions{})
+			return err
+		},
+		"watch": func(ctx context.Context, calls toolscache.ListerWatcherWithContext) error {
+			_, err := calls.WatchWithContext(ctx, metav1.ListOptions{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls atomic.Int32
+			patient := toolscache.ToListerWatcherWithContext(untilAnswered(outage(&calls, 3), hasty))
+			if err := call(t.Context(), patient); err != nil || calls.Load() != 4 {
+				t.Errorf("after %d calls: %v", calls.Load(), err)
+			}
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			calls.Store(0)
+			patient = toolscache.ToListerWatcherWithContext(untilAnswered(outage(&calls, 3), wait.Backoff{Duration: time.Hour}))
+			if err := call(ended, patient); !errors.Is(err, refused) || calls.Load() != 1 {
+				t.Errorf("when the program ends: %v after %d calls", err, calls.Load())
+			}
+		})
+	}
+}
+
+// An API server that comes back is asked neither late nor by everybody at once.
+func TestReconnectPauses(t *testing.T) {
+	for range 10 {
+		delay := reconnect.DelayFunc()
+		previous, differ := time.Duration(0), false
+		for attempt := range 50 {
+			pause := delay()
+			if pause < 800*time.Millisecond || pause > 10*time.Second || attempt > 10 && pause < 5*time.Second {
+				t.Errorf("pause %d is %v", attempt, pause)
+			}
+			differ = differ || attempt > 10 && pause != previous
+			previous = pause
+		}
+		if !differ {
+			t.Errorf("all pauses are %v", previous)
+		}
+	}
+}
+
+func TestAway(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	generic := func(code int) error {
+		return apierrors.NewGenericServerResponse(code, "get", pods, "", "<html>", 0, true)
+	}
+	tooLarge := apierrors.NewTimeoutError("Too large resource version", 1)
+	tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no error":                      {nil, false},
+		"not reached":                   {refused, true},
+		"starting":                      {apierrors.NewServiceUnavailable("starting"), true},
+		"busy":                          {apierrors.NewTooManyRequestsError("later"), true},
+		"without etcd":                  {apierrors.NewInternalError(errors.New("etcdserver: no leader")), true},
+		"a balancer without API server": {generic(http.StatusBadGateway), true},
+		"the version is yet to come":    {tooLarge, false},
+		"the version is forgotten":      {apierrors.NewResourceExpired("too old"), false},
+		"forbidden":                     {apierrors.NewForbidden(pods, "", nil), false},
+		"not served":                    {generic(http.StatusNotFound), false},
+		"not understood":                {errors.New("no kind is registered"), false},
+	} {
+		if got := away(tc.err); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
