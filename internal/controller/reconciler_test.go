@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,6 +49,9 @@ func TestClassify(t *testing.T) {
 		"namespace goes":       {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"quota":                {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a policy":   {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a webhook":  {denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied as a conflict": {denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied as too many":   {denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"a webhook that fails": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"a defect of a step":   {errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff, v1alpha2.ReasonInternalError},
 		"forbidden to read":    {apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved, status.Backoff, v1alpha2.ReasonInternalError},
@@ -59,6 +63,27 @@ func TestClassify(t *testing.T) {
 				t.Errorf("classify: retry %v, reason %q; want %v, %q", got.Retry, got.Reason, tc.want, tc.reason)
 			}
 		})
+	}
+}
+
+// denial is what the API server makes of a webhook's refusal.
+func denial(code int32) error {
+	return fmt.Errorf("apply: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Message: `admission webhook "a.example.com" denied the request: no`,
+	}})
+}
+
+// Who cannot be asked says nothing himself, so the message does.
+func TestRemedy(t *testing.T) {
+	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
+	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; that webhook is not the operator's: ` +
+		`whoever runs it has to make it answer, or remove its configuration`
+	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	refused := denial(http.StatusForbidden)
+	if got := classify(refused, v1alpha2.ConditionDeploymentUpdated).Message; got != refused.Error() {
+		t.Errorf("message %q, want %q", got, refused)
 	}
 }
 

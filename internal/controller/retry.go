@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -59,13 +60,16 @@ func classify(err error, condition string) *status.Failure {
 		if condition == v1alpha2.ConditionDeploymentUpdated {
 			reason = v1alpha2.ReasonDeploymentUpdateFailed
 		}
-		return &status.Failure{Condition: condition, Reason: reason, Message: err.Error(), Retry: status.Backoff, Err: err}
+		return &status.Failure{Condition: condition, Reason: reason, Message: withRemedy(err), Retry: status.Backoff, Err: err}
 	}
 }
 
 // passing says that the same call will most likely succeed in a moment: the
 // object changed meanwhile, the API server is busy or not reached at all.
 func passing(err error) bool {
+	if denied(err) {
+		return false
+	}
 	return away(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, namespaceTerminating)
 }
 
@@ -80,6 +84,29 @@ func away(err error) bool {
 		var unreachable interface{ Timeout() bool } // net.Error, url.Error
 		return errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}
+	if denied(err) {
+		return false
+	}
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
 		apierrors.IsServiceUnavailable(err)
+}
+
+// denied says that an admission webhook refused the object. It answers with what
+// code it likes, a conflict's too, and does so again.
+func denied(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		return false
+	}
+	message := answer.Status().Message
+	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
+}
+
+// withRemedy is what the API server said, with what helps where it does not say.
+func withRemedy(err error) string {
+	message := err.Error()
+	if strings.Contains(message, "failed calling webhook") {
+		message += "; that webhook is not the operator's: whoever runs it has to make it answer, or remove its configuration"
+	}
+	return message
 }

@@ -61,7 +61,7 @@ func (th *theatre) undisturbed(t *testing.T) {
 }
 
 // faults are all but those of a single write.
-var faults = slices.Concat(storms, references, children, users, denials, registries, planes)
+var faults = slices.Concat(storms, references, children, users, denials, webhooks, registries, planes)
 
 // fault is something that goes wrong around a stack.
 type fault struct {

@@ -1,16 +1,68 @@
 package faults_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // references are faults of what the stack refers to.
 var references = []fault{
 	{name: "a Secret deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
 	{name: "the base configuration deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
+	{
+		name: "a stack's certificate expires, and is renewed", slow: true, fresh: true, rolls: true,
+		strikes: []strike{certificateEnds}, after: renewed,
+	},
+}
+
+// certificateLasts is enough for a stack to become ready with it, on a slow machine too.
+const certificateLasts = 30 * time.Second
+
+// certificateEnds lets the certificate of a stack that runs come to its end, which changes no pod, nor does an operator
+// that starts then; at the end there is another.
+func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
+	t.Helper()
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))
+	s.giveCertificate(t, certificate, key)
+	s.apply(t, full)
+	eventually(t, "the stack of the certificate", func() error { return s.ready(t) })
+	before := s.settled(t)
+	expired := func() error { return s.tells(t, `Secret "llama-tls"`, "has a certificate that expired on") }
+	eventually(t, "the stack tells of the end", expired)
+	th.operator.restart(t)
+	eventually(t, "the operator looked at everything", func() error { return th.steady.same(t, th.created) })
+	eventually(t, "the stack still tells of the end", expired)
+	if diff := cmp.Diff(before, s.pods(t)); diff != "" {
+		t.Errorf("pods with a certificate that expired (-want +got):\n%s", diff)
+	}
+	return func() { s.giveCertificate(t, s.certificate, s.key) }
+}
+
+// giveCertificate puts one into the stack's Secret.
+func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
+	t.Helper()
+	secret := &corev1.Secret{}
+	s.get(t, "llama-tls", secret)
+	secret.Data = map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
+	if err := s.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// renewed holds that the new certificate rolled the pods once.
+func renewed(t *testing.T, s *stage) error {
+	t.Helper()
+	if rolled := s.rolled(t); rolled != 2 {
+		return fmt.Errorf("%d revisions of the pods, want two", rolled)
+	}
+	return s.ready(t)
 }
 
 // deleted takes away what the stack refers to and waits until the stack tells so; at the end it is there again.

@@ -175,13 +175,14 @@ func (s *stage) ready(t *testing.T) error {
 	return nil
 }
 
-// tells says whether a condition that is not as it should be tells of something.
-func (s *stage) tells(t *testing.T, what string) error {
+// tells says whether a condition that is not as it should be tells of something, all of it.
+func (s *stage) tells(t *testing.T, what ...string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	s.get(t, stackName, stack)
 	for _, condition := range stack.Status.Conditions {
-		if condition.ObservedGeneration == stack.Generation && strings.Contains(condition.Message, what) {
+		missing := func(part string) bool { return !strings.Contains(condition.Message, part) }
+		if condition.ObservedGeneration == stack.Generation && !slices.ContainsFunc(what, missing) {
 			return nil
 		}
 	}

@@ -1,0 +1,138 @@
+package faults_test
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// webhooks are somebody else's, asked about every Deployment.
+var webhooks = []fault{
+	{name: "somebody's webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
+	{name: "somebody's webhook denies it with a conflict's code", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
+	{name: "somebody's webhook breaks its connections", slow: true, strikes: []strike{webhook(broken)}, spec: changed},
+	{name: "somebody's webhook does not answer", slow: true, strikes: []strike{webhook(hanging)}, spec: changed},
+}
+
+const (
+	// broken and hanging are what a webhook does in place of answering with a code; zero lets everything pass.
+	broken, hanging = -1, -2
+	webhookName     = "holidays.example.com"
+	webhookSays     = "no changes before the holidays"
+)
+
+// webhook asks somebody about Deployments who answers so, until the stack tells of it.
+func webhook(answer int32) strike {
+	return func(t *testing.T, _ *theatre, s *stage) func() {
+		t.Helper()
+		says, remedy := fmt.Sprintf("admission webhook %q denied the request: %s", webhookName, webhookSays), ""
+		if answer < 0 {
+			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "whoever runs it has to make it answer"
+		}
+		somebody := startSomebody(t)
+		somebody.answer.Store(answer)
+		configuration := somebody.configuration(s.namespace)
+		s.create(t, configuration)
+		deployment := &appsv1.Deployment{}
+		s.get(t, names.Deployment(stackName), deployment)
+		eventually(t, "the webhook is asked", func() error {
+			err := s.Update(t.Context(), deployment.DeepCopy(), client.DryRunAll)
+			if err == nil || !strings.Contains(err.Error(), says) {
+				return fmt.Errorf("the answer to an update is %w", err)
+			}
+			return nil
+		})
+		before := s.pods(t)
+		return func() {
+			eventually(t, "the stack tells of the webhook", func() error {
+				return s.tells(t, fmt.Sprintf("apply Deployment %q: ", stackName), says, remedy)
+			})
+			if diff := cmp.Diff(before, s.pods(t)); diff != "" {
+				t.Errorf("pods while the webhook refuses (-want +got):\n%s", diff)
+			}
+			somebody.answer.Store(0)
+		}
+	}
+}
+
+// somebody is a webhook that is not ours.
+type somebody struct {
+	server      *httptest.Server
+	certificate []byte
+	answer      atomic.Int32
+}
+
+func startSomebody(t *testing.T) *somebody {
+	t.Helper()
+	w := &somebody{}
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	w.certificate = certificate
+	w.server = httptest.NewUnstartedServer(w)
+	w.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	w.server.StartTLS()
+	t.Cleanup(func() { w.server.CloseClientConnections(); w.server.Close() })
+	return w
+}
+
+// ServeHTTP answers one question of the API server.
+func (w *somebody) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+	answer := w.answer.Load()
+	review := &admissionv1.AdmissionReview{}
+	if err := json.NewDecoder(r.Body).Decode(review); err != nil || review.Request == nil || answer == broken {
+		panic(http.ErrAbortHandler)
+	}
+	if answer == hanging {
+		<-r.Context().Done()
+		return
+	}
+	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: answer == 0}
+	if answer > 0 {
+		review.Response.Result = &metav1.Status{Code: answer, Message: webhookSays}
+	}
+	review.Request = nil
+	_ = json.NewEncoder(to).Encode(review) // who asked may be gone
+}
+
+func (w *somebody) configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	url := strings.Replace(w.server.URL, "127.0.0.1", "localhost", 1)
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name:         webhookName,
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: w.certificate},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+			}},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			FailurePolicy:           new(admissionregistrationv1.Fail),
+			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+			TimeoutSeconds:          new(int32(2)),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}
+}
