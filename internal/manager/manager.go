@@ -22,6 +22,10 @@ import (
 // kindRetry is how often a kind that the API server does not serve is asked for.
 const kindRetry = 2 * time.Second
 
+// GracefulShutdown is how long work that was begun may take after the program is
+// told to end. The lease is given back after that, before the kubelet's patience ends.
+const GracefulShutdown = 10 * time.Second
+
 // New makes a manager with everything of the operator in it.
 func New(config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
 	if err := options.complete(getenv); err != nil {
@@ -49,6 +53,7 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 		LeaseDuration:                 &options.LeaseDuration,
 		RenewDeadline:                 &options.RenewDeadline,
 		RetryPeriod:                   &options.RetryPeriod,
+		GracefulShutdownTimeout:       new(GracefulShutdown),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a manager: %w", err)

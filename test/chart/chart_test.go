@@ -168,9 +168,9 @@ func TestRefused(t *testing.T) {
 		{"an argument that is none", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
 		{"a key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
 		{"the ConfigMap's text", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},
-		{"several that work at once", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would all work at once; set leaderElection.enabled to true"}},
+		{"several that work at once", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would all work at once; set leaderElection.enabled to true or replicas to 1"}},
 		{"a monitor of nothing", "{watchNamespaces: [a], metrics: {serviceMonitor: {enabled: true}}}", []string{"metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true"}},
-		{"two budgets", "podDisruptionBudget: {enabled: true, maxUnavailable: 1}", []string{"podDisruptionBudget: minAvailable and maxUnavailable exclude each other"}},
+		{"two budgets", "podDisruptionBudget: {minAvailable: 1}", []string{"podDisruptionBudget: minAvailable and maxUnavailable exclude each other"}},
 		{"data of no ConfigMap", "operatorConfig: {create: false, data: {ingress: {domain: x}}}", []string{"operatorConfig.data: has no effect while operatorConfig.create is false"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

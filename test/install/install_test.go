@@ -4,10 +4,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -88,7 +91,7 @@ func arguments(t *testing.T, objects manifest) manager.Options {
 
 func TestNamesAgreeWithTheCode(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
-		for _, kind := range []string{"ServiceAccount", "Deployment", "Role", "RoleBinding", "Service"} {
+		for _, kind := range []string{"ServiceAccount", "Deployment", "PodDisruptionBudget", "Role", "RoleBinding", "Service"} {
 			for _, object := range objects[kind] {
 				own := object.GetNamespace() == names.OperatorNamespace
 				if !own && (kind != "Role" && kind != "RoleBinding" || !slices.Contains(watched(t, objects), object.GetNamespace())) {
@@ -183,6 +186,43 @@ func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 		t.Fatalf("%d Roles in namespace %q, want one", len(found), namespace)
 	}
 	return found[0]
+}
+
+// Two replicas are on two nodes where there are, one of them stays when nodes are drained, and who ends has the time to
+// give its lease to the other.
+func TestOneReplicaStays(t *testing.T) {
+	each(t, func(t *testing.T, objects manifest) {
+		deployment := one[appsv1.Deployment](t, objects, "Deployment").Spec
+		budget := one[policyv1.PodDisruptionBudget](t, objects, "PodDisruptionBudget").Spec
+		if deployment.Replicas == nil || *deployment.Replicas != 2 {
+			t.Errorf("replicas %v, want 2", deployment.Replicas)
+		}
+		if diff := cmp.Diff(deployment.Selector, budget.Selector); diff != "" {
+			t.Errorf("the budget is of other pods (-want +got):\n%s", diff)
+		}
+		pod := deployment.Template.Spec
+		if n := len(pod.TopologySpreadConstraints); n != 1 {
+			t.Fatalf("%d constraints spread the pods, want one", n)
+		}
+		if diff := cmp.Diff(deployment.Selector, pod.TopologySpreadConstraints[0].LabelSelector); diff != "" {
+			t.Errorf("the constraint counts other pods (-want +got):\n%s", diff)
+		}
+		if grace := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; grace <= manager.GracefulShutdown {
+			t.Errorf("killed after %v, and work may take %v", grace, manager.GracefulShutdown)
+		}
+	})
+}
+
+// Only the operator's own pod has the token, and only where it asks for it.
+func TestTheTokenIsAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, objects manifest) {
+		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil || *mounts {
+			t.Error("every pod with the account gets its token")
+		}
+		if mounts := one[appsv1.Deployment](t, objects, "Deployment").Spec.Template.Spec.AutomountServiceAccountToken; mounts == nil || !*mounts {
+			t.Error("the operator's pod does not ask for the token")
+		}
+	})
 }
 
 func TestTheManagerKnowsItsArguments(t *testing.T) {

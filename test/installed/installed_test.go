@@ -37,7 +37,7 @@ var forms = []form{
 	{name: "install", manifest: "dist/install.yaml", namespace: "anywhere"},
 	{name: "openshift", manifest: "dist/install-openshift.yaml", namespace: "project", openShift: true},
 	{name: "namespaced", manifest: "dist/install-namespaced.yaml", namespace: "llama-stack", rolesOnly: true},
-	{name: "chart", values: []string{"watchNamespaces={team}", "replicas=2", "podDisruptionBudget.enabled=true", "networkPolicy.enabled=true"}, namespace: "team", rolesOnly: true},
+	{name: "chart", values: []string{"watchNamespaces={team}", "networkPolicy.enabled=true"}, namespace: "team", rolesOnly: true},
 }
 
 func TestInstalled(t *testing.T) {

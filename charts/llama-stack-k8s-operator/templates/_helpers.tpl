@@ -65,13 +65,13 @@ subjects:
 {{/* What the schema cannot say, because it takes two values. */}}
 {{- define "operator.check" -}}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
-{{- fail (printf "replicas: %d replicas would all work at once; set leaderElection.enabled to true" (int .Values.replicas)) }}
+{{- fail (printf "replicas: %d replicas would all work at once; set leaderElection.enabled to true or replicas to 1" (int .Values.replicas)) }}
 {{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (ne (include "operator.metrics" .) "true") }}
 {{- fail "metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true, which with watchNamespaces brings a ClusterRole with two rights" }}
 {{- end }}
 {{- if and .Values.podDisruptionBudget.enabled (not (kindIs "invalid" .Values.podDisruptionBudget.minAvailable)) (not (kindIs "invalid" .Values.podDisruptionBudget.maxUnavailable)) }}
-{{- fail "podDisruptionBudget: minAvailable and maxUnavailable exclude each other; set minAvailable to null to use maxUnavailable" }}
+{{- fail "podDisruptionBudget: minAvailable and maxUnavailable exclude each other; set maxUnavailable to null to use minAvailable" }}
 {{- end }}
 {{- if and (not .Values.operatorConfig.create) .Values.operatorConfig.data }}
 {{- fail "operatorConfig.data: has no effect while operatorConfig.create is false; take one of both away" }}
