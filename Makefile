@@ -99,11 +99,18 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the op
 	cat $(CACHE)/test/faults.md; exit $$status
 
 # A cluster of one's own: KUBECONFIG, and CLUSTER_REGISTRY for its images. Else one is made, and its tool tested too.
+NODE_NEEDS = $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages)
+node_tests = SHOW='scenario took' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
+	$(BIN)/cluster run --node --) \
+	hack/test $@ -tags=$(1) -count=1 -timeout=$(2) -parallel=8 -run='$(or $(RUN),.)' ./test/node/...
+
 .PHONY: test-node
-test-node: $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages) ## Run the operator on real pods: on a node of its own (root, Linux) or yours [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
-	@SHOW='scenario took' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
-		$(BIN)/cluster run --node --) \
-		hack/test test-node -tags=node -count=1 -timeout=30m -parallel=8 -run='$(or $(RUN),.)' ./test/node/...
+test-node: $(NODE_NEEDS) ## Run the operator on real pods: on a node of its own (root, Linux) or yours [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
+	@$(call node_tests,node,30m)
+
+.PHONY: test-node-all
+test-node-all: $(NODE_NEEDS) ## The same with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
+	@$(call node_tests,node$(comma)all,90m)
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)

@@ -22,24 +22,24 @@ func SameCertificate(t testing.TB) (certificate, key []byte) {
 	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
 }
 
-// NewCertificate makes a certificate that signs itself, and its key, in PEM form.
-func NewCertificate(t testing.TB, notAfter time.Time) (certificate, key []byte) {
+// NewCertificate makes a certificate that signs itself, and its key, in PEM form: for localhost and further names.
+func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatalf("make key: %v", err)
 	}
-	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private)
+	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private, names...)
 }
 
-func encode(t testing.TB, notBefore, notAfter time.Time, private crypto.Signer) (certificate, key []byte) {
+func encode(t testing.TB, notBefore, notAfter time.Time, private crypto.Signer, names ...string) (certificate, key []byte) {
 	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		Subject:      pkix.Name{CommonName: "llama-stack test"},
 		NotBefore:    notBefore,
 		NotAfter:     notAfter,
-		DNSNames:     []string{"localhost"},
+		DNSNames:     append([]string{"localhost"}, names...),
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)

@@ -5,6 +5,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// programPod is a pod of the stand-in's image that runs one of its commands, with what a restricted namespace asks for.
+// programPod is a pod that runs a command of its image, with what a restricted namespace asks for.
 const programPod = `
 apiVersion: v1
 kind: Pod
@@ -24,9 +25,9 @@ spec:
   containers:
   - name: main
     image: %[2]s
-    command: [/standin, %[3]s]
+    command: [%[3]s]
     env: [%[4]s]
-    resources: {requests: {cpu: 10m, memory: 16Mi}}
+    resources: ` + small + `
     readinessProbe: %[5]s
     securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 `
@@ -35,30 +36,37 @@ spec:
 type clientPod struct {
 	*scenario
 	name string
+	// options of each of its calls.
+	options []string
 }
 
 func (s *scenario) client() clientPod {
 	s.t.Helper()
-	s.apply(fmt.Sprintf(programPod, "client", standIn(defaultRelease), "idle", "", "null"))
-	s.kubectl("wait", "--for=condition=Ready", "pod/client", "--timeout=180s")
-	return clientPod{s, "client"}
+	s.program("client", standIn(defaultRelease), "/standin, idle", "", "null")
+	return clientPod{s, "client", nil}
 }
 
-const modelService = `
+// program starts a pod and waits until it is ready; command, environment and probe are in YAML.
+func (s *scenario) program(name, image, command, environment, probe string) {
+	s.t.Helper()
+	s.apply(fmt.Sprintf(programPod, name, image, command, environment, probe))
+	s.kubectl("wait", "--for=condition=Ready", "pod/"+name, fmt.Sprintf("--timeout=%.0fs", s.patience.Seconds()))
+}
+
+const programService = `
 ---
 apiVersion: v1
 kind: Service
 metadata: {name: %[1]s}
-spec: {selector: {app: %[1]s}, ports: [{port: 8000}]}
+spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 `
 
-// models starts a model server that demands a token, at http://<name>:8000.
-func (s *scenario) models(name, token string) {
+// models starts a model server that demands a token, at http://<name>:8000, and lists these models, or else llama3.2-8b.
+func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
-	const probe = "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}"
-	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}", token)
-	s.apply(fmt.Sprintf(programPod, name, standIn(defaultRelease), "vllm", environment, probe) + fmt.Sprintf(modelService, name))
-	s.kubectl("wait", "--for=condition=Ready", "pod/"+name, "--timeout=180s")
+	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}, {name: VLLM_MODELS, value: %q}", token, strings.Join(listed, ","))
+	s.apply(fmt.Sprintf(programService, name, 8000))
+	s.program(name, standIn(defaultRelease), "/standin, vllm", environment, "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
 }
 
 // service is where a stack is reached inside the cluster.
@@ -78,9 +86,14 @@ func (c clientPod) ask(url string, into any) {
 	c.eventually(func() error { return c.try(url, into) })
 }
 
+// call is a command that asks a server, with the client's options.
+func (c clientPod) call(command string, arguments ...string) (string, error) {
+	return c.standin(slices.Concat([]string{command}, c.options, arguments)...)
+}
+
 // try gets a path of a server and decodes the answer.
 func (c clientPod) try(url string, into any) error {
-	text, err := c.standin("get", url)
+	text, err := c.call("get", url)
 	if err != nil {
 		return err
 	}
@@ -127,6 +140,20 @@ func (c clientPod) provider(url, id string, settings map[string]any) {
 	})
 }
 
+// post waits until a server takes a JSON object, and gives its answer.
+func (c clientPod) post(url, body string) map[string]any {
+	c.t.Helper()
+	var answer map[string]any
+	c.eventually(func() error {
+		text, err := c.call("post", "-timeout=30s", url, body)
+		if err != nil {
+			return err
+		}
+		return decode(url, text, &answer)
+	})
+	return answer
+}
+
 const question = `{"model": %q, "messages": [{"role": "user", "content": "hello"}]}`
 
 // chat waits until a model answers through the stack.
@@ -140,7 +167,7 @@ func (c clientPod) chat(url, model string) {
 				} `json:"message"`
 			} `json:"choices"`
 		}
-		text, err := c.standin("post", "-timeout=30s", url+"/v1/chat/completions", fmt.Sprintf(question, model))
+		text, err := c.call("post", "-timeout=30s", url+"/v1/chat/completions", fmt.Sprintf(question, model))
 		if err == nil {
 			err = decode(url, text, &answer)
 		}

@@ -125,8 +125,8 @@ func operatorConfig() *unstructured.Unstructured {
 		"metadata": map[string]any{"name": names.OperatorConfigMap, "namespace": names.OperatorNamespace},
 		"data": map[string]any{
 			"registries": fmt.Sprintf("insecure: [%q]\n", registry),
-			"image-overrides": fmt.Sprintf("starter: %s\nstarter@0.6: %s\nstarter@%s: %s\n",
-				standIn(defaultRelease), standIn("0.6.1"), realRelease, registry+"/llama-stack:"+realRelease),
+			"image-overrides": fmt.Sprintf("starter: %s\nstarter@0.6: %s\nstarter@%s: %s\nstarter@%s: %s\n", standIn(defaultRelease), standIn("0.6.1"),
+				realRelease, registry+"/llama-stack:"+realRelease, nextRelease, registry+"/llama-stack:"+nextRelease),
 		},
 	}
 	return &unstructured.Unstructured{Object: object}

@@ -6,14 +6,40 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// realRelease is the release of the real server.
-const realRelease = "0.7.3"
+const (
+	// realRelease is the release of the real server, and nextRelease that of the line that came after it.
+	realRelease = "0.7.3"
+	nextRelease = "0.8.0"
+	// realPatience is for images of hundreds of megabytes, and servers that compute for a quarter of a minute to start.
+	realPatience = 10 * time.Minute
+)
+
+// published are the images that a scenario with the real server pushed.
+var published = map[string]bool{}
+
+// newRealScenario is a scenario with these images, and with the patience that a real server takes. Such scenarios run one
+// by one: a server takes what a small machine has.
+func newRealScenario(t *testing.T, images ...string) *scenario {
+	t.Helper()
+	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
+	if err := publish(t.Context(), images...); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range images {
+		published[name] = true
+	}
+	s := newScenario(t)
+	s.patience = realPatience
+	return s
+}
 
 // readmeSample is the stack that the README shows first, on the release that there is a real image of.
 func readmeSample(t *testing.T) string {
@@ -32,24 +58,46 @@ func readmeSample(t *testing.T) string {
 }
 
 // The README's sample on the real server, asked over its Service by a pod: its providers, its model, and a completion
-// through a model server that demands the Secret's token. It runs alone: a server takes what a small machine has.
+// through a model server that demands the Secret's token.
 func TestRealServer(t *testing.T) {
-	if err := publish(t.Context(), "server@"+realRelease); err != nil {
-		t.Fatal(err)
-	}
-	s := newScenario(t)
+	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
 	s.apply(secret("vllm-creds", "token", "sk-real") + "---\n" + readmeSample(t))
 	c := s.client()
-	url := s.service("simple")
 	s.ready("simple")
+	c.serves("simple", s.service("simple"), realRelease)
+}
+
+// serves asks a real server of this release for its version, the provider vllm, its model and a completion, and looks at
+// its pod, which was not started again, and at what the status says of it.
+func (c clientPod) serves(stack, url, release string) {
+	c.t.Helper()
+	var said struct {
+		Version string `json:"version"`
+	}
+	c.eventually(func() error { // right after a roll-out the old one may answer
+		err := c.try(url+"/v1/version", &said)
+		if err == nil && said.Version != release {
+			err = fmt.Errorf("the server says that it is %q, want %q", said.Version, release)
+		}
+		return err
+	})
 	c.provider(url, "vllm", map[string]any{"base_url": "http://vllm:8000/v1", "api_token": redacted})
-	if models := c.listed(url+"/v1/models", "id"); models["vllm/llama3.2-8b"] == nil {
-		t.Errorf("no model vllm/llama3.2-8b in %v", models)
-	}
+	c.lists(url+"/v1/models", "vllm/llama3.2-8b")
 	c.chat(url, "vllm/llama3.2-8b")
-	s.serverVersion("simple", realRelease)
-	if pod := s.onePod("simple"); pod.Status.ContainerStatuses[0].RestartCount > 0 {
-		t.Errorf("the server was started %d times again", pod.Status.ContainerStatuses[0].RestartCount)
+	c.serverVersion(stack, release)
+	if pod := c.onePod(stack); pod.Status.ContainerStatuses[0].RestartCount > 0 {
+		c.t.Errorf("the server was started %d times again", pod.Status.ContainerStatuses[0].RestartCount)
 	}
+}
+
+// lists waits until a path lists an id.
+func (c clientPod) lists(url, id string) {
+	c.t.Helper()
+	c.eventually(func() error {
+		if listed := c.listed(url, "id"); listed[id] == nil {
+			return fmt.Errorf("%s has no %q in %v", url, id, listed)
+		}
+		return nil
+	})
 }

@@ -30,6 +30,8 @@ const (
 type scenario struct {
 	t         *testing.T
 	namespace string
+	// patience is how long it waits for anything.
+	patience time.Duration
 }
 
 // newScenario makes a namespace in which every pod has to meet the restricted Pod Security standard, and tells the time
@@ -43,7 +45,7 @@ func newScenario(t *testing.T) *scenario {
 	if err := cluster.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{t, namespace.Name}
+	s := &scenario{t, namespace.Name, patience}
 	t.Cleanup(func() {
 		if t.Failed() {
 			s.explain()
@@ -117,12 +119,12 @@ func secret(name, key, value string) string {
 func (s *scenario) eventually(check func() error) {
 	s.t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(s.t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(s.t.Context(), poll, s.patience, true, func(context.Context) (bool, error) {
 		last = check()
 		return last == nil, nil
 	})
 	if err != nil {
-		s.t.Fatalf("not within %v: %v", patience, last)
+		s.t.Fatalf("not within %v: %v", s.patience, last)
 	}
 }
 

@@ -242,7 +242,7 @@ func TestPublishRefuses(t *testing.T) {
 		ctx          context.Context
 		wanted, want string
 	}{
-		{t.Context(), "server", `publish "server": want operator, standin@<release> or server@<release>`},
+		{t.Context(), "server", `publish "server": want operator, databases, standin@<release> or server@<release>`},
 		{t.Context(), "standin@9.9", "find configuration of stand-in"},
 		{t.Context(), "server@9.9", "find release of server image"},
 		{ended, "operator", "build ./cmd/manager: context canceled"},

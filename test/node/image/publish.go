@@ -22,13 +22,16 @@ type Published struct {
 }
 
 // repositories of the images, by the kind that Publish is asked for.
-var repositories = map[string]string{"operator": "llama-stack-k8s-operator", "standin": "standin", "server": "llama-stack"}
+var repositories = map[string]string{
+	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
+}
 
-// operatorTag is the tag of the operator's image, whatever its version: what is built from a work tree has no release.
-const operatorTag = "test"
+// theOnlyTag is the tag of the images that there is one of, whatever its version: what is built from a work tree has no
+// release.
+const theOnlyTag = "test"
 
 // Publish builds images and pushes them to a registry, host:port, where they get their repositories below its top:
-// operator, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the operator says that
+// operator, or databases, or standin@0.7.3, or server@0.7.3 with the release of the server. The version is what the operator says that
 // it is. The result is by what was asked for.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
@@ -59,19 +62,28 @@ func Publish(ctx context.Context, registry, version string, wanted ...string) (m
 			return nil, err
 		}
 	}
-	if slices.Contains(wanted, "operator") {
+	for _, only := range []struct {
+		kind  string
+		build func() (v1.Image, error)
+	}{
+		{"operator", func() (v1.Image, error) { return Operator(ctx, folder, version) }},
+		{"databases", func() (v1.Image, error) { return Databases(ctx, folder) }},
+	} {
+		if !slices.Contains(wanted, only.kind) {
+			continue
+		}
 		started := time.Now()
-		image, err := Operator(ctx, folder, version)
+		image, err := only.build()
 		if err != nil {
 			return nil, err
 		}
-		if err := p.push(ctx, "operator", operatorTag, image, started); err != nil {
+		if err := p.push(ctx, only.kind, theOnlyTag, image, started); err != nil {
 			return nil, err
 		}
 	}
 	for _, each := range wanted {
 		if _, known := p.done[each]; !known {
-			return nil, fmt.Errorf("publish %q: want operator, standin@<release> or server@<release>", each)
+			return nil, fmt.Errorf("publish %q: want operator, databases, standin@<release> or server@<release>", each)
 		}
 	}
 	return p.done, nil
@@ -103,7 +115,7 @@ func (p *publisher) push(ctx context.Context, kind, tag string, image v1.Image, 
 		return err
 	}
 	key := kind
-	if kind != "operator" {
+	if tag != theOnlyTag {
 		key += "@" + tag
 	}
 	p.done[key] = Published{Reference: reference, Size: size, Took: time.Since(started)}

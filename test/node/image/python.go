@@ -53,8 +53,14 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	return p, nil
 }
 
-// needless are folders of a standard library that no server reads.
-var needless = regexp.MustCompile(`/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|site-packages|dist-packages|config-[^/]*)$`)
+// needless is what no server reads of a standard library: whole folders, modules for windows and tests with all their
+// libraries, and what is compiled for other levels of optimisation.
+var needless = regexp.MustCompile(`^/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages|dist-packages|config-[^/]*)$` +
+	`|^/lib-dynload/_(tkinter|test|ctypes_test)|\.opt-[12]\.pyc$`)
+
+func (p python) omit(path string) bool {
+	return needless.MatchString(strings.TrimPrefix(path, p.Library))
+}
 
 // entries are interpreter and library, at their places.
 func (p python) entries() ([]Entry, error) {
@@ -68,18 +74,15 @@ func (p python) entries() ([]Entry, error) {
 	}
 	return append(entries,
 		File{Source: p.Program, Path: p.Program, Mode: 0o755},
-		Tree{Source: p.Library, Path: p.Library, Omit: func(path string) bool {
-			below, _ := strings.CutPrefix(path, p.Library)
-			return needless.MatchString(below) && strings.Count(below, "/") == 1
-		}},
+		Tree{Source: p.Library, Path: p.Library, Omit: p.omit},
 	), nil
 }
 
-// extensions are the compiled modules below a folder.
-func extensions(folder string) ([]string, error) {
+// extensions are the compiled modules below a folder that are not omitted.
+func extensions(folder string, omit func(path string) bool) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() && strings.Contains(entry.Name(), ".so") {
+		if err == nil && entry.Type().IsRegular() && strings.Contains(entry.Name(), ".so") && !omit(path) {
 			found = append(found, path)
 		}
 		return err

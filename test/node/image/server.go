@@ -28,8 +28,22 @@ const (
 	ownConfig = "/app/config.yaml"
 )
 
-// unused are packages that no provider of the test's configurations imports, and that make up half of an environment.
-var unused = regexp.MustCompile(`/site-packages/(oci|pip|setuptools|[^/]+/tests?)$`)
+// unused are packages that no provider of the test's configurations imports, and that make up half of an environment:
+// those of Oracle's cloud above all.
+var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
+
+// services are where a package describes everything that Amazon offers.
+const services = "/site-packages/botocore/data/"
+
+// omitPackage keeps of Amazon's services the one with models.
+func omitPackage(path string) bool {
+	_, service, found := strings.Cut(path, services)
+	return unused.MatchString(path) ||
+		found && !strings.HasPrefix(service, "bedrock") && !strings.HasSuffix(service, ".json")
+}
+
+// omitTokenizer leaves out what has another form than the server's tables.
+func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // Server is an image of the real server of a release (0.7.3), made of the same environment as the tests of test/server:
 // the interpreter, the packages and the shared libraries that they need, all at the places where they lie on this
@@ -57,7 +71,7 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 		return nil, err
 	}
 	layers, err := serverLayers(ctx, folder, interpreter, filepath.Dir(bin), []Entry{
-		Tree{Source: support.Tokenizer, Path: tokenizerPath},
+		Tree{Source: support.Tokenizer, Path: tokenizerPath, Omit: omitTokenizer},
 		Content{Path: ownConfig, Mode: 0o644, Content: config},
 		Content{Path: entrypointPath, Mode: 0o755, Content: fmt.Appendf(nil, entrypoint, strings.Join(match.Release.Runtime.Command, " "))},
 	})
@@ -81,8 +95,8 @@ func serverLayers(ctx context.Context, folder string, interpreter python, enviro
 		return nil, err
 	}
 	files := []string{interpreter.Program}
-	for _, tree := range []string{interpreter.Library, environment} {
-		modules, err := extensions(tree)
+	for tree, omit := range map[string]func(string) bool{interpreter.Library: interpreter.omit, environment: omitPackage} {
+		modules, err := extensions(tree, omit)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +114,7 @@ func serverLayers(ctx context.Context, folder string, interpreter python, enviro
 	if err != nil {
 		return nil, err
 	}
-	packages := Tree{Source: environment, Path: environment, Omit: unused.MatchString}
+	packages := Tree{Source: environment, Path: environment, Omit: omitPackage}
 	var layers []v1.Layer
 	for _, entries := range [][]Entry{append(base, own...), language, {packages}} {
 		layer, err := NewLayer(folder, entries...)

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if *registry == "" || flags.NArg() == 0 {
-		return fmt.Errorf("which registry (-registry or $%s), and which images: operator, standin@<release>, server@<release>", registryVariable)
+		return fmt.Errorf("which registry (-registry or $%s), and which images: operator, databases, standin@<release>, server@<release>", registryVariable)
 	}
 	published, err := image.Publish(ctx, *registry, *version, flags.Args()...)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 type clientOptions struct {
 	timeout time.Duration
 	token   string
+	// authority is in PEM form, any when empty.
+	authority string
 }
 
 // runGet prints status and body of an answer. Any answer is a success; none, an error.
@@ -43,6 +46,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	flags.SetOutput(w.stderr)
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "for the whole answer")
 	flags.StringVar(&options.token, "token", "", "bearer token")
+	flags.StringVar(&options.authority, "authority", "", "certificates in PEM form, of which a server must show one; any when empty")
 	if err := flags.Parse(args); err != nil {
 		return options, nil, fmt.Errorf("standin %s: %w", usage, err)
 	}
@@ -52,7 +56,18 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	return options, flags.Args(), nil
 }
 
-// ask accepts any certificate: the tests make their own, and look at it by themselves.
+// trust is what a server's certificate is checked with: by default not at all, for the tests make their own.
+func (o clientOptions) trust() (*tls.Config, error) {
+	if o.authority == "" {
+		return &tls.Config{InsecureSkipVerify: true}, nil //nolint:gosec // see above
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(o.authority)) {
+		return nil, errors.New("no certificate in -authority")
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
+}
+
 func ask(ctx context.Context, w world, options clientOptions, method, url string, body io.Reader) error {
 	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
@@ -62,9 +77,11 @@ func ask(ctx context.Context, w world, options clientOptions, method, url string
 	if options.token != "" {
 		request.Header.Set("Authorization", "Bearer "+options.token)
 	}
-	client := http.Client{Timeout: options.timeout, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
-	}}
+	trust, err := options.trust()
+	if err != nil {
+		return err
+	}
+	client := http.Client{Timeout: options.timeout, Transport: &http.Transport{TLSClientConfig: trust}}
 	response, err := client.Do(request)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 )
 
 // completion is what every model says.
@@ -15,16 +16,18 @@ const completion = "hello from the model"
 // runModelServer speaks the part of the OpenAI API that inference providers need. With $VLLM_API_KEY it demands that
 // token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated.
 func runModelServer(ctx context.Context, w world, _ []string) error {
-	m := modelServer{token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
+	m := &modelServer{token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
 	return serve(ctx, w, cmp.Or(w.getenv("PORT"), "8000"), m.handler(), serverConfig{})
 }
 
 type modelServer struct {
 	token  string
 	listed []string
+	// answered are the completions so far: a server that keeps them does so by their ids.
+	answered atomic.Int64
 }
 
-func (m modelServer) handler() http.Handler {
+func (m *modelServer) handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v1/models", m.models)
 	api.HandleFunc("POST /v1/chat/completions", m.chat)
@@ -40,7 +43,7 @@ func (m modelServer) handler() http.Handler {
 	return mux
 }
 
-func (m modelServer) models(w http.ResponseWriter, _ *http.Request) {
+func (m *modelServer) models(w http.ResponseWriter, _ *http.Request) {
 	var entries []any
 	for _, id := range m.listed {
 		entries = append(entries, map[string]any{"id": id, "object": "model", "created": 1, "owned_by": "vllm"})
@@ -48,7 +51,7 @@ func (m modelServer) models(w http.ResponseWriter, _ *http.Request) {
 	answer(w, list(entries))
 }
 
-func (m modelServer) chat(w http.ResponseWriter, r *http.Request) {
+func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Model string `json:"model"`
 	}
@@ -57,7 +60,7 @@ func (m modelServer) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
+		"id": fmt.Sprintf("chatcmpl-%d", m.answered.Add(1)), "object": "chat.completion", "created": 1, "model": request.Model,
 		"choices": []any{map[string]any{
 			"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": completion},
 		}},

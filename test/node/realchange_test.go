@@ -1,0 +1,84 @@
+//go:build node && all
+
+package node
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+const declared = `
+distribution: {name: starter, version: %q}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+resources: {models: [%s]}
+workload: {resources: ` + realRequests + `%s}
+`
+
+// A model that the server found by itself, and kept, is declared later, with another one's declaration changed: the next
+// pod starts on the same volume, after a try in a pod of its own. A registry that kept what was found would stop it.
+func TestRealServerDeclaration(t *testing.T) {
+	const volume = ", storage: {size: 1Gi}"
+	s := newRealScenario(t, "server@"+realRelease)
+	s.models("vllm", "sk-real", "llama3.2-8b", "found-8b")
+	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my", fmt.Sprintf(declared, realRelease, "llama3.2-8b", volume)))
+	c := s.client()
+	s.ready("my")
+	url := s.service("my")
+	c.serves("my", url, realRelease)
+	c.lists(url+"/v1/models", "vllm/found-8b")
+	before := s.onePod("my")
+
+	s.apply(stack("my", fmt.Sprintf(declared, realRelease,
+		"{name: llama3.2-8b, contextLength: 64000}, {name: found-8b, contextLength: 32000}", volume)))
+	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightInProgress)
+	s.ready("my")
+	if after := s.onePod("my"); after.UID == before.UID {
+		t.Error("the same pod")
+	}
+	c.serves("my", url, realRelease)
+	for id, length := range map[string]float64{"vllm/llama3.2-8b": 64000, "vllm/found-8b": 32000} {
+		model := c.listed(url+"/v1/models", "id")[id]
+		if metadata, _ := model["custom_metadata"].(map[string]any); metadata["context_length"] != length {
+			t.Errorf("model %q is %v, want a context length of %v", id, model, length)
+		}
+	}
+	c.chat(url, "vllm/found-8b")
+}
+
+// From one line of releases to the next: the old pod serves until the new one does, which is of the new release in its own
+// words and in the status.
+func TestRealServerUpgrade(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease, "server@"+nextRelease)
+	s.models("vllm", "sk-real")
+	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my", fmt.Sprintf(declared, realRelease, "llama3.2-8b", "")))
+	c := s.client()
+	s.ready("my")
+	url := s.service("my")
+	c.serves("my", url, realRelease)
+	before := s.onePod("my")
+
+	s.apply(stack("my", fmt.Sprintf(declared, nextRelease, "llama3.2-8b", "")))
+	s.eventually(func() error {
+		serving, err := s.uids("my")
+		if err != nil {
+			return err
+		}
+		if len(serving) == 0 {
+			t.Fatal("no pod is ready")
+		}
+		if len(serving) > 1 || serving[0] == before.UID {
+			return fmt.Errorf("pods %v serve, want just one that is not %s", serving, before.UID)
+		}
+		return nil
+	})
+	s.ready("my")
+	c.serves("my", url, nextRelease)
+	got := s.serverVersion("my", nextRelease).Status.ResolvedDistribution.ServerRelease
+	if match, err := release.Lookup(nextRelease); err != nil || got != match.Release.Line {
+		t.Errorf("configured for release %q, want the line of %s (%v)", got, nextRelease, err)
+	}
+}

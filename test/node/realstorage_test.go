@@ -1,0 +1,117 @@
+//go:build node && all
+
+package node
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The credentials hold what a URL must encode, and what breaks a server that forgets to.
+const (
+	postgresPassword = "pg/with:odd@signs#and?%41+[x]"
+	redisPassword    = "redis/with:odd@signs#and?%41+[x]"
+)
+
+// realRequests are what the operator would ask for, times a tenth: a small node runs an old pod and a new one.
+const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
+
+const stored = `
+distribution: {name: starter, version: "` + realRelease + `"}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+resources: {models: [llama3.2-8b]}
+storage:
+  kv: {type: redis, endpoint: redis:6379, password: {secretKeyRef: {name: redis, key: password}}}
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}
+workload: {resources: ` + realRequests + `}
+`
+
+func databases() string { return registry + "/databases:test" }
+
+// postgres starts one at postgres:5432, and applies the Secret pg for it.
+func (s *scenario) postgres() {
+	s.t.Helper()
+	s.apply(fmt.Sprintf(programService, "postgres", 5432))
+	s.program("postgres", databases(), "run-postgres",
+		fmt.Sprintf("{name: PGHOST, value: localhost}, {name: PGUSER, value: llama}, {name: PGDATABASE, value: state}, {name: PGPASSWORD, value: %q}", postgresPassword),
+		"{exec: {command: [pg_isready]}, periodSeconds: 1, timeoutSeconds: 10}")
+	connection := &url.URL{Scheme: "postgresql", User: url.UserPassword("llama", postgresPassword), Host: "postgres:5432", Path: "state"}
+	s.apply(secret("pg", "url", connection.String()))
+}
+
+// redis starts one at redis:6379, and applies the Secret redis for it.
+func (s *scenario) redis() {
+	s.t.Helper()
+	s.apply(fmt.Sprintf(programService, "redis", 6379))
+	s.program("redis", databases(), "run-redis", fmt.Sprintf("{name: REDISCLI_AUTH, value: %q}", redisPassword), "{tcpSocket: {port: 6379}, periodSeconds: 1}")
+	s.apply(secret("redis", "password", redisPassword))
+}
+
+// inRedis runs a command of redis-cli.
+func (s *scenario) inRedis(command ...string) string {
+	s.t.Helper()
+	return s.kubectl(append([]string{"exec", "redis", "--", "redis-cli"}, command...)...)
+}
+
+// completions waits until PostgreSQL has as many, which the server writes in the background, and gives their ids.
+func (s *scenario) completions(least int) (ids []string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		said, err := kubectl(s.t.Context(), nil, "exec", "--namespace="+s.namespace, "postgres", "--",
+			"psql", "-tAc", "SELECT id FROM inference_store ORDER BY id")
+		if ids = strings.Fields(said); err == nil && len(ids) < least {
+			err = fmt.Errorf("completions %q in PostgreSQL, want %d", ids, least)
+		}
+		return err
+	})
+	return ids
+}
+
+// Story 4 on the real server: what it keeps is in PostgreSQL and Redis, and its next pod finds it there.
+func TestRealServerStorage(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease, "databases")
+	s.models("vllm", "sk-real")
+	s.postgres()
+	s.redis()
+	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my", stored))
+	c := s.client()
+	s.ready("my")
+	server := s.service("my")
+	c.serves("my", server, realRelease)
+	ids := s.completions(1)
+	prompt := c.post(server+"/v1/prompts", `{"prompt": "Say hello."}`)["prompt_id"]
+	keys := s.inRedis("--scan")
+	for _, want := range []string{"vllm/llama3.2-8b", fmt.Sprint(prompt)} {
+		if !strings.Contains(keys, want) {
+			t.Errorf("no key with %q in Redis:\n%s", want, keys)
+		}
+	}
+
+	before := s.onePod("my")
+	s.kubectl("delete", "pod", before.Name)
+	s.eventually(func() error {
+		if after := s.onePod("my"); after.UID == before.UID || !isReady(after) {
+			return fmt.Errorf("pod %s, ready %t; want a new one that is", after.Name, isReady(after))
+		}
+		return nil
+	})
+	var completion map[string]any
+	c.ask(server+"/v1/chat/completions/"+ids[0], &completion)
+	if completion["id"] != ids[0] {
+		t.Errorf("the new pod has %v for completion %q", completion, ids[0])
+	}
+	if prompts := c.listed(server+"/v1/prompts", "prompt_id"); prompts[fmt.Sprint(prompt)] == nil {
+		t.Errorf("the new pod has no prompt %v in %v", prompt, prompts)
+	}
+	c.serves("my", server, realRelease)
+	now := s.completions(len(ids) + 1)
+	for _, id := range ids {
+		if !slices.Contains(now, id) {
+			t.Errorf("completions %q in PostgreSQL, want %q, which the first pod kept, among them", now, id)
+		}
+	}
+}
