@@ -22,7 +22,7 @@ var planes = []fault{
 	{name: "etcd is slow by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
 	{name: "the clock was a year ahead", strikes: []strike{clockAhead}, spec: changed},
 	{name: "the leader loses its lease in the middle of a change", slow: true, strikes: []strike{loseLease}, spec: changed},
-	{name: "the API server is away, and its only operator ends", strikes: []strike{loseAPIServer}, spec: changed},
+	{name: "the API server is away, and its only operator ends", slow: true, strikes: []strike{loseAPIServer}, spec: changed},
 	{name: "the lease is held by nobody, from an hour ahead", slow: true, strikes: []strike{leaseAhead}, spec: changed},
 }
 
