@@ -77,7 +77,7 @@ func run(ctx context.Context, m *testing.M) (int, error) {
 	if err := publish(ctx, "operator", "standin@"+defaultRelease, "standin@0.6.1"); err != nil {
 		return 1, err
 	}
-	manifest, err := operatorManifest()
+	manifest, err := operatorManifest(testutil.Root(), operatorTag)
 	if err != nil {
 		return 1, err
 	}
@@ -104,9 +104,12 @@ func connect() error {
 	return nil
 }
 
+// pushRegistry is the registry as this machine knows it.
+func pushRegistry() string { return cmp.Or(os.Getenv(pushVariable), registry) }
+
 // publish builds images and pushes them to where the nodes find them.
 func publish(ctx context.Context, wanted ...string) error {
-	published, err := image.Publish(ctx, cmp.Or(os.Getenv(pushVariable), registry), "test", wanted...)
+	published, err := image.Publish(ctx, pushRegistry(), operatorTag, wanted...)
 	if err != nil {
 		return err
 	}
@@ -115,6 +118,8 @@ func publish(ctx context.Context, wanted ...string) error {
 	}
 	return nil
 }
+
+func operatorImage(registry, tag string) string { return registry + "/llama-stack-k8s-operator:" + tag }
 
 func standIn(release string) string { return registry + "/standin:" + release }
 
@@ -132,16 +137,19 @@ func operatorConfig() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// operatorManifest is what users install, but for the image and the number of replicas.
-func operatorManifest() ([]byte, error) {
-	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "dist", "install.yaml"))
+// operatorTag is the tag of the operator's image, and what the operator says that it is.
+const operatorTag = "test"
+
+// operatorManifest is what users install from a work tree, but for the image and the number of replicas.
+func operatorManifest(root, tag string) ([]byte, error) {
+	objects, err := testutil.ReadObjects(filepath.Join(root, "dist", "install.yaml"))
 	if err != nil {
 		return nil, err
 	}
 	var manifest bytes.Buffer
 	for _, object := range append(objects, operatorConfig()) {
 		if object.GetKind() == "Deployment" {
-			if err := adapt(object); err != nil {
+			if err := adapt(object, tag); err != nil {
 				return nil, err
 			}
 		}
@@ -154,13 +162,13 @@ func operatorManifest() ([]byte, error) {
 	return manifest.Bytes(), nil
 }
 
-func adapt(deployment *unstructured.Unstructured) error {
+func adapt(deployment *unstructured.Unstructured, tag string) error {
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	if err != nil || len(containers) != 1 {
 		return fmt.Errorf("the operator's Deployment has %d containers (%w)", len(containers), err)
 	}
 	container, _ := containers[0].(map[string]any)
-	container["image"] = registry + "/llama-stack-k8s-operator:test"
+	container["image"] = operatorImage(registry, tag)
 	container["imagePullPolicy"] = "Always"
 	return errors.Join(
 		unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers"),

@@ -28,6 +28,52 @@ func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
+// beside is a stack whose volume only one node can have; it says nothing of preflights.
+const beside = `
+distribution: {name: starter}
+providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
+workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2]s]}}
+`
+
+// Where a volume makes the old pod end before the new one starts, a change is tried beside it, with an empty volume in the
+// place of the claim: one that crashes leaves the pod and its volume, one that starts takes them over.
+func TestPreflightBesideVolume(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.apply(stack("my", fmt.Sprintf(beside, "first", "")))
+	s.ready("my")
+	before := s.onePod("my")
+	s.kubectl("exec", before.Name, "--", "/bin/mkdir", "/.llama/kept")
+
+	s.apply(stack("my", fmt.Sprintf(beside, "second", `{name: STANDIN_EXIT, value: "3"}`)))
+	failed := s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
+	if message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message; !strings.Contains(message, "crashed with exit code 3") {
+		t.Errorf("message %q", message)
+	}
+	pods, err := s.tries("my")
+	if err != nil || len(pods) != 1 {
+		t.Fatalf("%d pods try the change, error %v", len(pods), err)
+	}
+	for _, volume := range pods[0].Spec.Volumes {
+		if volume.PersistentVolumeClaim != nil {
+			t.Errorf("the pod that tries the change has claim %s", volume.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) || now.Status.ContainerStatuses[0].RestartCount != 0 {
+		t.Error("the pod that ran does not run on")
+	}
+	s.kubectl("exec", before.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
+
+	s.apply(stack("my", fmt.Sprintf(beside, "third", "")))
+	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	s.ready("my")
+	after := s.onePod("my")
+	if after.UID == before.UID {
+		t.Error("the change replaced no pod")
+	}
+	s.kubectl("exec", after.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
+}
+
 // A change starts in a pod of its own first, which is given no request: one that crashes ends nobody, and says where its
 // log is; one that starts replaces the pod, and nothing is left of the try.
 func TestPreflight(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -89,6 +90,43 @@ func TestSlowStart(t *testing.T) {
 	if after := s.onePod("my"); after.UID == before.UID || after.Status.ContainerStatuses[0].RestartCount != 0 {
 		t.Errorf("pod %s was started %d times again", after.UID, after.Status.ContainerStatuses[0].RestartCount)
 	}
+}
+
+// A quota that has no room for the pod of a change leaves the old one serving, is told in the API server's words, and with
+// more room the change goes on.
+func TestQuotaOfARunningStack(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	const quota = "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: full}\nspec: {hard: {pods: %q}}\n"
+	s.apply(stack("my", fmt.Sprintf(serving, "first", "")))
+	s.ready("my")
+	before := s.onePod("my")
+	s.apply(fmt.Sprintf(quota, "1"))
+	s.eventually(func() error { // until then nobody counts
+		full := &corev1.ResourceQuota{}
+		err := s.get("full", full)
+		if used := full.Status.Used.Pods(); err == nil && used.Value() != 1 {
+			err = fmt.Errorf("the quota counts %v pods", used)
+		}
+		return err
+	})
+
+	s.apply(stack("my", fmt.Sprintf(serving, "second", "")))
+	failed := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed)
+	if message := find(failed, v1alpha2.ConditionAvailable).Message; !strings.Contains(message, "exceeded quota: full, requested: pods=1, used: pods=1, limited: pods=1") {
+		t.Errorf("message %q", message)
+	}
+	if now, err := s.uids("my"); err != nil || !slices.Equal(now, []types.UID{before.UID}) {
+		t.Errorf("pods %v serve (%v), want %v", now, err, before.UID)
+	}
+	s.apply(fmt.Sprintf(quota, "3"))
+	s.ready("my")
+	s.eventually(func() error {
+		if after := s.onePod("my"); after.UID == before.UID {
+			return errors.New("the old pod is still there")
+		}
+		return nil
+	})
 }
 
 // noPods waits until the stack has none.

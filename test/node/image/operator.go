@@ -14,7 +14,12 @@ var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
 // Operator is the image that the Dockerfile describes: nothing but the program, who runs it, and the certificates of
 // public authorities. Its layers lie in folder.
 func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
-	program, err := buildProgram(ctx, folder, "./cmd/manager", version)
+	return OperatorOf(ctx, repository(), folder, version)
+}
+
+// OperatorOf is the same image of the program in another work tree, an older one for example.
+func OperatorOf(ctx context.Context, source, folder, version string) (v1.Image, error) {
+	program, err := buildProgramOf(ctx, source, folder, "./cmd/manager", version)
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,14 @@ func repository() string {
 
 // buildProgram builds a command of this module, statically, as a release does, and returns its file in folder.
 func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
+	return buildProgramOf(ctx, repository(), folder, command, version)
+}
+
+// buildProgramOf is buildProgram for another work tree.
+func buildProgramOf(ctx context.Context, source, folder, command, version string) (string, error) {
 	target := filepath.Join(folder, filepath.Base(command))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -X main.version="+version, "-o", target, command)
-	build.Dir, build.Env = repository(), append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", command, err, output)
 	}

@@ -48,6 +48,7 @@ func verbs() []verb {
 		{name: "status", summary: "show what runs", run: runStatus},
 		{name: "down", summary: "stop the control plane and remove everything it wrote", run: runDown},
 		{name: "run", summary: "start a control plane, run a command against it, and stop it again", run: runRun},
+		{name: restartNode, summary: "kill everything on the node, which then starts again", run: runRestartNode},
 		{name: supervise, hidden: true, run: runSupervise},
 		{name: controlplane.NodeVerb, hidden: true, run: runNodeInit},
 	}
@@ -126,7 +127,7 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, "cluster runs a real Kubernetes control plane on this machine, and with --node (as root) a node: no container engine.\n\nUsage: cluster <command> [flags]\n\n")
 	for _, v := range verbs() {
 		if !v.hidden {
-			fmt.Fprintf(w, "  %-8s %s\n", v.name, v.summary)
+			fmt.Fprintf(w, "  %-12s %s\n", v.name, v.summary)
 		}
 	}
 	fmt.Fprint(w, "\ncluster <command> --help shows the flags of a command.\n")

@@ -54,6 +54,8 @@ func TestCommandLines(t *testing.T) {
 		{name: "own assets anywhere", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
 		{name: "nothing to stop", args: []string{"down", "--dir=" + filepath.Join(outside, "none")}, stderr: "Nothing to stop"},
 		{name: "status of nothing", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure, stderr: "no control plane"},
+		{name: "node of nothing", args: []string{restartNode, "--dir=" + filepath.Join(outside, "none")}, code: exitFailure, stderr: "no control plane"},
+		{name: "node of nothing by variable", variables: map[string]string{dirVariable: filepath.Join(outside, "other")}, args: []string{restartNode}, code: exitFailure, stderr: "other"},
 		{name: "supervise by hand", args: []string{supervise}, code: exitFailure, stderr: "started by `cluster up` only"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func command(ctx context.Context, env environment, s start, args []string) error
 		"KUBECONFIG="+s.kubeconfig(),
 		"PATH="+s.options.Programs+string(filepath.ListSeparator)+env.getenv("PATH"))
 	if record.Registry != "" {
-		child.Env = append(child.Env, registryVariable+"="+record.Registry)
+		child.Env = append(child.Env, registryVariable+"="+record.Registry, dirVariable+"="+s.dir)
 	}
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }

@@ -63,12 +63,21 @@ func (k *keeper) read(messages *json.Decoder) {
 			k.failures <- fmt.Errorf("reading what to start: %w", err)
 			return
 		}
-		if err := awaitSocket(command.Needs); err != nil {
-			k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)
+		if !k.offer(command) {
 			return
 		}
-		k.starts <- command
 	}
+}
+
+// offer has a program started when what it needs is there: after everything on
+// the node was killed, that comes back as well. False: it is not there.
+func (k *keeper) offer(command Command) bool {
+	if err := awaitSocket(command.Needs); err != nil {
+		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)
+		return false
+	}
+	k.starts <- command
+	return true
 }
 
 // run is the loop of the first process.
@@ -134,7 +143,7 @@ func (k *keeper) reap() error {
 			return fmt.Errorf("%s ended at once (%s): see %s", ended.command.Name, describe(status), ended.command.Log)
 		}
 		fmt.Fprintf(k.output, "%s ended (%s) and is started again\n", ended.command.Name, describe(status))
-		time.AfterFunc(restartPause, func() { k.starts <- ended.command })
+		time.AfterFunc(restartPause, func() { k.offer(ended.command) })
 	}
 }
 

@@ -58,8 +58,9 @@ func (i Identity) look() (stat, error) {
 
 // stat is the part of /proc/<pid>/stat that matters here.
 type stat struct {
-	state byte
-	start uint64
+	state  byte
+	parent int
+	start  uint64
 }
 
 func readStat(pid int) (stat, error) {
@@ -85,11 +86,15 @@ func parseStat(text string) (stat, error) {
 	if len(fields) <= startField-3 {
 		return stat{}, fmt.Errorf("process state with only %d fields", len(fields)+2)
 	}
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return stat{}, fmt.Errorf("reading a process's parent: %w", err)
+	}
 	start, err := strconv.ParseUint(fields[startField-3], 10, 64)
 	if err != nil {
 		return stat{}, fmt.Errorf("reading a process's start time: %w", err)
 	}
-	return stat{state: fields[0][0], start: start}, nil
+	return stat{state: fields[0][0], parent: parent, start: start}, nil
 }
 
 func bootID() (string, error) {

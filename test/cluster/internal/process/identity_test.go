@@ -7,18 +7,19 @@ import (
 )
 
 func TestParseStat(t *testing.T) {
-	const tail = " S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 128497 1000 2000"
+	const tail = " S 3 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 128497 1000 2000"
 	for _, test := range []struct {
 		name, text string
 		want       stat
 		failure    string
 	}{
-		{name: "plain", text: "7 (etcd)" + tail, want: stat{state: 'S', start: 128497}},
-		{name: "spaces and brackets in the name", text: "7 (a) S 1 (b c)" + tail, want: stat{state: 'S', start: 128497}},
-		{name: "newline in the name", text: "7 (a\nb)" + tail, want: stat{state: 'S', start: 128497}},
-		{name: "zombie", text: "7 (etcd)" + strings.Replace(tail, " S ", " Z ", 1), want: stat{state: 'Z', start: 128497}},
+		{name: "plain", text: "7 (etcd)" + tail, want: stat{state: 'S', parent: 3, start: 128497}},
+		{name: "spaces and brackets in the name", text: "7 (a) S 1 (b c)" + tail, want: stat{state: 'S', parent: 3, start: 128497}},
+		{name: "newline in the name", text: "7 (a\nb)" + tail, want: stat{state: 'S', parent: 3, start: 128497}},
+		{name: "zombie", text: "7 (etcd)" + strings.Replace(tail, " S ", " Z ", 1), want: stat{state: 'Z', parent: 3, start: 128497}},
 		{name: "empty", text: "", failure: "without a program name"},
 		{name: "cut off", text: "7 (etcd) S 1 7", failure: "only 5 fields"},
+		{name: "no parent", text: "7 (etcd)" + strings.Replace(tail, " 3 ", " nobody ", 1), failure: "parent"},
 		{name: "no number", text: "7 (etcd)" + strings.Replace(tail, "128497", "soon", 1), failure: "start time"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
+)
+
+const (
+	restartNode = "restart-node"
+	// dirVariable names the state folder of a cluster with a node, for the
+	// command of `run`.
+	dirVariable = "CLUSTER_DIR"
+)
+
+func runRestartNode(_ context.Context, env environment, args []string) error {
+	flags := newFlags(env, restartNode, "", "Kills everything that runs on the node, containers too, as a power cut does. The node's programs start again by\nthemselves, and then its pods; what was written to the node's disk is still there. $"+dirVariable+" names the state folder when set.")
+	dir := dirFlag(flags, cmp.Or(env.getenv(dirVariable), defaultDir))
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	root, err := repository.Find(env.folder)
+	if err != nil {
+		return err
+	}
+	path := root.Path(*dir)
+	record, err := state.Read(path)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(record.Components, func(c state.Component) bool { return c.Name == controlplane.NodeProcess })
+	if i < 0 {
+		return fmt.Errorf("the cluster in %q has no node", path)
+	}
+	if err := record.Components[i].Process.KillBelow(); err != nil {
+		return fmt.Errorf("restarting the node: %w", err)
+	}
+	return nil
+}

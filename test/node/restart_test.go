@@ -1,0 +1,109 @@
+//go:build node && all
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// dirVariable names the folder of the cluster that `cluster run --node` made. Without it the cluster is somebody's, and
+// nobody restarts its node.
+const dirVariable = "CLUSTER_DIR"
+
+const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
+
+// The power goes, and comes back: every pod is the one it was, with its containers started again and its volume, so are
+// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone.
+func TestNodeRestart(t *testing.T) {
+	if os.Getenv(dirVariable) == "" {
+		return
+	}
+	s := newScenario(t)
+	stacks := []string{"plain", "kept"}
+	s.apply(stack("plain", fmt.Sprintf(serving, "first", "")) + stack("kept", withVolume))
+	for _, name := range stacks {
+		s.ready(name)
+	}
+	s.kubectl("exec", "deployment/kept", "--", "/bin/mkdir", "/.llama/kept")
+	pods, operators := map[string]*corev1.Pod{}, operatorPods(t)
+	for _, name := range stacks {
+		pods[name] = s.onePod(name)
+	}
+	was := s.children()
+	restarted := time.Now()
+	command := exec.CommandContext(t.Context(), filepath.Join(testutil.Root(), ".cache", "bin", "cluster"), "restart-node")
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+
+	for i := range operators {
+		s.eventually(func() error { return startedAgain(t, &operators[i]) })
+	}
+	for _, name := range stacks {
+		s.eventually(func() error { return startedAgain(t, pods[name]) })
+		s.ready(name)
+		s.onePod(name)
+	}
+	s.kubectl("exec", "deployment/kept", "--", "/bin/sh", "-c", "cd /.llama/kept")
+	s.eventually(func() error { return ledSince(t, restarted) })
+	if diff := cmp.Diff(was, s.children()); diff != "" {
+		t.Errorf("what was made for the stacks, before and after (-want +got):\n%s", diff)
+	}
+	s.apply(stack("plain", fmt.Sprintf(serving, "second", "")))
+	s.ready("plain")
+	s.eventually(func() error {
+		if pod := s.onePod("plain"); pod.UID == pods["plain"].UID {
+			return errors.New("the change replaced no pod")
+		}
+		return nil
+	})
+}
+
+// startedAgain says that the same pod is not ready, or that its container was not started since.
+func startedAgain(t *testing.T, before *corev1.Pod) error {
+	t.Helper()
+	now := &corev1.Pod{}
+	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(before), now); err != nil {
+		return err
+	}
+	if now.UID != before.UID {
+		return fmt.Errorf("pod %s is another one", now.Name)
+	}
+	if len(now.Status.ContainerStatuses) != 1 || now.Status.ContainerStatuses[0].ContainerID == before.Status.ContainerStatuses[0].ContainerID {
+		return fmt.Errorf("the container of pod %s was not started again", now.Name)
+	}
+	if !isReady(now) {
+		return fmt.Errorf("pod %s is not ready", now.Name)
+	}
+	return nil
+}
+
+// ledSince is content when a pod of the operator renewed its lease since then.
+func ledSince(t *testing.T, since time.Time) error {
+	t.Helper()
+	if _, err := leader(t); err != nil {
+		return err
+	}
+	lease := &coordinationv1.Lease{}
+	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}, lease); err != nil {
+		return err
+	}
+	if lease.Spec.AcquireTime == nil || !lease.Spec.AcquireTime.After(since) {
+		return fmt.Errorf("nobody took the lease after the restart: %+v", lease.Spec)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+//go:build node && all
+
+package node
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
+)
+
+const (
+	// olderCommit is the last one before the operator ran on a real node, and tried changes first.
+	olderCommit = "2eb38a266c7a"
+	olderTag    = "older"
+)
+
+// upgraded are stacks by their names, with what they need; %s is the namespace.
+var upgraded = map[string]string{
+	"plain": stack("plain", fmt.Sprintf(serving, "first", "")),
+	"kept":  stack("kept", withVolume),
+	"exposed": secret("creds", "token", "sk-abc") + stack("exposed", `
+distribution: {name: starter}
+providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}
+resources: {models: [llama3.2-8b]}
+networking: {expose: {hostname: %s.example.com}, allowedFrom: {namespaces: [web]}}
+workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable: 1}}
+`),
+	"own": "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\ndata:\n  config.yaml: |\n    version: 2\n    distro_name: own\n" +
+		"    apis: [inference]\n    providers: {inference: [{provider_id: vllm, provider_type: \"remote::vllm\", config: {base_url: \"http://vllm:8000/v1\"}}]}\n" +
+		stack("own", "distribution: {name: starter}\noverrideConfig: {configMapName: own}\nworkload: {resources: "+small+"}"),
+}
+
+// The operator of an older commit, installed as it was shipped, is upgraded among running stacks: no pod is another one or
+// was started again, no Deployment changed, and nothing that was made for them was made anew. It runs alone.
+func TestOperatorUpgrade(t *testing.T) {
+	older, newest := olderManifest(t), currentManifest(t)
+	if err := uninstall(t.Context(), newest); err != nil {
+		t.Fatal(err)
+	}
+	if err := install(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	s := newScenario(t)
+	for _, manifest := range upgraded {
+		s.apply(strings.ReplaceAll(manifest, "%s", s.namespace))
+	}
+	before := map[string]deployed{}
+	for name := range upgraded {
+		s.ready(name)
+		s.operatedBy(name, olderTag)
+		before[name] = s.deployed(name)
+	}
+	was := s.children()
+
+	if err := install(t.Context(), newest); err != nil {
+		t.Fatal(err)
+	}
+	for name := range upgraded {
+		s.operatedBy(name, operatorTag)
+		s.ready(name)
+		if diff := cmp.Diff(before[name], s.deployed(name)); diff != "" {
+			t.Errorf("%s, before and after the upgrade (-want +got):\n%s", name, diff)
+		}
+	}
+	now := s.children()
+	for child, made := range was {
+		if now[child].UID != made.UID {
+			t.Errorf("%s is %q, was %q", child, now[child].UID, made.UID)
+		}
+	}
+	s.apply(stack("plain", fmt.Sprintf(serving, "second", "")))
+	s.ready("plain")
+	if after := s.deployed("plain"); after.Generation == before["plain"].Generation {
+		t.Error("the next change did not reach the Deployment")
+	}
+}
+
+// olderManifest is that of the older commit, whose image it builds and pushes.
+func olderManifest(t *testing.T) []byte {
+	t.Helper()
+	source := t.TempDir()
+	const unpack = `git archive "$0" | tar --extract --directory "$1"`
+	command := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", unpack, olderCommit, source)
+	command.Dir = testutil.Root()
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("commit %s, which the operator is upgraded from, is not in this clone (get it with `git fetch --unshallow`): %v\n%s", olderCommit, err, said)
+	}
+	built, err := image.OperatorOf(t.Context(), source, t.TempDir(), olderTag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := image.Push(t.Context(), operatorImage(pushRegistry(), olderTag), built); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := operatorManifest(source, olderTag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return manifest
+}
+
+func currentManifest(t *testing.T) []byte {
+	t.Helper()
+	manifest, err := operatorManifest(testutil.Root(), operatorTag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return manifest
+}
+
+// operatedBy waits until the status was written by an operator of this version.
+func (s *scenario) operatedBy(name, version string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		found := &v1alpha2.LlamaStackDistribution{}
+		err := s.get(name, found)
+		if err == nil && found.Status.Version.OperatorVersion != version {
+			err = fmt.Errorf("status by operator %q, want %q", found.Status.Version.OperatorVersion, version)
+		}
+		return err
+	})
+}
+
+// deployed is what an upgrade leaves alone.
+type deployed struct {
+	// Pods are the restarts of each container, by the UID of its pod.
+	Pods       map[string]int32
+	Spec       appsv1.DeploymentSpec
+	Generation int64
+}
+
+func (s *scenario) deployed(name string) deployed {
+	s.t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := s.get(names.Deployment(name), deployment); err != nil {
+		s.t.Fatal(err)
+	}
+	pods, err := s.pods(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	found := deployed{Pods: map[string]int32{}, Spec: deployment.Spec, Generation: deployment.Generation}
+	for i := range pods {
+		for _, container := range pods[i].Status.ContainerStatuses {
+			found.Pods[string(pods[i].UID)+" "+container.Name] = container.RestartCount
+		}
+	}
+	return found
+}
