@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,5 +77,29 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 	}
 	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
 		t.Error("the name server is not where the kubelet says that it is")
+	}
+}
+
+// TestNetworkOfPods: the plugins get JSON, and addresses that the cluster's plan knows.
+func TestNetworkOfPods(t *testing.T) {
+	data, err := someSettings(t).fill("config/10-cluster.conflist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Plugins []struct {
+			Type string `json:"type"`
+			IPAM struct {
+				Ranges [][]struct {
+					Subnet string `json:"subnet"`
+				} `json:"ranges"`
+			} `json:"ipam"`
+		} `json:"plugins"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatalf("%v:\n%s", err, data)
+	}
+	if len(list.Plugins) == 0 || len(list.Plugins[0].IPAM.Ranges) != 1 || list.Plugins[0].IPAM.Ranges[0][0].Subnet != "10.222.3.0/24" {
+		t.Errorf("pods get other addresses than those planned:\n%s", data)
 	}
 }

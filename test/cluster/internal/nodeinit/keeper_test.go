@@ -1,0 +1,75 @@
+package nodeinit
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestDescribe(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		status syscall.WaitStatus // as wait(2) has it: the signal below, the exit code above
+		want   string
+	}{
+		{name: "ended well", status: 0, want: "exit code 0"},
+		{name: "ended with a code", status: 3 << 8, want: "exit code 3"},
+		{name: "the highest code", status: 255 << 8, want: "exit code 255"},
+		{name: "killed", status: syscall.WaitStatus(syscall.SIGKILL), want: "killed"},
+		{name: "crashed, with a core", status: 0x80 | syscall.WaitStatus(syscall.SIGSEGV), want: "segmentation fault"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := describe(test.status); got != test.want {
+				t.Errorf("describe(%#x) = %q, want %q", uint32(test.status), got, test.want)
+			}
+		})
+	}
+}
+
+// What needs a socket is not started while only its file is there, which a program that was killed leaves behind.
+func TestOfferWaitsForSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	if err := stale.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k := &keeper{starts: make(chan Command), failures: make(chan error, 1)}
+	go k.offer(Command{Name: "kubelet", Needs: path})
+	select {
+	case <-k.starts:
+		t.Fatal("started without its socket")
+	case err := <-k.failures:
+		t.Fatal(err)
+	case <-time.After(4 * socketPoll):
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	select {
+	case got := <-k.starts:
+		if got.Name != "kubelet" {
+			t.Errorf("started %q", got.Name)
+		}
+	case err := <-k.failures:
+		t.Fatal(err)
+	}
+}
+
+func TestOfferWithoutNeeds(t *testing.T) {
+	k := &keeper{starts: make(chan Command, 1), failures: make(chan error, 1)}
+	if !k.offer(Command{Name: "containerd"}) || len(k.starts) != 1 {
+		t.Error("a program that needs nothing was not started")
+	}
+}
