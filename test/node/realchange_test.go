@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -62,23 +64,39 @@ func TestRealServerUpgrade(t *testing.T) {
 	before := s.onePod("my")
 
 	s.apply(stack("my", fmt.Sprintf(declared, nextRelease, "llama3.2-8b", "")))
-	s.eventually(func() error {
-		serving, err := s.uids("my")
-		if err != nil {
-			return err
-		}
-		if len(serving) == 0 {
-			t.Fatal("no pod is ready")
-		}
-		if len(serving) > 1 || serving[0] == before.UID {
-			return fmt.Errorf("pods %v serve, want just one that is not %s", serving, before.UID)
-		}
-		return nil
-	})
+	s.replaced("my", before)
 	s.ready("my")
 	c.serves("my", url, nextRelease)
 	got := s.serverVersion("my", nextRelease).Status.ResolvedDistribution.ServerRelease
 	if match, err := release.Lookup(nextRelease); err != nil || got != match.Release.Line {
 		t.Errorf("configured for release %q, want the line of %s (%v)", got, nextRelease, err)
 	}
+}
+
+// replaced waits until a pod is gone or about to be, which it must not be before another one has started.
+func (s *scenario) replaced(stack string, old *corev1.Pod) {
+	s.t.Helper()
+	s.eventually(func() error {
+		pods, err := s.pods(stack)
+		if err != nil {
+			return err
+		}
+		stays, started := false, false
+		for i := range pods {
+			if pods[i].UID == old.UID {
+				stays = pods[i].DeletionTimestamp == nil
+				continue
+			}
+			for _, container := range pods[i].Status.ContainerStatuses {
+				started = started || container.Started != nil && *container.Started
+			}
+		}
+		switch {
+		case stays:
+			return fmt.Errorf("pod %q is still there", old.Name)
+		case !started:
+			s.t.Fatalf("pod %q was ended before another had started", old.Name)
+		}
+		return nil
+	})
 }

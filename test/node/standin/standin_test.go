@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 const sample = `
@@ -278,5 +281,34 @@ func TestServesTLS(t *testing.T) {
 	}
 	if got := client(t, "get", p.url+"/v1/health"); !strings.HasPrefix(got, "400\n") {
 		t.Errorf("by HTTP: %q", got)
+	}
+}
+
+func TestAuthority(t *testing.T) {
+	certificate, key := certificateFiles(t)
+	p := start(t, environment(t, "RUN_CONFIG_PATH", configFile(t, "server: {tls_certfile: "+certificate+", tls_keyfile: "+key+"}"))).ready(t)
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	for _, tc := range []struct{ name, authority, host, want string }{
+		{"its own", string(own), "localhost", ""},
+		{"another", string(other), "localhost", "certificate signed by unknown authority"},
+		{"another name", string(own), "127.0.0.1", "cannot validate certificate for 127.0.0.1"},
+		{"none", "no certificate", "localhost", "no certificate in -authority"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var stdout, stderr output
+			code := run(t.Context(), world{stdout: &stdout, stderr: &stderr},
+				[]string{"get", "-authority=" + tc.authority, "https://" + net.JoinHostPort(tc.host, port) + "/v1/health"})
+			if (code == 0) != (tc.want == "") || !strings.Contains(stderr.String(), tc.want) {
+				t.Errorf("exit code %d: %s%s; want %q", code, stdout.String(), stderr.String(), tc.want)
+			}
+		})
 	}
 }
