@@ -23,9 +23,12 @@ func newStatusMemory() *statusMemory {
 }
 
 func (m *statusMemory) remember(written *v1alpha2.LlamaStackDistribution) {
+	kept := &v1alpha2.LlamaStackDistribution{}
+	kept.UID, kept.ResourceVersion = written.UID, written.ResourceVersion
+	written.Status.DeepCopyInto(&kept.Status)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.written[client.ObjectKeyFromObject(written)] = written
+	m.written[client.ObjectKeyFromObject(written)] = kept
 }
 
 // refresh gives a cached object the status that was written to it since.

@@ -44,7 +44,8 @@ type Options struct {
 	WatchNamespaces []string
 	// OperatorNamespace holds the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
-	// QPS and Burst bound the calls to the API server.
+	// QPS and Burst bound the calls to the API server; a negative QPS leaves that to the
+	// API server, which shares its time fairly among its clients.
 	QPS   float32
 	Burst int
 	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
@@ -61,7 +62,8 @@ type Options struct {
 }
 
 const (
-	defaultQPS         = 50
+	// No bound: a thousand stacks would be looked at for more than a minute after a restart.
+	defaultQPS         = -1
 	defaultBurst       = 100
 	defaultConcurrency = 4
 	// Those of Kubernetes' own components.
@@ -101,8 +103,8 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"namespaces to work in, comma separated; unset: $"+watchVariable+", else all")
 	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
 		"namespace of the operator; unset: $POD_NAMESPACE, else the one it runs in, else "+names.OperatorNamespace)
-	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "calls to the API server a second")
-	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "calls to the API server at once")
+	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "calls to the API server a second; negative: as many as it serves")
+	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "calls to the API server at once, where --kube-api-qps bounds them")
 	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "stacks to reconcile at once")
 }
 
@@ -133,8 +135,9 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("namespace %q: %s", namespace, strings.Join(problems, "; ")))
 		}
 	}
-	if o.QPS <= 0 || o.Burst < 1 {
-		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive", o.QPS, o.Burst))
+	if o.QPS == 0 || (o.QPS > 0 && o.Burst < 1) {
+		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive, or the first negative for no bound",
+			o.QPS, o.Burst))
 	}
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))

@@ -76,6 +76,7 @@ func TestOptions(t *testing.T) {
 		{name: "no pause", args: []string{"--leader-elect-retry-period=-1s"}, err: "--leader-elect-retry-period -1s"},
 		{name: "a namespace that is none", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},
 		{name: "no calls at all", args: []string{"--kube-api-qps=0"}, err: "both must be positive"},
+		{name: "no call at once", args: []string{"--kube-api-qps=7", "--kube-api-burst=0"}, err: "both must be positive"},
 		{name: "no worker", args: []string{"--concurrency=0"}, err: "--concurrency 0: must be positive"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -90,7 +91,7 @@ func TestOptions(t *testing.T) {
 			want := Options{
 				MetricsBindAddress: ":8443", MetricsSecure: true, HealthProbeBindAddress: ":8081",
 				OperatorNamespace: names.OperatorNamespace, LeaderElectionNamespace: names.OperatorNamespace,
-				QPS: 50, Burst: 100, Concurrency: 4, MetricsCertName: "tls.crt", MetricsCertKey: "tls.key",
+				QPS: -1, Burst: 100, Concurrency: 4, MetricsCertName: "tls.crt", MetricsCertKey: "tls.key",
 				LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 			}
 			tc.want(&want)

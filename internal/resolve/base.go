@@ -18,5 +18,5 @@ func (c *ConfigMaps) KeptBase(ctx context.Context, stack types.NamespacedName, o
 	c.mu.Lock()
 	c.bases[stack] = map[string]content{name: *found}
 	c.mu.Unlock()
-	return found.data[names.ConfigFile], nil
+	return found.bytes()[names.ConfigFile], nil
 }

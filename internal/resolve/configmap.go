@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,7 +39,16 @@ type content struct {
 	resourceVersion string
 	controller      types.UID
 	annotations     map[string]string
-	data            map[string][]byte
+	// data is kept once, however many stacks refer to, or were made from, the same.
+	data map[string]unique.Handle[string]
+}
+
+func (c *content) bytes() map[string][]byte {
+	data := make(map[string][]byte, len(c.data))
+	for key, value := range c.data {
+		data[key] = []byte(value.Value())
+	}
+	return data
 }
 
 // NewConfigMaps reads metadata from the cache and content directly, in these namespaces; in all when none is given.
@@ -94,7 +104,7 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 			problems.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("None of the keys %s found in ConfigMap %q in namespace %q",
 				strings.Join(use.AnyOf, ", "), use.Name, name.Namespace), use.Path)
 		}
-		contents[use.ID()] = found.data
+		contents[use.ID()] = found.bytes()
 		kept[use.ID()] = *found
 	}
 	c.mu.Lock()
@@ -133,16 +143,17 @@ func (c *ConfigMaps) read(
 		return nil, ignoreNotFound(err, key.Name)
 	}
 	read := content{
-		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, annotations: configMap.Annotations, data: map[string][]byte{},
+		uid: configMap.UID, resourceVersion: configMap.ResourceVersion, annotations: configMap.Annotations,
+		data: map[string]unique.Handle[string]{},
 	}
 	if controller := metav1.GetControllerOfNoCopy(&configMap); controller != nil {
 		read.controller = controller.UID
 	}
 	for key, value := range configMap.Data {
-		read.data[key] = []byte(value)
+		read.data[key] = unique.Make(value)
 	}
 	for key, value := range configMap.BinaryData {
-		read.data[key] = slices.Clone(value)
+		read.data[key] = unique.Make(string(value))
 	}
 	return &read, nil
 }
