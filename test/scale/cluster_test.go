@@ -186,17 +186,17 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// writeBare makes the same calls without an operator: each child by server-side apply, and the status of a stack that is
-// there. It gives their number a second.
-func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured) float64 {
+// writeBare makes the same calls without an operator for the stacks from one number to another: each child by server-side
+// apply, and the status of a stack that is there. It gives their number a second.
+func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) float64 {
 	b.Helper()
-	each(b, *objects, func(i int) error { return c.Create(b.Context(), c.newStack(b, inBare, stackName(i))) })
+	each(b, to-from, func(i int) error { return c.Create(b.Context(), c.newStack(b, inBare, stackName(from+i))) })
 	started := time.Now()
-	each(b, *objects, func(i int) error {
+	each(b, to-from, func(i int) error {
 		for _, object := range learned {
 			object = object.DeepCopy()
 			object.SetNamespace(inBare)
-			object.SetName(strings.Replace(object.GetName(), stackName(0), stackName(i), 1))
+			object.SetName(strings.Replace(object.GetName(), stackName(0), stackName(from+i), 1))
 			if err := c.writeOne(b, object); err != nil {
 				return err
 			}
@@ -211,7 +211,7 @@ func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured) 
 			b.Fatal(err)
 		}
 	}
-	return float64(*objects*len(learned)) / took.Seconds()
+	return float64((to-from)*len(learned)) / took.Seconds()
 }
 
 func (c *cluster) writeOne(b *testing.B, object *unstructured.Unstructured) error {
@@ -262,13 +262,14 @@ func (c *cluster) calls(b *testing.B, after int64) []call {
 	return calls
 }
 
-// writes counts the calls after a place in the log that change something, and says how long they took from the first to
-// the last.
-func (c *cluster) writes(b *testing.B, after int64) (made int, took time.Duration) {
+// counts tells the calls after a place in the log that change something from those that read, and how long the former took
+// from the first to the last.
+func (c *cluster) counts(b *testing.B, after int64) (made, reads int, took time.Duration) {
 	b.Helper()
 	var first, last time.Time
 	for _, one := range c.calls(b, after) {
 		if one.Verb == "get" {
+			reads++
 			continue
 		}
 		made++
@@ -277,7 +278,7 @@ func (c *cluster) writes(b *testing.B, after int64) (made int, took time.Duratio
 		}
 		last = one.StageTimestamp
 	}
-	return made, last.Sub(first)
+	return made, reads, last.Sub(first)
 }
 
 // audited is the place in the audit log where we are.
@@ -290,11 +291,20 @@ func (c *cluster) audited(b *testing.B) int64 {
 	return info.Size()
 }
 
+// begins waits until the operator has made a call after a place in the log.
+func (c *cluster) begins(b *testing.B, after int64) {
+	b.Helper()
+	eventually(b, poll, "the operator begins", func() (bool, error) {
+		written, _, _ := c.counts(b, after)
+		return written > 0, nil
+	})
+}
+
 // rests waits until the operator makes no call any more.
 func (c *cluster) rests(b *testing.B) {
 	b.Helper()
 	place, since := c.audited(b), time.Now()
-	eventually(b, "the operator rests", func() (bool, error) {
+	eventually(b, poll, "the operator rests", func() (bool, error) {
 		if len(c.calls(b, place)) > 0 {
 			place, since = c.audited(b), time.Now()
 		}
@@ -306,7 +316,7 @@ func (c *cluster) rests(b *testing.B) {
 func (c *cluster) atRest(b *testing.B, o *operator) (callsAMinute, cpu float64) {
 	b.Helper()
 	place, used, since := c.audited(b), o.cpu(b), time.Now()
-	eventually(b, "the end of the rest", func() (bool, error) { return time.Since(since) > *idle, nil })
+	eventually(b, poll, "the end of the rest", func() (bool, error) { return time.Since(since) > *idle, nil })
 	took := time.Since(since)
 	return float64(len(c.calls(b, place))) / took.Minutes(), 100 * (o.cpu(b) - used).Seconds() / took.Seconds()
 }

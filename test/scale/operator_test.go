@@ -25,7 +25,7 @@ type operator struct {
 	metrics string
 }
 
-// startOperator runs it with the shipped options, but that its calls are not bounded: a bare client's are not.
+// startOperator runs it with the shipped options and variables.
 func (c *cluster) startOperator(b *testing.B) *operator {
 	b.Helper()
 	folder := b.TempDir()
@@ -47,8 +47,7 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 	defer log.Close()
 	o := &operator{metrics: free(b)}
 	o.process = exec.Command(c.program, "--kubeconfig="+kubeconfig, "--operator-namespace="+names.OperatorNamespace,
-		"--leader-elect=false", "--metrics-secure=false", "--metrics-bind-address="+o.metrics, "--health-probe-bind-address=127.0.0.1:0",
-		"--kube-api-qps=100000", "--kube-api-burst=100000")
+		"--leader-elect=false", "--metrics-secure=false", "--metrics-bind-address="+o.metrics, "--health-probe-bind-address=127.0.0.1:0")
 	o.process.Stdout, o.process.Stderr = log, log
 	o.process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=400MiB"}
 	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -87,15 +86,18 @@ func (o *operator) stop(b *testing.B) {
 	_ = o.process.Wait() // it says that it was killed
 }
 
+// uncompressed spares the operator work that is not its own.
+var uncompressed = &http.Client{Transport: &http.Transport{DisableCompression: true}}
+
 // observes waits until the operator has looked at so many stacks and has none left to look at.
 func (o *operator) observes(b *testing.B, want int) {
 	b.Helper()
-	eventually(b, "every stack is observed", func() (bool, error) {
+	eventually(b, scrape, "every stack is observed", func() (bool, error) {
 		request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+o.metrics+"/metrics", http.NoBody)
 		if err != nil {
 			return false, err
 		}
-		response, err := http.DefaultClient.Do(request)
+		response, err := uncompressed.Do(request)
 		if err != nil {
 			return false, nil
 		}

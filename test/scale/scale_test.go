@@ -27,6 +27,8 @@ const (
 	// patience is how long any step may take.
 	patience = 20 * time.Minute
 	poll     = 100 * time.Millisecond
+	// scrape is how often the operator is asked for its metrics, while that is what is waited for.
+	scrape = 500 * time.Millisecond
 	// quiet is how long an operator makes no call that is said to rest.
 	quiet = 3 * time.Second
 )
@@ -46,16 +48,18 @@ func BenchmarkScale(b *testing.B) {
 type measured struct {
 	// bare and operator are writes a second.
 	bare, operator float64
-	// made are the operator's writes, first how long it took from its start to the end of them.
-	made  int
-	first time.Duration
+	// made are the operator's writes, reads what it read past its caches for them, first how long it took from its start
+	// to the end of them.
+	made, reads int
+	first       time.Duration
 	// resident is MiB of memory after the writes, rested at rest.
 	resident, rested float64
 	// idleCalls are calls a minute at rest, without leases and watches; cpu is percent of a core.
 	idleCalls, cpu float64
-	// restartWrites are those of an operator that starts anew, observed how long it took it to look at every stack.
-	restartWrites int
-	observed      time.Duration
+	// restartWrites and restartReads are those of an operator that starts anew, observed how long it took it to look at
+	// every stack.
+	restartWrites, restartReads int
+	observed                    time.Duration
 }
 
 func measure(b *testing.B) measured {
@@ -64,17 +68,21 @@ func measure(b *testing.B) measured {
 	c := startCluster(b)
 	c.addForeign(b)
 	writes := c.learn(b)
-	m := measured{bare: c.writeBare(b, writes)}
+	var m measured
+	half := *objects / 2
+	before := c.writeBare(b, writes, 0, half)
 
 	c.addStacks(b)
 	begin := c.audited(b)
 	started := time.Now()
 	o := c.startOperator(b)
+	c.begins(b, begin) // nobody asks it for metrics while it writes
+	c.rests(b)
 	o.observes(b, *objects)
 	c.rests(b)
-	m.first = time.Since(started) - quiet
-	made, took := c.writes(b, begin)
-	m.made, m.operator = made, float64(made)/took.Seconds()
+	m.first = time.Since(started) - 2*quiet
+	made, reads, took := c.counts(b, begin)
+	m.made, m.reads, m.operator = made, reads, float64(made)/took.Seconds()
 	m.resident = o.resident(b)
 
 	m.idleCalls, m.cpu = c.atRest(b, o)
@@ -87,9 +95,16 @@ func measure(b *testing.B) measured {
 	o.observes(b, *objects)
 	m.observed = time.Since(started)
 	c.rests(b)
-	m.restartWrites, _ = c.writes(b, begin)
+	m.restartWrites, m.restartReads, _ = c.counts(b, begin)
+	o.stop(b)
+	// Half of them before and half after, on a machine that has other things to do, too.
+	after := c.writeBare(b, writes, half, *objects)
+	m.bare = 2 / (1/before + 1/after)
 	return m
 }
+
+// share is a stack's of a number of calls.
+func share(calls int) float64 { return float64(calls) / float64(*objects) }
 
 // write shows the figures beside their limits.
 func (m measured) write(b *testing.B) {
@@ -104,10 +119,11 @@ func (m measured) write(b *testing.B) {
 	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
 	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, 100*m.operator/m.bare)
 	fmt.Fprintf(&text, "| its writes, and the time they took from its start on | %d, %.0f s | |\n", m.made, m.first.Seconds())
+	fmt.Fprintf(&text, "| writes and reads of a new stack | %.1f, %.1f | |\n", share(m.made), share(m.reads))
 	fmt.Fprintf(&text, "| resident memory after that, and at rest | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
 	fmt.Fprintf(&text, "| calls a minute at rest, without leases and watches | %.0f | 0 |\n", m.idleCalls)
 	fmt.Fprintf(&text, "| processor at rest | %.2f %% of a core | 1 %% |\n", m.cpu)
-	fmt.Fprintf(&text, "| writes of a restart | %d | 0 |\n", m.restartWrites)
+	fmt.Fprintf(&text, "| writes of a restart, and reads of a stack then | %d, %.1f | 0 writes |\n", m.restartWrites, share(m.restartReads))
 	fmt.Fprintf(&text, "| every stack observed after a restart | %.1f s | 10 s |\n", m.observed.Seconds())
 	b.Log(text.String())
 	if *into == "" {
@@ -124,9 +140,9 @@ func (m measured) write(b *testing.B) {
 }
 
 // eventually polls until check is content.
-func eventually(b *testing.B, what string, check func() (bool, error)) {
+func eventually(b *testing.B, every time.Duration, what string, check func() (bool, error)) {
 	b.Helper()
-	err := wait.PollUntilContextTimeout(b.Context(), poll, patience, true, func(context.Context) (bool, error) { return check() })
+	err := wait.PollUntilContextTimeout(b.Context(), every, patience, true, func(context.Context) (bool, error) { return check() })
 	if err != nil {
 		b.Fatalf("%s: %v", what, err)
 	}
