@@ -63,6 +63,7 @@ func (m *memory) settled(owner types.NamespacedName, wanted *unstructured.Unstru
 	if !ok || e.uid != uid || e.resourceVersion != resourceVersion {
 		return false
 	}
+	m.drop(owner, wanted)
 	digest, err := digestOf(wanted)
 	return err == nil && digest == e.digest
 }
