@@ -110,7 +110,7 @@ test-node: $(NODE_NEEDS) ## Run the operator on real pods: on a node of its own 
 
 .PHONY: test-node-all
 test-node-all: $(NODE_NEEDS) ## The same with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
-	@$(call node_tests,node$(comma)all,90m)
+	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)

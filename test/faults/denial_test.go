@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -50,12 +51,7 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &admissionregistrationv1.MatchResources{
-				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
-					RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-						Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-						Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
-					},
-				}},
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: changesOfDeployments()}},
 			},
 			Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: why}},
 		},
@@ -64,25 +60,41 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
 		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: policy.Name, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
-			MatchResources: &admissionregistrationv1.MatchResources{
-				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
-			},
+			MatchResources: &admissionregistrationv1.MatchResources{NamespaceSelector: namespaceSelector(s.namespace)},
 		},
 	}
 	s.create(t, policy, binding)
-	deployment := &appsv1.Deployment{}
-	s.get(t, names.Deployment(stackName), deployment)
-	eventually(t, "the policy is in force", func() error {
-		err := s.Update(t.Context(), deployment.DeepCopy(), client.DryRunAll)
-		if err == nil || !strings.Contains(err.Error(), why) {
-			return errors.New("it denies nothing")
-		}
-		return nil
-	})
+	s.refusesDeployment(t, why)
 	return func() {
 		eventually(t, "the stack tells of the policy", func() error { return s.tells(t, why) })
 		if err := s.Delete(t.Context(), binding); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// refusesDeployment waits until nobody may change the Deployment, for this reason.
+func (s *stage) refusesDeployment(t *testing.T, why string) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	s.get(t, names.Deployment(stackName), deployment)
+	eventually(t, "the refusal is in force", func() error {
+		err := s.Update(t.Context(), deployment.DeepCopy(), client.DryRunAll)
+		if err == nil || !strings.Contains(err.Error(), why) {
+			return fmt.Errorf("the answer to an update is %w", err)
+		}
+		return nil
+	})
+}
+
+// changesOfDeployments are what a policy or a webhook is asked about.
+func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
+	return admissionregistrationv1.RuleWithOperations{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+	}
+}
+
+func namespaceSelector(name string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}}
 }

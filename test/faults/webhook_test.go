@@ -16,12 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -50,17 +46,8 @@ func webhook(answer int32) strike {
 		}
 		somebody := startSomebody(t)
 		somebody.answer.Store(answer)
-		configuration := somebody.configuration(s.namespace)
-		s.create(t, configuration)
-		deployment := &appsv1.Deployment{}
-		s.get(t, names.Deployment(stackName), deployment)
-		eventually(t, "the webhook is asked", func() error {
-			err := s.Update(t.Context(), deployment.DeepCopy(), client.DryRunAll)
-			if err == nil || !strings.Contains(err.Error(), says) {
-				return fmt.Errorf("the answer to an update is %w", err)
-			}
-			return nil
-		})
+		s.create(t, somebody.configuration(s.namespace))
+		s.refusesDeployment(t, says)
 		before := s.pods(t)
 		return func() {
 			eventually(t, "the stack tells of the webhook", func() error {
@@ -122,13 +109,10 @@ func (w *somebody) configuration(namespace string) *admissionregistrationv1.Vali
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name:         webhookName,
-			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: w.certificate},
-			Rules: []admissionregistrationv1.RuleWithOperations{{
-				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
-			}},
-			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			Name:                    webhookName,
+			ClientConfig:            admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: w.certificate},
+			Rules:                   []admissionregistrationv1.RuleWithOperations{changesOfDeployments()},
+			NamespaceSelector:       namespaceSelector(namespace),
 			FailurePolicy:           new(admissionregistrationv1.Fail),
 			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
 			TimeoutSeconds:          new(int32(2)),

@@ -1,11 +1,10 @@
-//go:build node && all
+//go:build node && all && own
 
 package node
 
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -20,18 +19,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// dirVariable names the folder of the cluster that `cluster run --node` made. Without it the cluster is somebody's, and
-// nobody restarts its node.
-const dirVariable = "CLUSTER_DIR"
-
-const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
-
 // The power goes, and comes back: every pod is the one it was, with its containers started again and its volume, so are
-// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone.
+// the two of the operator, of which one leads; what was made for the stacks is not written to. It runs alone, and, by its
+// build tag, only on a node of our own: nobody restarts somebody else's.
 func TestNodeRestart(t *testing.T) {
-	if os.Getenv(dirVariable) == "" {
-		return
-	}
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}
 	s.apply(stack("plain", fmt.Sprintf(serving, "first", "")) + stack("kept", withVolume))

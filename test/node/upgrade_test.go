@@ -23,6 +23,8 @@ const (
 	olderTag    = "older"
 )
 
+const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
+
 // upgraded are stacks by their names, with what they need; %s is the namespace.
 var upgraded = map[string]string{
 	"plain": stack("plain", fmt.Sprintf(serving, "first", "")),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
 // lineVariable is the environment variable that chooses the Kubernetes line
@@ -71,4 +72,15 @@ func loadLine(env environment, name string) (line.Line, error) {
 		return line.Line{}, err
 	}
 	return line.Load(line.Folder(string(root)), name)
+}
+
+// readRecord reads what is known of the control plane in a state folder, and gives the folder's path.
+func readRecord(env environment, dir string) (path string, record state.Record, err error) {
+	root, err := repository.Find(env.folder)
+	if err != nil {
+		return "", state.Record{}, err
+	}
+	path = root.Path(dir)
+	record, err = state.Read(path)
+	return path, record, err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
-	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/repository"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
@@ -24,12 +23,7 @@ func runRestartNode(_ context.Context, env environment, args []string) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	root, err := repository.Find(env.folder)
-	if err != nil {
-		return err
-	}
-	path := root.Path(*dir)
-	record, err := state.Read(path)
+	path, record, err := readRecord(env, *dir)
 	if err != nil {
 		return err
 	}
