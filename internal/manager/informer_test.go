@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,11 +50,13 @@ func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
 // However often the API server was asked in vain: the informer's own pauses, of which the seventh is half a minute at
 // least, do not begin.
 func TestInformerAfterAnOutage(t *testing.T) {
+	var running sync.WaitGroup
+	defer running.Wait() // it logs while it ends
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var calls atomic.Int32
 	informer := toolscache.NewSharedIndexInformer(untilAnswered(outage(&calls, 50), hasty), &corev1.Pod{}, 0, toolscache.Indexers{})
-	go informer.RunWithContext(ctx)
+	running.Go(func() { informer.RunWithContext(ctx) })
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		t.Fatalf("not filled after %d calls", calls.Load())
 	}

@@ -56,12 +56,11 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	}
 	logger := zap.New(zap.UseFlagOptions(&logging))
 	ctrl.SetLogger(logger)
-	klog.SetLogger(logger)
-
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
 	}
+	klog.SetLogger(logger)
 	if err := awaitAPIServer(ctx, config, options.HealthProbeBindAddress, startAttempts); err != nil || ctx.Err() != nil {
 		return err
 	}
