@@ -3,10 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +23,8 @@ type Options struct {
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly are the kinds whose content is not cached.
+	// MetadataOnly are the kinds whose content is not cached. Their cache selects
+	// nothing: what is not in it is not there, or was made just now.
 	MetadataOnly []schema.GroupVersionKind
 }
 
@@ -72,7 +70,8 @@ type Claim struct {
 	// Wanted is what shall be applied. May be replaced before Set by another
 	// rendering of the same object.
 	Wanted *unstructured.Unstructured
-	// Live is the object in the cluster, nil when there is none. Of a kind whose
+	// Live is the object in the cluster, nil when none is known: Set then makes one,
+	// and fails with a conflict when there is one after all. Of a kind whose
 	// content is not cached, only metadata when it is known to be in force.
 	Live *unstructured.Unstructured
 
@@ -83,17 +82,15 @@ type Claim struct {
 // *OwnershipConflict or *NameTaken (joined, when there are several) and leaves
 // everything as it was, or takes over what predecessors wrote.
 func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Claim, error) {
-	claims := make([]Claim, 0, len(wanted))
+	claims, err := a.look(ctx, owner, wanted)
+	if err != nil {
+		return nil, err
+	}
 	var refused []error
-	for _, object := range wanted {
-		claim, err := a.look(ctx, owner, object)
-		if err != nil {
-			return nil, err
-		}
+	for _, claim := range claims {
 		if err := refuse(owner, claim); err != nil {
 			refused = append(refused, err)
 		}
-		claims = append(claims, claim)
 	}
 	if err := errors.Join(refused...); err != nil {
 		return nil, err
@@ -131,83 +128,4 @@ func refuse(owner Owner, claim Claim) error {
 // sameContent compares what an immutable object can never change.
 func sameContent(wanted, live *unstructured.Unstructured) bool {
 	return equal(wanted.Object["data"], live.Object["data"]) && equal(wanted.Object["binaryData"], live.Object["binaryData"])
-}
-
-// look reads the object as cheaply as can be: from the cache, and past it only
-// when the cache holds no content or nothing at all, which for a selective
-// cache does not mean that there is nothing.
-func (a *Applier) look(ctx context.Context, owner Owner, wanted *unstructured.Unstructured) (Claim, error) {
-	claim := Claim{Wanted: wanted}
-	cached, err := a.cached(ctx, wanted)
-	switch {
-	case err != nil:
-		return claim, err
-	case cached == nil:
-	case a.memory.settled(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
-		claim.Live, claim.settled = cached, true
-		return claim, nil
-	case a.metadataOnly.Has(wanted.GroupVersionKind()):
-	default:
-		claim.Live = cached
-		if newer := a.memory.newer(owner.Key(), cached); newer != nil {
-			claim.Live = newer
-		}
-		return claim, nil
-	}
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(wanted.GroupVersionKind())
-	err = a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), live)
-	if apierrors.IsNotFound(err) {
-		return claim, nil
-	}
-	if err != nil {
-		return claim, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
-	}
-	claim.Live = live
-	return claim, nil
-}
-
-// cached is the object in the cache, nil when it is not there.
-func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	gvk := wanted.GroupVersionKind()
-	object, err := a.newObject(gvk)
-	if err != nil {
-		return nil, err
-	}
-	err = a.cache.Get(ctx, client.ObjectKeyFromObject(wanted), object)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read cached %s %q: %w", gvk.Kind, wanted.GetName(), err)
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil, fmt.Errorf("convert %s %q: %w", gvk.Kind, wanted.GetName(), err)
-	}
-	cached := &unstructured.Unstructured{Object: content}
-	cached.SetGroupVersionKind(gvk)
-	return cached, nil
-}
-
-func (a *Applier) newObject(gvk schema.GroupVersionKind) (client.Object, error) {
-	if a.metadataOnly.Has(gvk) {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(gvk)
-		return object, nil
-	}
-	if !a.scheme.Recognizes(gvk) {
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(gvk)
-		return object, nil
-	}
-	object, err := a.scheme.New(gvk)
-	if err != nil {
-		return nil, fmt.Errorf("make a %s: %w", gvk.Kind, err)
-	}
-	typed, ok := object.(client.Object)
-	if !ok {
-		return nil, fmt.Errorf("%s is no object", gvk)
-	}
-	return typed, nil
 }

@@ -58,6 +58,8 @@ type bench struct {
 type counter struct {
 	next          http.RoundTripper
 	writes, reads atomic.Int64
+	// seen is shown every request; nil: nobody looks.
+	seen func(*http.Request)
 }
 
 func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -66,6 +68,9 @@ func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
 		c.writes.Add(1)
 	case strings.Contains(request.URL.Path, "/namespaces/"): // anything else is discovery
 		c.reads.Add(1)
+	}
+	if c.seen != nil {
+		c.seen(request)
 	}
 	return c.next.RoundTrip(request)
 }

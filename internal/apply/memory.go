@@ -68,6 +68,25 @@ func (m *memory) settled(owner types.NamespacedName, wanted *unstructured.Unstru
 	return err == nil && digest == e.digest
 }
 
+// doubt notes that there may be an object of that name, whatever the cache shows: an
+// answer may have been lost, or somebody was faster.
+func (m *memory) doubt(owner types.NamespacedName, wanted *unstructured.Unstructured) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries[owner] == nil {
+		m.entries[owner] = map[objectKey]entry{}
+	}
+	if _, ok := m.entries[owner][keyOf(wanted)]; !ok {
+		m.entries[owner][keyOf(wanted)] = entry{}
+	}
+}
+
+// knows says whether we wrote an object of that name, or tried to.
+func (m *memory) knows(owner types.NamespacedName, wanted *unstructured.Unstructured) bool {
+	_, ok := m.lookup(owner, wanted)
+	return ok
+}
+
 // newer is the object as we know it when the cached one is older, else nil.
 func (m *memory) newer(owner types.NamespacedName, cached *unstructured.Unstructured) *unstructured.Unstructured {
 	e, ok := m.lookup(owner, cached)

@@ -48,11 +48,7 @@ func regained(live *unstructured.Unstructured, manager string, below, marked fie
 	if ours < 0 {
 		return nil, nil
 	}
-	owned, err := decode(entries[ours])
-	if err != nil {
-		return nil, err
-	}
-	found := false
+	var owned *fieldpath.Set
 	for i, entry := range entries {
 		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.Subresource != "" || entry.APIVersion != entries[ours].APIVersion {
 			continue
@@ -64,14 +60,18 @@ func regained(live *unstructured.Unstructured, manager string, below, marked fie
 		if !set.Has(marked) {
 			continue
 		}
-		found = true
+		if owned == nil {
+			if owned, err = decode(entries[ours]); err != nil {
+				return nil, err
+			}
+		}
 		moved, left := split(set, below)
 		owned = owned.Union(moved)
 		if err := encode(&entries[i], left); err != nil {
 			return nil, err
 		}
 	}
-	if !found {
+	if owned == nil {
 		return nil, nil
 	}
 	return slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool {

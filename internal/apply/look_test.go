@@ -1,0 +1,188 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+)
+
+// A new child costs one write, and one read at most: none where the cache shows
+// everybody's objects.
+func TestLookingForNewChildren(t *testing.T) {
+	b := newBench(t)
+	var mu sync.Mutex
+	reads := map[string]int{}
+	b.counter.seen = func(request *http.Request) {
+		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // else it is discovery
+		if request.Method == http.MethodGet && inside {
+			mu.Lock()
+			defer mu.Unlock()
+			reads[object]++
+		}
+	}
+	b.apply(t, b.all(t)...)
+	want := map[string]int{
+		"deployments/my": 1, "services/my-service": 1, "persistentvolumeclaims/my-pvc": 1,
+	}
+	if diff := cmp.Diff(want, reads); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+}
+
+// Children are looked for at once: each read here waits for all others.
+func TestLookingAtOnce(t *testing.T) {
+	b := newBench(t)
+	wanted := b.all(t)
+	b.apply(t, wanted...) // discovers the kinds
+	for _, object := range wanted {
+		object.SetName("another")
+	}
+	const parties = 3 // the Deployment, the Service and the claim
+	var arrived sync.WaitGroup
+	arrived.Add(parties)
+	b.counter.seen = func(request *http.Request) {
+		if request.Method == http.MethodGet && strings.Contains(request.URL.Path, "/namespaces/") {
+			arrived.Done()
+			arrived.Wait()
+		}
+	}
+	if _, err := b.applier.Claim(t.Context(), b.owner, wanted); err != nil {
+		t.Error(err)
+	}
+}
+
+// What somebody makes between the look and the write stays as it is, whether the
+// look went past the cache or not.
+func TestSetOfANameJustTaken(t *testing.T) {
+	for kind, text := range map[schema.GroupVersionKind]string{
+		configMaps: configText, claims: claimText, deployments: deploymentText, services: serviceText,
+	} {
+		t.Run(kind.Kind, func(t *testing.T) {
+			b := newBench(t)
+			found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			foreign := b.child(t, text) // the same fields: no apply would be in conflict with them
+			foreign.SetOwnerReferences(nil)
+			if err := b.client.Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+			before := b.get(t, kind, foreign.GetName())
+			if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
+				t.Errorf("Set: %v, want a conflict", err)
+			}
+			if diff := cmp.Diff(before, b.get(t, kind, foreign.GetName())); diff != "" {
+				t.Errorf("somebody else's object changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A name that was taken a moment ago may not have reached our cache.
+func TestSetWithoutLooking(t *testing.T) {
+	b := newBench(t)
+	foreign := b.child(t, configText)
+	foreign.SetOwnerReferences(nil)
+	foreign.SetLabels(nil)
+	if err := b.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.applier.Set(t.Context(), b.owner, found); !apierrors.IsConflict(err) {
+		t.Errorf("Set: %v, want a conflict", err)
+	}
+	if owners := b.get(t, configMaps, foreign.GetName()).GetOwnerReferences(); len(owners) != 0 {
+		t.Errorf("somebody else's object has owners now: %v", owners)
+	}
+	b.counter.take()
+	_, err = b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+	if _, taken := errors.AsType[*apply.NameTaken](err); !taken || b.counter.take() != 0 {
+		t.Errorf("Claim after the conflict: %v, want that the name is taken, whatever the cache shows", err)
+	}
+}
+
+// behind is a cache that has seen nothing yet.
+type behind struct{ client.Reader }
+
+func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+}
+
+// A cache that does not show our own write yet is no reason to write again.
+func TestLookingWhileTheCacheIsBehind(t *testing.T) {
+	b := newBench(t)
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	b.apply(t, b.all(t)...)
+	b.counter.take()
+	for _, outcome := range b.apply(t, b.all(t)...) {
+		if outcome != apply.Unchanged {
+			t.Errorf("%s, want unchanged", outcome)
+		}
+	}
+	if writes := b.counter.take(); writes != 0 {
+		t.Errorf("%d writes", writes)
+	}
+}
+
+// A defect met while looking is met by who asked, where it can be dealt with.
+func TestPanicWhileLooking(t *testing.T) {
+	b := newBench(t)
+	b.applier = apply.New(apply.Options{
+		Writer: defective{b.client}, Cache: b.client, Scheme: b.client.Scheme(), Manager: manager, MetadataOnly: []schema.GroupVersionKind{configMaps},
+	})
+	defer func() {
+		if cause, ok := recover().(error); !ok || !strings.Contains(cause.Error(), "defective.Get") {
+			t.Errorf("recovered %v, want the panic and where it happened", cause)
+		}
+	}()
+	_, err := b.applier.Claim(t.Context(), b.owner, b.all(t))
+	t.Errorf("Claim: %v, want a panic", err)
+}
+
+type defective struct{ client.Client }
+
+func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	panic("a defect")
+}
+
+// What is not cached is not sent back either, a Secret's values among it.
+func TestAnswerWithoutContent(t *testing.T) {
+	b := newBench(t)
+	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := b.applier.Set(t.Context(), b.owner, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, kind := range []schema.GroupVersionKind{configMaps, services} {
+		got, live := set[i].Object, b.get(t, kind, found[i].Wanted.GetName())
+		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() || got.GroupVersionKind() != kind {
+			t.Errorf("%s: answer %v, want the metadata of %v", kind.Kind, got, live)
+		}
+		_, whole := got.Object["spec"]
+		if kind == configMaps {
+			_, whole = got.Object["data"]
+		}
+		if whole != (kind == services) {
+			t.Errorf("%s: content in the answer %v", kind.Kind, got)
+		}
+	}
+}
