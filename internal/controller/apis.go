@@ -9,19 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
@@ -57,15 +54,14 @@ func OptionalDefinitions() []string {
 type optionalAPIs struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper
-	scheme *runtime.Scheme
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
 }
 
 // newOptionalAPIs asks which kinds are served now.
-func newOptionalAPIs(optional cache.Cache, mapper meta.RESTMapper, scheme *runtime.Scheme) (*optionalAPIs, error) {
-	apis := &optionalAPIs{cache: optional, mapper: mapper, scheme: scheme, served: map[schema.GroupVersionKind]bool{}}
+func newOptionalAPIs(optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
+	apis := &optionalAPIs{cache: optional, mapper: mapper, served: map[schema.GroupVersionKind]bool{}}
 	for _, kind := range optionalKinds() {
 		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if err != nil && !meta.IsNoMatchError(err) {
@@ -107,9 +103,7 @@ func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 
 // source watches the children of a kind.
 func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
-	return source.Kind[client.Object](a.cache, optionalObject(kind),
-		handler.EnqueueRequestForOwner(a.scheme, a.mapper, &v1alpha2.LlamaStackDistribution{}, handler.OnlyControllerOwner()),
-		predicate.ResourceVersionChangedPredicate{})
+	return source.Kind[client.Object](a.cache, optionalObject(kind), newChildrenLast(byController()), predicate.ResourceVersionChangedPredicate{})
 }
 
 // follow watches the definitions until ctx ends: a kind that comes is watched, and

@@ -28,14 +28,13 @@ func (r *Reconciler) pendingClaims(ctx context.Context, s *state) ([]status.Pend
 		return nil, nil
 	}
 	var said corev1.EventList
-	if err := r.cache.List(ctx, &said, client.InNamespace(claim.Namespace)); err != nil {
+	if err := r.cache.List(ctx, &said, client.InNamespace(claim.Namespace), client.MatchingFields{fieldClaim: claim.Name}); err != nil {
 		return nil, fmt.Errorf("list cached events: %w", err)
 	}
 	var last *corev1.Event
 	for i := range said.Items {
 		event := &said.Items[i]
-		about := event.InvolvedObject.Name == claim.Name && event.InvolvedObject.UID == claim.UID
-		if about && isTrouble(event) && (last == nil || saidAt(event).After(saidAt(last))) {
+		if event.InvolvedObject.UID == claim.UID && isTrouble(event) && (last == nil || saidAt(event).After(saidAt(last))) {
 			last = event
 		}
 	}

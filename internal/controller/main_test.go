@@ -141,7 +141,7 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	if b.configured {
 		options.OperatorNamespace = b.namespace
 	}
-	mgr, err := manager.New(config, options, version, func(string) string { return "" })
+	mgr, err := manager.New(t.Context(), config, options, version, func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -98,10 +99,11 @@ func Watched() []client.Object {
 
 // newReconciler makes the reconciler but for its workers.
 func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Reconciler {
+	indexed := indexedCache{mgr.GetCache()}
 	return &Reconciler{
-		cache: mgr.GetCache(), direct: options.Direct, apis: apis,
+		cache: indexed, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
-			Writer: options.Direct, Cache: childCache{mgr.GetCache(), apis}, Scheme: mgr.GetScheme(), Manager: names.FieldManager,
+			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: mgr.GetScheme(), Manager: names.FieldManager,
 			MetadataOnly: metadataOnly(),
 		}),
 		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct, options.WatchNamespaces...),
@@ -115,9 +117,12 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 }
 
 // SetupWithManager adds the controller to the manager.
-func SetupWithManager(mgr ctrl.Manager, options Options) error {
-	apis, err := newOptionalAPIs(options.Optional, mgr.GetRESTMapper(), mgr.GetScheme())
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	apis, err := newOptionalAPIs(options.Optional, mgr.GetRESTMapper())
 	if err != nil {
+		return err
+	}
+	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	r := newReconciler(mgr, options, apis)
@@ -137,18 +142,19 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	// Of some children the status is nobody's concern here, and it changes with every pod.
 	specChanged := builder.WithPredicates(predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged()))
+	children := newChildrenLast(byController())
 	built := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
-		Owns(&appsv1.Deployment{}, changed).
-		Owns(&corev1.Service{}, changed).
-		Owns(&corev1.ServiceAccount{}, changed).
-		Owns(&corev1.PersistentVolumeClaim{}, changed).
-		Owns(&policyv1.PodDisruptionBudget{}, specChanged).
-		Owns(&networkingv1.NetworkPolicy{}, specChanged).
-		Owns(&networkingv1.Ingress{}, changed).
-		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, specChanged).
-		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, changed).
-		Owns(&corev1.Secret{}, builder.OnlyMetadata, changed).
+		Watches(&appsv1.Deployment{}, children, changed).
+		Watches(&corev1.Service{}, children, changed).
+		Watches(&corev1.ServiceAccount{}, children, changed).
+		Watches(&corev1.PersistentVolumeClaim{}, children, changed).
+		Watches(&policyv1.PodDisruptionBudget{}, children, specChanged).
+		Watches(&networkingv1.NetworkPolicy{}, children, specChanged).
+		Watches(&networkingv1.Ingress{}, children, changed).
+		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, children, specChanged).
+		Watches(&corev1.ConfigMap{}, children, builder.OnlyMetadata, changed).
+		Watches(&corev1.Secret{}, children, builder.OnlyMetadata, changed).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
 		Watches(&corev1.Pod{}, byInstance(), changed).
 		Watches(&corev1.Event{}, byClaim(), changed).
@@ -229,6 +235,17 @@ func autoscalerChanged() predicate.Predicate {
 		is, _ := status.AutoscalerTrouble(now)
 		return ok && (was != is || !equality.Semantic.DeepEqual(before.Spec, now.Spec))
 	}}
+}
+
+// byController finds the stack that controls a child.
+func byController() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
+		owner := metav1.GetControllerOfNoCopy(object)
+		if owner == nil || owner.Kind != v1alpha2.Kind || !strings.HasPrefix(owner.APIVersion, v1alpha2.GroupVersion.Group+"/") {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}}}
+	})
 }
 
 // byInstance finds the stack of a pod or ReplicaSet by the label that its

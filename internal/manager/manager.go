@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"time"
@@ -27,7 +28,7 @@ const kindRetry = 2 * time.Second
 const GracefulShutdown = 10 * time.Second
 
 // New makes a manager with everything of the operator in it.
-func New(config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
+func New(ctx context.Context, config *rest.Config, options Options, version string, getenv func(string) string) (ctrl.Manager, error) {
 	if err := options.complete(getenv); err != nil {
 		return nil, fmt.Errorf("check options: %w", err)
 	}
@@ -61,6 +62,9 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	if err := addHealth(mgr); err != nil {
 		return nil, err
 	}
+	if err := mgr.Add(newMemoryReturner(getenv("GOGC"))); err != nil {
+		return nil, fmt.Errorf("add what gives memory back: %w", err)
+	}
 	// Reads past the caches, and no write can start a watch by accident.
 	direct, err := client.New(config, client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: scheme, Mapper: mgr.GetRESTMapper()})
 	if err != nil {
@@ -78,7 +82,7 @@ func New(config *rest.Config, options Options, version string, getenv func(strin
 	if err != nil {
 		return nil, err
 	}
-	err = controller.SetupWithManager(mgr, controller.Options{
+	err = controller.SetupWithManager(ctx, mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
 		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
 		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,

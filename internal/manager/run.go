@@ -28,11 +28,6 @@ func Run(ctx context.Context, args []string, version string, getenv func(string)
 	return 0
 }
 
-// gcPercent is how much the heap may grow, in percent of what is in use, before it is
-// cleaned up. Most of it are caches that change little: less than Go's own 100
-// saves memory, and cleaning up is little of the work. $GOGC goes before it.
-const gcPercent = 40
-
 func run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) error {
 	var options Options
 	logging := zap.Options{DestWriter: stderr}
@@ -64,12 +59,9 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 	if err := awaitAPIServer(ctx, config, options.HealthProbeBindAddress, startAttempts); err != nil || ctx.Err() != nil {
 		return err
 	}
-	mgr, err := New(config, options, version, getenv)
+	mgr, err := New(ctx, config, options, version, getenv)
 	if err != nil {
 		return err
-	}
-	if getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
 	}
 	logger.Info("Starting", "version", version)
 	return mgr.Start(ctx)

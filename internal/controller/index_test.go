@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// indexes are the functions that kinds are indexed by.
+type indexes map[string]client.IndexerFunc
+
+func (i indexes) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+	i[fmt.Sprintf("%T%s by %s", object, object.GetObjectKind().GroupVersionKind().Kind, field)] = value
+	return nil
+}
+
+func TestIndexes(t *testing.T) {
+	made := indexes{}
+	if err := addIndexes(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}
+	claims := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
+	for name, tc := range map[string]struct {
+		index  string
+		object client.Object
+		want   []string
+	}{
+		"a child":               {"*v1.Service by instance", &corev1.Service{ObjectMeta: meta}, []string{"my"}},
+		"a child's metadata":    {"*v1.PartialObjectMetadataSecret by instance", &metav1.PartialObjectMetadata{ObjectMeta: meta}, []string{"my"}},
+		"somebody else's":       {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
+		"an event of a claim":   {"*v1.Event by claim", claims, []string{"my-pvc"}},
+		"what only looks as it": {"*v1.Event by claim", &corev1.Pod{}, nil},
+	} {
+		value := made[tc.index]
+		if value == nil {
+			t.Errorf("%s: no index %q among %v", name, tc.index, made)
+		} else if diff := cmp.Diff(tc.want, value(tc.object)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if want := len(Watched()) - 1; len(made) != want { // stacks are found by their names
+		t.Errorf("%d indexes, want %d: %v", len(made), want, made)
+	}
+}
+
+// asked notes the options of a list.
+type asked struct {
+	client.Reader
+
+	options client.ListOptions
+}
+
+func (a *asked) List(_ context.Context, _ client.ObjectList, options ...client.ListOption) error {
+	a.options = client.ListOptions{}
+	a.options.ApplyOptions(options)
+	return nil
+}
+
+func TestIndexedCache(t *testing.T) {
+	for name, tc := range map[string]struct {
+		options []client.ListOption
+		want    string
+	}{
+		"everything":    {nil, ""},
+		"a namespace":   {[]client.ListOption{client.InNamespace("ns")}, ""},
+		"another label": {[]client.ListOption{client.MatchingLabels{names.LabelManagedBy: names.ManagedBy}}, ""},
+		"children":      {[]client.ListOption{client.InNamespace("ns"), client.MatchingLabels(names.ChildSelector("my"))}, "instance=my"},
+		"pods":          {[]client.ListOption{client.MatchingLabels(names.Selector("my"))}, "instance=my"},
+	} {
+		under := &asked{}
+		given := slices.Clone(tc.options)
+		if err := (indexedCache{under}).List(t.Context(), &corev1.PodList{}, given...); err != nil {
+			t.Error(err)
+		}
+		got := ""
+		if under.options.FieldSelector != nil {
+			got = under.options.FieldSelector.String()
+		}
+		if got != tc.want {
+			t.Errorf("%s: by %q, want %q", name, got, tc.want)
+		}
+	}
+}

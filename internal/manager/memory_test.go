@@ -1,0 +1,64 @@
+package manager
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Memory is given back once after each burst, and never while there is work.
+func TestMemoryIsGivenBack(t *testing.T) {
+	const idle, work = busyBytes / 2, 2 * busyBytes
+	for name, tc := range map[string]struct {
+		allocations []uint64
+		want        int
+	}{
+		"a start without work":    {[]uint64{idle}, 1},
+		"rest goes on":            {[]uint64{idle, idle, idle, idle}, 1},
+		"a start with work":       {[]uint64{work, work}, 0},
+		"a long start":            {[]uint64{work, work, work, work, work}, 1},
+		"rest after a start":      {[]uint64{work, work, idle, idle}, 1},
+		"work after a start":      {[]uint64{idle, idle, work, work}, 1},
+		"work comes back":         {[]uint64{work, idle, idle, work, idle, idle}, 2},
+		"work now and then":       {[]uint64{idle, work, idle, work}, 2},
+		"rest after a long start": {[]uint64{work, work, work, work, idle, idle}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(len(tc.allocations))*time.Second+time.Millisecond)
+				defer cancel()
+				total, looks, given, starts := uint64(0), 0, 0, 0
+				m := &memoryReturner{
+					tick: time.Second,
+					allocated: func() uint64 {
+						if looks > 0 {
+							total += tc.allocations[looks-1]
+						}
+						looks++
+						return total
+					},
+					started:  func() { starts++ },
+					giveBack: func() { given++ },
+				}
+				if err := m.Start(ctx); err != nil {
+					t.Error(err)
+				}
+				if given != tc.want || looks != len(tc.allocations)+1 {
+					t.Errorf("given back %d times after %d looks, want %d after %d", given, looks, tc.want, len(tc.allocations)+1)
+				}
+				if starts != min(given, 1) {
+					t.Errorf("the start ended %d times", starts)
+				}
+			})
+		})
+	}
+}
+
+func TestAllocatedBytes(t *testing.T) {
+	before := allocatedBytes()
+	held := make([]byte, 1<<20)
+	if after := allocatedBytes(); after < before+uint64(len(held)) {
+		t.Errorf("%d bytes allocated before, %d after another %d", before, after, len(held))
+	}
+}
