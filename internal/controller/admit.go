@@ -68,7 +68,7 @@ func (r *Reconciler) image(ctx context.Context, s *state) error {
 		}
 	default:
 		if release, ok := r.releaseOfClaim(ctx, s); ok && asked.Version == "" {
-			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil {
+			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil && older.Image != current.Image {
 				current, err = older, nil
 				overrides[asked.Name] = older.Image
 			}

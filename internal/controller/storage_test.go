@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // class makes a storage class for the time of the test.
@@ -152,4 +155,42 @@ func TestVolumeCannotGrow(t *testing.T) {
 	}
 	b.respec(t, "my", spec("20Gi", 1))
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+}
+
+// A stack whose Deployment was not made yet runs the server that wrote its volume.
+// That this is the one it would run anyway is no reason to say that its image is
+// another's.
+func TestServerOfAVolume(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "server-of-a-volume")
+	for name, tc := range map[string]struct{ release, image, from string }{
+		"same":  {release.Default().Line, starterImage(t), "catalogue"},
+		"older": {"0.6", "docker.io/ogxai/distribution-starter:0.6.1", "image-tag"},
+	} {
+		b.create(t, &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: names.PersistentVolumeClaim(name), Labels: names.Labels(name), Annotations: map[string]string{names.AnnotationRelease: tc.release},
+			},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			},
+		})
+		b.create(t, b.stack(t, name, `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
+		b.condition(t, name, v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+		stack := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, name, stack)
+		if got := stack.Status.ResolvedDistribution; got.Image != tc.image || got.ServerReleaseFrom != tc.from {
+			t.Errorf("%s: image %q, release from %q; want %q, %q", name, got.Image, got.ServerReleaseFrom, tc.image, tc.from)
+		}
+	}
+	statuses := 0
+	for _, call := range writes(b.settled(t, "server-of-a-volume")) {
+		if strings.HasSuffix(call, " status same") {
+			statuses++
+		}
+	}
+	if statuses != 1 {
+		t.Errorf("the status was written %d times, want once", statuses)
+	}
 }
