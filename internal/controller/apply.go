@@ -83,7 +83,7 @@ func notOurs(err error) error {
 // applied.
 func (r *Reconciler) decide(s *state) error {
 	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
-	live, err := deploymentOf(s.claims[i].Live)
+	live, err := s.typed(s.claims[i].Live)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 			continue
 		}
 		var err error
-		if s.deployment, err = deploymentOf(applied.Object); err != nil {
+		if s.deployment, err = s.typed(applied.Object); err != nil {
 			return err
 		}
 		s.deployed = true
@@ -261,6 +261,14 @@ func usedBy(pod *corev1.PodSpec) []apply.Child {
 }
 
 func isDeployment(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" }
+
+// typed is a live Deployment, nil when there is none.
+func (s *state) typed(live *unstructured.Unstructured) (*appsv1.Deployment, error) {
+	if live != nil && s.deployment != nil && live.GetUID() == s.deployment.UID && live.GetResourceVersion() == s.deployment.ResourceVersion {
+		return s.deployment, nil
+	}
+	return deploymentOf(live)
+}
 
 // deploymentOf converts a live Deployment; nil stays nil.
 func deploymentOf(object *unstructured.Unstructured) (*appsv1.Deployment, error) {

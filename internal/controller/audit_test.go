@@ -223,5 +223,18 @@ func TestRestart(t *testing.T) {
 	if got := writes(now); len(got) != 0 {
 		t.Errorf("writes after a restart: %v", got)
 	}
-	t.Logf("reads of a restart: %v", now)
+	// What is read of Secrets and ConfigMaps beside their metadata, each once.
+	var reads []string
+	for _, call := range now {
+		if fields := strings.Fields(call); fields[0] == "get" && strings.HasPrefix(fields[2], "my-") {
+			reads = append(reads, call[:strings.LastIndex(call, "-")])
+		} else {
+			reads = append(reads, call)
+		}
+	}
+	slices.Sort(reads)
+	want := []string{"get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
+	if diff := cmp.Diff(want, reads); diff != "" {
+		t.Errorf("reads of a restart (-want +got):\n%s", diff)
+	}
 }

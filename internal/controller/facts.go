@@ -118,8 +118,8 @@ func (r *Reconciler) base(ctx context.Context, s *state) error {
 		return nil
 	}
 	s.baseConfig = &plan.Base{Data: s.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
-	if !r.keepsBase(s) {
-		return nil
+	if !r.keepsBase(s) || s.running.BaseConfigMap == plan.BaseConfigMapName(s.object.Name, s.distribution.Base) {
+		return nil // the name tells the content
 	}
 	kept, err := r.configMaps.KeptBase(ctx, s.name(), s.object.UID, s.running.BaseConfigMap)
 	if err != nil {

@@ -48,7 +48,7 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	configMap := &corev1.ConfigMap{}
-	err := o.cache.Get(ctx, o.name, configMap)
+	err := o.cache.Get(ctx, o.name, configMap, client.UnsafeDisableDeepCopy) // only read
 	if apierrors.IsNotFound(err) {
 		configMap, err = &corev1.ConfigMap{}, nil
 	}

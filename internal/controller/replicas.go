@@ -15,9 +15,12 @@ import (
 // it is left to an autoscaler: what its only owner leaves out is reset to 1. The
 // autoscaler takes it from there. Nothing is written when we do not own it.
 func (r *Reconciler) handOverReplicas(ctx context.Context, s *state) error {
+	if s.decision.Deployment.Spec.Replicas != nil {
+		return nil
+	}
 	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
-	live, err := deploymentOf(s.claims[i].Live)
-	if err != nil || live == nil || s.decision.Deployment.Spec.Replicas != nil {
+	live, err := s.typed(s.claims[i].Live)
+	if err != nil || live == nil {
 		return err
 	}
 	least := render.LeastAutoscaled(s.object)

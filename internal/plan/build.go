@@ -79,7 +79,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	p.ConfigSource = in.Base.Source
 	p.input.Directories = result.Directories
 	p.mount(in, result.Config, result.Hash)
-	p.BaseConfigMapName = names.BaseConfigMap(in.Object.Name, hash(in.Base.Data))
+	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
 	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
 	return nil
 }
@@ -152,6 +152,11 @@ func (p *Plan) render(in Input) error {
 		}
 	}
 	return err
+}
+
+// BaseConfigMapName is the name of the ConfigMap that keeps a stack's base.
+func BaseConfigMapName(stack string, base []byte) string {
+	return names.BaseConfigMap(stack, hash(base))
 }
 
 func hash(data []byte) string {

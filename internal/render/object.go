@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -121,13 +120,9 @@ func child[T any, P applied[T]](kind schema.GroupVersionKind, build func(Input) 
 // Unstructured converts an object to what is sent to the API server. The rendered object is not shared with it: a
 // client writes the server's answer into what it was given.
 func Unstructured(object Object) (*unstructured.Unstructured, error) {
-	data, err := json.Marshal(object.Apply)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.Apply)
 	if err != nil {
-		return nil, fmt.Errorf("encode %s %q: %w", object.GVK.Kind, object.Name, err)
+		return nil, fmt.Errorf("convert %s %q: %w", object.GVK.Kind, object.Name, err)
 	}
-	result := &unstructured.Unstructured{}
-	if err := result.UnmarshalJSON(data); err != nil {
-		return nil, fmt.Errorf("decode %s %q: %w", object.GVK.Kind, object.Name, err)
-	}
-	return result, nil
+	return &unstructured.Unstructured{Object: content}, nil
 }

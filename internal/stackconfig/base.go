@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/utils/lru"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -42,6 +44,22 @@ func (e *UnsupportedVersionError) Error() string {
 // comments are left out; order, unknown keys and the spelling of scalars stay.
 // Errors carry the position; no input makes it panic.
 func ParseBase(data []byte) (*Base, error) {
+	digest := sha256.Sum256(data)
+	if base, ok := parsed.Get(digest); ok {
+		return base.(*Base), nil //nolint:forcetypeassert // nothing else is put into it
+	}
+	base, err := parseBase(data)
+	if err == nil {
+		parsed.Add(digest, base)
+	}
+	return base, err
+}
+
+// parsed are the bases that were read last, by digest: most stacks come from the
+// same few, and to read one takes longer than to make a configuration of it.
+var parsed = lru.New(16)
+
+func parseBase(data []byte) (*Base, error) {
 	if len(data) > MaxBaseSize {
 		return nil, fmt.Errorf("base config has %d bytes, more than the %d that a base may have", len(data), MaxBaseSize)
 	}

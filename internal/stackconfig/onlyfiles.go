@@ -20,7 +20,7 @@ var keepers = []string{"vector_io", "files"}
 // configuration, a type of store comes from a variable. Providers that no variable
 // enables do not count.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
-	base, err := ParseBase(config)
+	base, err := parseBase(config)
 	if err != nil {
 		return false
 	}

@@ -30,7 +30,7 @@ const (
 // among them. What looks like a credential in clear text is replaced. Nil when the
 // configuration cannot be read; what would be too much is left out.
 func ShownSettings(config []byte) map[ShownProvider][]byte {
-	base, err := ParseBase(config)
+	base, err := parseBase(config)
 	if err != nil {
 		return nil
 	}
