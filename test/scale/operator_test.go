@@ -86,6 +86,14 @@ func (o *operator) stop(b *testing.B) {
 	_ = o.process.Wait() // it says that it was killed
 }
 
+// signal stops it for a while, and lets it go on.
+func (o *operator) signal(b *testing.B, signal syscall.Signal) {
+	b.Helper()
+	if err := o.process.Process.Signal(signal); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // uncompressed spares the operator work that is not its own.
 var uncompressed = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 
