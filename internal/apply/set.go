@@ -45,19 +45,19 @@ func (a *Applier) set(ctx context.Context, owner Owner, claim Claim) (Applied, e
 	}
 	// The client writes the server's answer into its argument.
 	object := claim.Wanted.DeepCopy()
-	force := claim.Live != nil
-	if claim.Live == nil {
-		object.SetResourceVersion(neverStored)
-	} else {
+	there := claim.Live != nil
+	if there {
 		// Another object of that name, made since we looked, is a conflict.
 		object.SetUID(claim.Live.GetUID())
+	} else {
+		object.SetResourceVersion(neverStored)
 	}
-	if err := a.send(ctx, object, force); err != nil {
+	if err := a.send(ctx, object, there); err != nil {
 		a.memory.doubt(owner.Key(), claim.Wanted)
 		return Applied{}, fmt.Errorf("apply %s %q: %w", object.GetKind(), object.GetName(), err)
 	}
 	// Of an object that we made the cache shows nothing older.
-	keep := claim.Live != nil && !a.metadataOnly.Has(object.GroupVersionKind())
+	keep := there && !a.metadataOnly.Has(object.GroupVersionKind())
 	if err := a.memory.remember(owner.Key(), claim.Wanted, object, keep); err != nil {
 		return Applied{}, err
 	}

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +27,7 @@ func TestIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}
-	claims := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
+	ofClaim := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
 	for name, tc := range map[string]struct {
 		index  string
 		object client.Object
@@ -37,7 +36,7 @@ func TestIndexes(t *testing.T) {
 		"a child":               {"*v1.Service by instance", &corev1.Service{ObjectMeta: meta}, []string{"my"}},
 		"a child's metadata":    {"*v1.PartialObjectMetadataSecret by instance", &metav1.PartialObjectMetadata{ObjectMeta: meta}, []string{"my"}},
 		"somebody else's":       {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
-		"an event of a claim":   {"*v1.Event by claim", claims, []string{"my-pvc"}},
+		"an event of a claim":   {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"what only looks as it": {"*v1.Event by claim", &corev1.Pod{}, nil},
 	} {
 		value := made[tc.index]
@@ -77,8 +76,7 @@ func TestIndexedCache(t *testing.T) {
 		"pods":          {[]client.ListOption{client.MatchingLabels(names.Selector("my"))}, "instance=my"},
 	} {
 		under := &asked{}
-		given := slices.Clone(tc.options)
-		if err := (indexedCache{under}).List(t.Context(), &corev1.PodList{}, given...); err != nil {
+		if err := (indexedCache{under}).List(t.Context(), &corev1.PodList{}, tc.options...); err != nil {
 			t.Error(err)
 		}
 		got := ""
