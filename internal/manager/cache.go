@@ -26,7 +26,7 @@ import (
 // Secrets as metadata, of which foreign ones keep name and version only. A read
 // of anything that is not watched fails instead of starting a watch.
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: keepWhole}
+	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: newOwnership().share}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
 	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
@@ -97,10 +97,6 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	}
 	return found, nil
 }
-
-// keepWhole keeps the managed fields of children: what is to be written is told
-// by them.
-func keepWhole(object any) (any, error) { return object, nil }
 
 // stripWorkload leaves of pods what status is made of, and of ReplicaSets what
 // their pods need.

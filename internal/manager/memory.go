@@ -13,10 +13,10 @@ const (
 	// saves memory, and cleaning up is little of the work.
 	gcPercent = 40
 	// memoryTick is how often the operator looks at what it does.
-	memoryTick = 5 * time.Second
+	memoryTick = 2 * time.Second
 	// startTicks bound a start: every stack is looked at, and Go's own percentage saves a
 	// fifth of the time.
-	startTicks = 3
+	startTicks = 7
 	// busyBytes are more than an operator allocates in a tick that has nothing to do.
 	busyBytes = 4 << 20
 )

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,12 +18,12 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		"a start without work":    {[]uint64{idle}, 1},
 		"rest goes on":            {[]uint64{idle, idle, idle, idle}, 1},
 		"a start with work":       {[]uint64{work, work}, 0},
-		"a long start":            {[]uint64{work, work, work, work, work}, 1},
+		"a long start":            {slices.Repeat([]uint64{work}, startTicks+2), 1},
 		"rest after a start":      {[]uint64{work, work, idle, idle}, 1},
 		"work after a start":      {[]uint64{idle, idle, work, work}, 1},
 		"work comes back":         {[]uint64{work, idle, idle, work, idle, idle}, 2},
 		"work now and then":       {[]uint64{idle, work, idle, work}, 2},
-		"rest after a long start": {[]uint64{work, work, work, work, idle, idle}, 2},
+		"rest after a long start": {append(slices.Repeat([]uint64{work}, startTicks+1), idle, idle), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// optionalOptions cache children of kinds that a cluster need not serve.
+// optionalOptions cache children of kinds that a cluster need not serve, managed fields
+// included.
 func optionalOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		ReaderFailOnMissingInformer: true,
-		DefaultTransform:            keepWhole,
 		DefaultLabelSelector:        labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
 	}
 	for _, namespace := range namespaces {
