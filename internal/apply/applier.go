@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -71,9 +72,10 @@ type Claim struct {
 	// rendering of the same object.
 	Wanted *unstructured.Unstructured
 	// Live is the object in the cluster, nil when none is known: Set then makes one,
-	// and fails with a conflict when there is one after all. Of a kind whose
-	// content is not cached, only metadata when it is known to be in force.
-	Live *unstructured.Unstructured
+	// and fails with a conflict when there is one after all. One that is known to
+	// be in force is as the cache holds it, which may be metadata only, and is not
+	// to be changed.
+	Live client.Object
 
 	settled bool
 }
@@ -88,8 +90,12 @@ func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured
 	}
 	var refused []error
 	for _, claim := range claims {
-		if err := refuse(owner, claim); err != nil {
-			refused = append(refused, err)
+		refusal, err := refuse(owner, claim)
+		if err != nil {
+			return nil, err
+		}
+		if refusal != nil {
+			refused = append(refused, refusal)
 		}
 	}
 	if err := errors.Join(refused...); err != nil {
@@ -99,30 +105,58 @@ func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured
 		if claim.Live == nil || claim.settled {
 			continue
 		}
-		live, err := a.takeOver(ctx, owner, claim.Live)
+		live, err := claim.content()
+		if err == nil {
+			claims[i].Live, err = a.takeOver(ctx, owner, live)
+		}
 		if err != nil {
 			return nil, err
 		}
-		claims[i].Live = live
 	}
 	return claims, nil
 }
 
 // refuse gives the reason why the object may not be applied, nil when it may.
-func refuse(owner Owner, claim Claim) error {
+func refuse(owner Owner, claim Claim) (refusal, err error) {
 	if claim.Live == nil || claim.settled {
-		return nil
+		return nil, nil
 	}
-	ours := owner.owns(claim.Live) || owner.adopts(claim.Live)
+	live, err := claim.content()
+	if err != nil {
+		return nil, err
+	}
+	ours := owner.owns(live) || owner.adopts(live)
 	immutable := claim.Wanted.Object["immutable"] == true
 	switch {
-	case immutable && (!ours || !sameContent(claim.Wanted, claim.Live)):
-		return &NameTaken{Kind: claim.Wanted.GetKind(), Name: claim.Wanted.GetName()}
+	case immutable && (!ours || !sameContent(claim.Wanted, live)):
+		return &NameTaken{Kind: claim.Wanted.GetKind(), Name: claim.Wanted.GetName()}, nil
 	case !ours:
-		return newConflict(claim.Wanted.GroupVersionKind(), claim.Live)
+		return newConflict(claim.Wanted.GroupVersionKind(), live), nil
 	default:
-		return nil
+		return nil, nil
 	}
+}
+
+// content is the live object for who compares it with what is wanted.
+func (c Claim) content() (*unstructured.Unstructured, error) {
+	return content(c.Live, c.Wanted.GroupVersionKind())
+}
+
+// content is an object without its type, nil when there is none.
+func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
+	if object == nil {
+		return nil, nil
+	}
+	if plain, ok := object.(*unstructured.Unstructured); ok {
+		return plain, nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("convert %s %q: %w", kind.Kind, object.GetName(), err)
+	}
+	plain := &unstructured.Unstructured{Object: fields}
+	plain.SetGroupVersionKind(kind)
+	return plain, nil
 }
 
 // sameContent compares what an immutable object can never change.

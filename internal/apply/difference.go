@@ -20,7 +20,7 @@ import (
 // that shows too. Restarts cost no write, because all of it stands in the
 // object itself.
 func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
-	owned := ownedFields(live, manager)
+	owned := ownedFields(live, live.GetAPIVersion(), manager)
 	if owned == nil {
 		return false
 	}
@@ -28,9 +28,9 @@ func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 }
 
 // ownedFields is the set of fields the manager applied, nil when it never did.
-func ownedFields(live *unstructured.Unstructured, manager string) *fieldpath.Set {
+func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
 	for _, entry := range live.GetManagedFields() {
-		if !applied(entry, manager) || entry.APIVersion != live.GetAPIVersion() {
+		if !applied(entry, manager) || entry.APIVersion != apiVersion {
 			continue
 		}
 		set, err := decode(entry)

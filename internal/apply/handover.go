@@ -17,17 +17,17 @@ func (a *Applier) HandOver(ctx context.Context, claim Claim, manager string, fie
 	if claim.Live == nil {
 		return nil
 	}
-	owned := ownedFields(claim.Live, a.manager)
+	owned := ownedFields(claim.Live, claim.Wanted.GetAPIVersion(), a.manager)
 	at, err := fieldpath.MakePath(path...)
 	if err != nil {
-		return fmt.Errorf("hand over fields of %s %q: %w", claim.Live.GetKind(), claim.Live.GetName(), err)
+		return fmt.Errorf("hand over fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
 	}
 	if owned == nil || !owned.Has(at) {
 		return nil
 	}
 	err = a.writer.Apply(ctx, fields, client.FieldOwner(manager), client.ForceOwnership)
 	if err != nil {
-		return fmt.Errorf("hand over fields of %s %q: %w", claim.Live.GetKind(), claim.Live.GetName(), err)
+		return fmt.Errorf("hand over fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
 	}
 	return nil
 }

@@ -18,18 +18,19 @@ import (
 // where the cache does not tell. What has to be read is read at once.
 func (a *Applier) look(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Claim, error) {
 	claims := make([]Claim, len(wanted))
+	versions := make([]version, len(wanted))
 	var unknown []int
 	for i, object := range wanted {
-		claim, known, err := a.glance(ctx, owner, object)
+		claim, atLeast, known, err := a.glance(ctx, owner, object)
 		if err != nil {
 			return nil, err
 		}
-		if claims[i] = claim; !known {
+		if claims[i], versions[i] = claim, atLeast; !known {
 			unknown = append(unknown, i)
 		}
 	}
 	errs := make([]error, len(wanted))
-	together(unknown, func(i int) { claims[i].Live, errs[i] = a.read(ctx, wanted[i]) })
+	together(unknown, func(i int) { claims[i].Live, errs[i] = a.read(ctx, wanted[i], versions[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -38,42 +39,65 @@ func (a *Applier) look(ctx context.Context, owner Owner, wanted []*unstructured.
 	return claims, nil
 }
 
-// glance looks into the cache, and says whether that tells enough.
-func (a *Applier) glance(ctx context.Context, owner Owner, wanted *unstructured.Unstructured) (claim Claim, known bool, err error) {
+// version is the least that a read asks for: a resource version, or one of these.
+type version string
+
+const (
+	// newest asks the store.
+	newest version = ""
+	// anyVersion is what the API server has at hand. It may be a moment old, which does
+	// no harm as long as it says that there is no such object: to make one that is there
+	// is a conflict.
+	anyVersion version = "0"
+)
+
+// glance looks into the cache, and says whether that tells enough; if not, what is to
+// be read.
+func (a *Applier) glance(
+	ctx context.Context, owner Owner, wanted *unstructured.Unstructured,
+) (claim Claim, atLeast version, known bool, err error) {
 	claim = Claim{Wanted: wanted}
 	cached, err := a.cached(ctx, wanted)
 	whole := !a.metadataOnly.Has(wanted.GroupVersionKind())
 	switch {
 	case err != nil:
-		return claim, false, err
+		return claim, newest, false, err
 	case cached == nil && whole:
-		return claim, false, nil // the cache is selective: somebody else's is not in it
+		return claim, anyVersion, false, nil // the cache is selective: somebody else's is not in it
 	case cached == nil:
 		// Unless the cache may be behind our own write, which would be tried again in vain.
-		return claim, !a.memory.knows(owner.Key(), wanted), nil
+		return claim, newest, !a.memory.knows(owner.Key(), wanted), nil
 	case a.memory.settled(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
 		claim.Live, claim.settled = cached, true
-		return claim, true, nil
+		return claim, newest, true, nil
 	case !whole:
-		return claim, false, nil
+		return claim, version(cached.GetResourceVersion()), false, nil
 	}
-	claim.Live = cached
-	if newer := a.memory.newer(owner.Key(), cached); newer != nil {
+	live, err := content(cached, wanted.GroupVersionKind())
+	if err != nil {
+		return claim, newest, false, err
+	}
+	claim.Live = live
+	newer, err := a.memory.newer(owner.Key(), live)
+	if newer != nil {
 		claim.Live = newer
 	}
-	return claim, true, nil
+	return claim, newest, err == nil, err
 }
 
 // read gets the object past the cache, nil when there is none.
-func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, atLeast version) (client.Object, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(wanted.GroupVersionKind())
-	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), live)
-	if apierrors.IsNotFound(err) {
+	err := a.writer.Get(ctx, client.ObjectKeyFromObject(wanted), live,
+		&client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: string(atLeast)}})
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	case atLeast == anyVersion:
+		return a.read(ctx, wanted, newest)
 	}
 	return live, nil
 }
@@ -101,28 +125,22 @@ func together(all []int, do func(int)) {
 	}
 }
 
-// cached is the object in the cache, nil when it is not there.
-func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// cached is the object in the cache, not to be changed; nil when it is not there.
+func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (client.Object, error) {
 	gvk := wanted.GroupVersionKind()
 	object, err := a.newObject(gvk)
 	if err != nil {
 		return nil, err
 	}
-	_, same := object.(runtime.Unstructured) // else it is copied below
-	err = a.cache.Get(ctx, client.ObjectKeyFromObject(wanted), object, client.UnsafeDisableDeepCopyOption(!same))
+	_, plain := object.(runtime.Unstructured) // content does not copy it
+	err = a.cache.Get(ctx, client.ObjectKeyFromObject(wanted), object, client.UnsafeDisableDeepCopyOption(!plain))
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read cached %s %q: %w", gvk.Kind, wanted.GetName(), err)
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil, fmt.Errorf("convert %s %q: %w", gvk.Kind, wanted.GetName(), err)
-	}
-	cached := &unstructured.Unstructured{Object: content}
-	cached.SetGroupVersionKind(gvk)
-	return cached, nil
+	return object, nil
 }
 
 func (a *Applier) newObject(gvk schema.GroupVersionKind) (client.Object, error) {

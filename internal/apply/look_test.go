@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,6 +22,39 @@ import (
 // everybody's objects.
 func TestLookingForNewChildren(t *testing.T) {
 	b := newBench(t)
+	reads := b.countReads()
+	b.apply(t, b.all(t)...)
+	want := map[string]int{
+		"deployments/my?resourceVersion=0": 1, "services/my-service?resourceVersion=0": 1, "persistentvolumeclaims/my-pvc?resourceVersion=0": 1,
+	}
+	if diff := cmp.Diff(want, reads()); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+}
+
+// What the API server has at hand may be old: only that there is nothing is believed.
+func TestLookingAtWhatIsThere(t *testing.T) {
+	b := newBench(t)
+	foreign := b.child(t, serviceText)
+	foreign.SetOwnerReferences(nil)
+	foreign.SetLabels(nil)
+	if err := b.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
+	reads := b.countReads()
+	_, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
+	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
+		t.Errorf("Claim: %v, want that the name is somebody else's", err)
+	}
+	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
+	if diff := cmp.Diff(want, reads()); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+}
+
+// countReads counts the reads of children from now on, by what they ask for.
+func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex
 	reads := map[string]int{}
 	b.counter.seen = func(request *http.Request) {
@@ -28,15 +62,13 @@ func TestLookingForNewChildren(t *testing.T) {
 		if request.Method == http.MethodGet && inside {
 			mu.Lock()
 			defer mu.Unlock()
-			reads[object]++
+			reads[object+"?"+request.URL.RawQuery]++
 		}
 	}
-	b.apply(t, b.all(t)...)
-	want := map[string]int{
-		"deployments/my": 1, "services/my-service": 1, "persistentvolumeclaims/my-pvc": 1,
-	}
-	if diff := cmp.Diff(want, reads); diff != "" {
-		t.Errorf("reads (-want +got):\n%s", diff)
+	return func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(reads)
 	}
 }
 
@@ -174,15 +206,36 @@ func TestAnswerWithoutContent(t *testing.T) {
 	}
 	for i, kind := range []schema.GroupVersionKind{configMaps, services} {
 		got, live := set[i].Object, b.get(t, kind, found[i].Wanted.GetName())
-		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() || got.GroupVersionKind() != kind {
+		if got.GetUID() != live.GetUID() || got.GetResourceVersion() != live.GetResourceVersion() || got.GetObjectKind().GroupVersionKind() != kind {
 			t.Errorf("%s: answer %v, want the metadata of %v", kind.Kind, got, live)
 		}
-		_, whole := got.Object["spec"]
+		content, err := set[i].Content()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, whole := content.Object["spec"]
 		if kind == configMaps {
-			_, whole = got.Object["data"]
+			_, whole = content.Object["data"]
 		}
 		if whole != (kind == services) {
 			t.Errorf("%s: content in the answer %v", kind.Kind, got)
 		}
+	}
+}
+
+// The server need not look for fields that it does not know: an apply with one is
+// refused by itself.
+func TestSetOfAnUnknownField(t *testing.T) {
+	b := newBench(t)
+	wanted := b.child(t, serviceText)
+	if err := unstructured.SetNestedField(wanted.Object, "x", "spec", "selectr"); err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil || !strings.Contains(err.Error(), ".spec.selectr") {
+		t.Errorf("Set: %v, want that the field is refused", err)
 	}
 }

@@ -2,14 +2,13 @@ package apply
 
 import (
 	"crypto/sha256"
-	"encoding/json"
-	"fmt"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // memory holds what the server answered to our last look at each object. It
@@ -31,19 +30,15 @@ type entry struct {
 	uid             types.UID
 	resourceVersion string
 	// live is kept until the cache has caught up.
-	live *unstructured.Unstructured
+	live client.Object
 }
 
 func newMemory() *memory {
 	return &memory{entries: map[types.NamespacedName]map[objectKey]entry{}}
 }
 
-func (m *memory) remember(owner types.NamespacedName, wanted, live *unstructured.Unstructured, keep bool) error {
-	digest, err := digestOf(wanted)
-	if err != nil {
-		return err
-	}
-	e := entry{digest: digest, uid: live.GetUID(), resourceVersion: live.GetResourceVersion()}
+func (m *memory) remember(owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool) {
+	e := entry{digest: digestOf(wanted), uid: live.GetUID(), resourceVersion: live.GetResourceVersion()}
 	if keep {
 		e.live = live
 	}
@@ -53,7 +48,6 @@ func (m *memory) remember(owner types.NamespacedName, wanted, live *unstructured
 		m.entries[owner] = map[objectKey]entry{}
 	}
 	m.entries[owner][keyOf(wanted)] = e
-	return nil
 }
 
 // settled says whether the server has confirmed that wanted is in force in this
@@ -64,8 +58,7 @@ func (m *memory) settled(owner types.NamespacedName, wanted *unstructured.Unstru
 		return false
 	}
 	m.drop(owner, wanted)
-	digest, err := digestOf(wanted)
-	return err == nil && digest == e.digest
+	return digestOf(wanted) == e.digest
 }
 
 // doubt notes that there may be an object of that name, whatever the cache shows: an
@@ -88,17 +81,23 @@ func (m *memory) knows(owner types.NamespacedName, wanted *unstructured.Unstruct
 }
 
 // newer is the object as we know it when the cached one is older, else nil.
-func (m *memory) newer(owner types.NamespacedName, cached *unstructured.Unstructured) *unstructured.Unstructured {
+func (m *memory) newer(owner types.NamespacedName, cached *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	e, ok := m.lookup(owner, cached)
 	if !ok || e.live == nil || e.uid != cached.GetUID() {
-		return nil
+		return nil, nil
 	}
-	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), e.resourceVersion)
-	if err != nil || order >= 0 {
+	if !before(cached.GetResourceVersion(), e.resourceVersion) {
 		m.drop(owner, cached)
-		return nil
+		return nil, nil
 	}
-	return e.live.DeepCopy()
+	newer, err := content(e.live, cached.GroupVersionKind())
+	return newer.DeepCopy(), err
+}
+
+// before says that a version is older than another one; false when nobody can tell.
+func before(version, other string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, other)
+	return err == nil && order < 0
 }
 
 func (m *memory) lookup(owner types.NamespacedName, object *unstructured.Unstructured) (entry, bool) {
@@ -133,12 +132,4 @@ func (m *memory) forget(owner types.NamespacedName) {
 
 func keyOf(object *unstructured.Unstructured) objectKey {
 	return objectKey{gvk: object.GroupVersionKind(), name: object.GetName()}
-}
-
-func digestOf(wanted *unstructured.Unstructured) ([sha256.Size]byte, error) {
-	data, err := json.Marshal(wanted.Object)
-	if err != nil {
-		return [sha256.Size]byte{}, fmt.Errorf("encode %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
-	}
-	return sha256.Sum256(data), nil
 }

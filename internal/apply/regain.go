@@ -24,26 +24,30 @@ func (a *Applier) Regain(ctx context.Context, claim Claim, root, mark []any) (Cl
 	}
 	below, err := fieldpath.MakePath(root...)
 	if err != nil {
-		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Live.GetKind(), claim.Live.GetName(), err)
+		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
 	}
 	marked, err := fieldpath.MakePath(slices.Concat(root, mark)...)
 	if err != nil {
-		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Live.GetKind(), claim.Live.GetName(), err)
+		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
 	}
 	fields, err := regained(claim.Live, a.manager, below, marked)
 	if err != nil || fields == nil {
 		return claim, err
 	}
-	claim.Live, err = a.replaceManagedFields(ctx, claim.Live, fields)
+	live, err := claim.content()
+	if err == nil {
+		live, err = a.replaceManagedFields(ctx, live, fields)
+	}
 	if err != nil {
 		return claim, fmt.Errorf("regain fields of %w", err)
 	}
+	claim.Live, claim.settled = live, false
 	return claim, nil
 }
 
 // regained are the managed fields after that, nil when nothing changes.
-func regained(live *unstructured.Unstructured, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
-	entries := live.GetManagedFields()
+func regained(live metav1.Object, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
+	entries := slices.Clone(live.GetManagedFields()) // a cache's
 	ours := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
 	if ours < 0 {
 		return nil, nil

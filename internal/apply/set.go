@@ -3,22 +3,28 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Applied is an object after its apply.
 type Applied struct {
-	// Object as the server holds it; of a kind whose content is not cached, its
-	// metadata.
-	Object *unstructured.Unstructured
+	// Kind of the object.
+	Kind schema.GroupVersionKind
+	// Object as the server holds it, not to be changed; of a kind whose content is not
+	// cached, its metadata.
+	Object client.Object
 	// Outcome says what happened to it.
 	Outcome Outcome
 }
+
+// Content is the object without its type.
+func (a Applied) Content() (*unstructured.Unstructured, error) { return content(a.Object, a.Kind) }
 
 // Set applies the claimed objects in their order and stops at the first that
 // the server refuses. What is in force already costs no call.
@@ -40,68 +46,78 @@ func (a *Applier) Set(ctx context.Context, owner Owner, claims []Claim) ([]Appli
 const neverStored = "1"
 
 func (a *Applier) set(ctx context.Context, owner Owner, claim Claim) (Applied, error) {
-	if claim.Live != nil && (claim.settled || InForce(claim.Wanted, claim.Live, a.manager)) {
-		return Applied{Object: claim.Live, Outcome: Unchanged}, a.confirm(owner, claim)
-	}
-	// The client writes the server's answer into its argument.
-	object := claim.Wanted.DeepCopy()
-	there := claim.Live != nil
-	if there {
-		// Another object of that name, made since we looked, is a conflict.
-		object.SetUID(claim.Live.GetUID())
-	} else {
-		object.SetResourceVersion(neverStored)
-	}
-	if err := a.send(ctx, object, there); err != nil {
-		a.memory.doubt(owner.Key(), claim.Wanted)
-		return Applied{}, fmt.Errorf("apply %s %q: %w", object.GetKind(), object.GetName(), err)
-	}
-	// Of an object that we made the cache shows nothing older.
-	keep := there && !a.metadataOnly.Has(object.GroupVersionKind())
-	if err := a.memory.remember(owner.Key(), claim.Wanted, object, keep); err != nil {
+	kind := claim.Wanted.GroupVersionKind()
+	inForce, err := a.inForce(claim)
+	if err != nil {
 		return Applied{}, err
 	}
-	return Applied{Object: object, Outcome: outcome(claim, object)}, nil
+	if inForce {
+		a.confirm(owner, claim)
+		return Applied{Kind: kind, Object: claim.Live, Outcome: Unchanged}, nil
+	}
+	answer, err := a.send(ctx, claim)
+	if err != nil {
+		a.memory.doubt(owner.Key(), claim.Wanted)
+		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, claim.Wanted.GetName(), err)
+	}
+	// Of an object that we made the cache shows nothing older.
+	keep := claim.Live != nil && !a.metadataOnly.Has(kind)
+	a.memory.remember(owner.Key(), claim.Wanted, answer, keep)
+	return Applied{Kind: kind, Object: answer, Outcome: outcome(claim, answer)}, nil
 }
 
-// send applies an object and fills in the server's answer. Of a kind whose content
-// is not cached that is metadata: the content would only be thrown away.
-func (a *Applier) send(ctx context.Context, object *unstructured.Unstructured, force bool) error {
-	if !a.metadataOnly.Has(object.GroupVersionKind()) {
-		options := []client.ApplyOption{client.FieldOwner(a.manager)}
-		if force {
-			options = append(options, client.ForceOwnership)
-		}
-		return a.writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...)
+func (a *Applier) inForce(claim Claim) (bool, error) {
+	if claim.Live == nil || claim.settled {
+		return claim.settled, nil
 	}
-	data, err := object.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	answer := &metav1.PartialObjectMetadata{}
-	answer.SetGroupVersionKind(object.GroupVersionKind())
-	answer.SetNamespace(object.GetNamespace())
-	answer.SetName(object.GetName())
-	options := []client.PatchOption{client.FieldOwner(a.manager)}
-	if force {
+	live, err := claim.content()
+	return err == nil && InForce(claim.Wanted, live, a.manager), err
+}
+
+// send applies an object and gives the server's answer. Of a kind whose content is not
+// cached that is metadata: the content would only be thrown away.
+func (a *Applier) send(ctx context.Context, claim Claim) (client.Object, error) {
+	wanted := *claim.Wanted
+	wanted.Object = maps.Clone(wanted.Object)
+	metadata, _ := wanted.Object["metadata"].(map[string]any)
+	wanted.Object["metadata"] = maps.Clone(metadata)
+	// An apply is refused for a field that the server does not know in any case. What it
+	// would read everything once more for is a field that is given twice.
+	options := []client.PatchOption{client.FieldOwner(a.manager), client.FieldValidation(metav1.FieldValidationIgnore)}
+	if claim.Live != nil {
+		// Another object of that name, made since we looked, is a conflict.
+		wanted.SetUID(claim.Live.GetUID())
 		options = append(options, client.ForceOwnership)
+	} else {
+		wanted.SetResourceVersion(neverStored)
 	}
+	data, err := wanted.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	kind := wanted.GroupVersionKind()
+	answer, err := a.newObject(kind)
+	if err != nil {
+		return nil, err
+	}
+	answer.SetNamespace(wanted.GetNamespace())
+	answer.SetName(wanted.GetName())
 	if err := a.writer.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, data), options...); err != nil {
-		return err
+		return nil, err
 	}
-	object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(answer)
-	return err
+	answer.GetObjectKind().SetGroupVersionKind(kind)
+	return answer, nil
 }
 
 // confirm remembers what was found in force where finding out costs a read.
-func (a *Applier) confirm(owner Owner, claim Claim) error {
+func (a *Applier) confirm(owner Owner, claim Claim) {
 	if claim.settled || !a.metadataOnly.Has(claim.Wanted.GroupVersionKind()) {
-		return nil
+		return
 	}
-	return a.memory.remember(owner.Key(), claim.Wanted, claim.Live, false)
+	a.memory.remember(owner.Key(), claim.Wanted, claim.Live, false)
 }
 
-func outcome(claim Claim, now *unstructured.Unstructured) Outcome {
+func outcome(claim Claim, now client.Object) Outcome {
 	switch {
 	case claim.Live == nil:
 		return Created

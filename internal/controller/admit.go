@@ -49,7 +49,7 @@ func invalid(reason, message string) error {
 // replaces it while it is set.
 func (r *Reconciler) image(ctx context.Context, s *state) error {
 	asked := s.object.Spec.Distribution
-	images, err := r.images(ctx)
+	images, err := r.images(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -97,6 +98,9 @@ func (r *Reconciler) decide(s *state) error {
 			Message: s.decision.Message, Retry: status.Quiet,
 		}
 	}
+	if equality.Semantic.DeepEqual(s.decision.Deployment, s.planned.Rendered.Deployment) {
+		return nil // it is what was claimed
+	}
 	object := render.Object{
 		GVK: s.claims[i].Wanted.GroupVersionKind(), Name: s.claims[i].Wanted.GetName(), Apply: s.decision.Deployment,
 	}
@@ -124,9 +128,9 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 	for _, applied := range s.applied {
 		if applied.Outcome == apply.Adopted {
 			s.events = append(s.events, tell(v1alpha2.EventAdopted,
-				fmt.Sprintf("Adopted %s %q, which had no controller", applied.Object.GetKind(), applied.Object.GetName())))
+				fmt.Sprintf("Adopted %s %q, which had no controller", applied.Kind.Kind, applied.Object.GetName())))
 		}
-		if !isDeployment(applied.Object) {
+		if applied.Kind.Kind != kindDeployment {
 			continue
 		}
 		var err error
@@ -184,7 +188,7 @@ func (r *Reconciler) conclude(s *state) {
 	case record.Changed, record.Unchanged, record.StaleCache:
 	}
 	for _, applied := range s.applied {
-		if applied.Object.GetKind() == kindClaim {
+		if applied.Kind.Kind == kindClaim {
 			s.conditions = append(s.conditions, storage(applied.Object))
 		}
 	}
@@ -260,24 +264,33 @@ func usedBy(pod *corev1.PodSpec) []apply.Child {
 	return used
 }
 
-func isDeployment(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" }
+const kindDeployment = "Deployment"
+
+func isDeployment(object *unstructured.Unstructured) bool { return object.GetKind() == kindDeployment }
 
 // typed is a live Deployment, nil when there is none.
-func (s *state) typed(live *unstructured.Unstructured) (*appsv1.Deployment, error) {
-	if live != nil && s.deployment != nil && live.GetUID() == s.deployment.UID && live.GetResourceVersion() == s.deployment.ResourceVersion {
-		return s.deployment, nil
-	}
-	return deploymentOf(live)
-}
-
-// deploymentOf converts a live Deployment; nil stays nil.
-func deploymentOf(object *unstructured.Unstructured) (*appsv1.Deployment, error) {
-	if object == nil {
+func (s *state) typed(live client.Object) (*appsv1.Deployment, error) {
+	if live == nil {
 		return nil, nil
 	}
-	var deployment appsv1.Deployment
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
-		return nil, fmt.Errorf("convert Deployment: %w", err)
+	if s.deployment != nil && live.GetUID() == s.deployment.UID && live.GetResourceVersion() == s.deployment.ResourceVersion {
+		return s.deployment, nil
 	}
-	return &deployment, nil
+	return typed[appsv1.Deployment](live)
+}
+
+// typed is a live object as its type, not to be changed.
+func typed[T any](live client.Object) (*T, error) {
+	if object, ok := any(live).(*T); ok {
+		return object, nil
+	}
+	object := new(T)
+	plain, ok := live.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("%T is no %T", live, object)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(plain.Object, object); err != nil {
+		return nil, fmt.Errorf("convert %s %q: %w", plain.GetKind(), plain.GetName(), err)
+	}
+	return object, nil
 }

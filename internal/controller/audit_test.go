@@ -99,7 +99,7 @@ func (b *bench) settled(t *testing.T, version string) []string {
 // settledWithin is settled for whoever has more to do than for one stack.
 func (b *bench) settledWithin(t *testing.T, version string, limit time.Duration) []string {
 	t.Helper()
-	const quiet = 700 * time.Millisecond
+	const quiet = slowdown * 700 * time.Millisecond
 	var calls []string
 	since := time.Now()
 	err := wait.PollUntilContextTimeout(t.Context(), 5*poll, limit, true, func(context.Context) (bool, error) {
@@ -190,8 +190,8 @@ func TestCalls(t *testing.T) {
 		b.start(t, "calls-2")
 		b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 		eventually(t, func() error {
-			if len(b.calls(t, "calls-2")) == 0 {
-				return fmt.Errorf("no reconcile yet")
+			if len(writes(b.calls(t, "calls-2"))) == 0 {
+				return fmt.Errorf("the version is not written yet")
 			}
 			return nil
 		})

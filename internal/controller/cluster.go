@@ -15,7 +15,7 @@ import (
 // cluster is what the operator's ConfigMap says of every stack, and what the
 // cluster serves.
 func (r *Reconciler) cluster(ctx context.Context, s *state) (render.Cluster, error) {
-	config, _, err := r.config.get(ctx)
+	config, err := r.configFor(ctx, s)
 	if err != nil {
 		return render.Cluster{}, err
 	}

@@ -1,13 +1,11 @@
 package controller
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
@@ -55,13 +53,13 @@ func (r *Reconciler) watchAutoscaler(s *state) error {
 	if available.Status != "True" || meta.FindStatusCondition(s.conditions, v1alpha2.ConditionDegraded) != nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool { return a.Object.GetKind() == "HorizontalPodAutoscaler" })
+	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool { return a.Kind.Kind == "HorizontalPodAutoscaler" })
 	if i < 0 {
 		return nil
 	}
-	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.applied[i].Object.Object, autoscaler); err != nil {
-		return fmt.Errorf("convert HorizontalPodAutoscaler: %w", err)
+	autoscaler, err := typed[autoscalingv2.HorizontalPodAutoscaler](s.applied[i].Object)
+	if err != nil {
+		return err
 	}
 	trouble, since := status.AutoscalerTrouble(autoscaler)
 	if trouble == "" {

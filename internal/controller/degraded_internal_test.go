@@ -52,7 +52,7 @@ func TestAutoscalerPatience(t *testing.T) {
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionAvailable, Status: tc.before, LastTransitionTime: tc.served}}
 			s := newState(object)
-			s.applied = []apply.Applied{{Object: applied}}
+			s.applied = []apply.Applied{{Kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), Object: applied}}
 			s.holds(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
 			r := &Reconciler{now: func() time.Time { return now }, autoscalerPatience: defaultAutoscalerPatience}
 			if err := r.watchAutoscaler(s); err != nil {

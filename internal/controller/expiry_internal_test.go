@@ -38,8 +38,8 @@ func TestExpiring(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := end.Add(-tc.before)
 			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
-			values, err := resolve.Secrets(t.Context(), fake.NewClientBuilder().WithObjects(secret).Build(),
-				resolve.SecretQuery{Namespace: "ns", Uses: []intent.SecretUse{use}, Now: now})
+			reader := fake.NewClientBuilder().WithObjects(secret).Build()
+			values, err := resolve.Secrets(t.Context(), reader, resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,13 +47,11 @@ func (s *state) keepsExposure(child apply.Child) bool {
 
 // routeURL is where the server is reached from outside, as far as it is known.
 func (s *state) routeURL() string {
-	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool {
-		return a.Object.GroupVersionKind() == s.planned.Exposure
-	})
-	if i < 0 {
+	exposure := s.exposure()
+	if exposure == nil {
 		return ""
 	}
-	live := s.applied[i].Object.Object
+	live := exposure.Object
 	host, scheme := s.planned.Hostname, "http"
 	switch s.planned.Exposure {
 	case render.RouteKind:
@@ -78,6 +76,19 @@ func (s *state) routeURL() string {
 		return ""
 	}
 	return scheme + "://" + host
+}
+
+// exposure is what exposes the stack, nil when nothing does.
+func (s *state) exposure() *unstructured.Unstructured {
+	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool { return a.Kind == s.planned.Exposure })
+	if i < 0 {
+		return nil
+	}
+	live, err := s.applied[i].Content()
+	if err != nil {
+		return nil // of a kind of Kubernetes' own, so it converts
+	}
+	return live
 }
 
 // loadBalancer is the address that an ingress controller gave.

@@ -70,7 +70,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 		return nil
 	}
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
-		Namespace: s.object.Namespace, Uses: uses, Text: resolve.TextVariables(s.intent, s.distribution.Release), Now: r.now(),
+		Namespace: s.object.Namespace, Cache: r.cache, Uses: uses, Text: resolve.TextVariables(s.intent, s.distribution.Release), Now: r.now(),
 	})
 	if err != nil {
 		return err

@@ -141,11 +141,11 @@ func (r *Reconciler) describe(ctx context.Context, s *state) error {
 	if now.DistributionConfig.ActiveDistribution == "" {
 		now.DistributionConfig.ActiveDistribution = s.distribution.Image
 	}
-	images, err := r.images(ctx)
+	images, err := r.images(ctx, s)
 	if err != nil {
 		return err
 	}
-	now.DistributionConfig.AvailableDistributions = images.available()
+	now.DistributionConfig.AvailableDistributions = r.available.with(images.all)
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (s *state) configGeneration() *v1alpha2.ConfigGeneration {
 		ResourceCount: s.planned.ResourceCount, ConfigVersion: s.planned.ConfigVersion,
 	}
 	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool {
-		return a.Object.GetKind() == kindConfigMap && a.Object.GetName() == s.planned.ConfigMapName
+		return a.Kind.Kind == kindConfigMap && a.Object.GetName() == s.planned.ConfigMapName
 	})
 	if i >= 0 {
 		created := s.applied[i].Object.GetCreationTimestamp()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -92,11 +90,11 @@ func (*Reconciler) exposed(_ context.Context, s *state) error {
 
 // notAccepted is why what exposes the stack does not; empty: nobody says so.
 func (s *state) notAccepted() string {
-	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool { return a.Object.GroupVersionKind() == s.planned.Exposure })
-	if i < 0 {
+	live := s.exposure()
+	if live == nil {
 		return ""
 	}
-	return status.NotAccepted(s.applied[i].Object)
+	return status.NotAccepted(live)
 }
 
 // byHostname wakes the stacks with a host name that another stack takes or leaves.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"sync"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
@@ -21,8 +22,8 @@ type images struct {
 	unknown bool
 }
 
-func (r *Reconciler) images(ctx context.Context) (images, error) {
-	config, _, err := r.config.get(ctx)
+func (r *Reconciler) images(ctx context.Context, s *state) (images, error) {
+	config, err := r.configFor(ctx, s)
 	if err != nil {
 		return images{}, err
 	}
@@ -67,14 +68,27 @@ func runningImage(s *state) (image string, from v1alpha2.ImageSource, ok bool) {
 	}
 }
 
-// available are the distributions that the operator knows and their images, as
-// users of v1alpha1 know them.
-func (i images) available() map[string]string {
-	found := map[string]string{}
-	for _, name := range distribution.Known(i.all) {
-		if known, err := distribution.Resolve(name, "", "", i.all); err == nil {
-			found[name] = known.Image
+// available remembers the distributions that the operator knows and their images, as
+// users of v1alpha1 know them: they are in every status, and change with the operator's
+// ConfigMap only.
+type available struct {
+	mu        sync.Mutex
+	overrides distribution.Overrides
+	images    map[string]string
+}
+
+// with gives them, not to be changed, for images in place of the catalogue's.
+func (a *available) with(overrides distribution.Overrides) map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.images != nil && maps.Equal(a.overrides, overrides) {
+		return a.images
+	}
+	a.overrides, a.images = overrides, map[string]string{}
+	for _, name := range distribution.Known(overrides) {
+		if known, err := distribution.Resolve(name, "", "", overrides); err == nil {
+			a.images[name] = known.Image
 		}
 	}
-	return found
+	return a.images
 }

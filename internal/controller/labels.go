@@ -26,7 +26,7 @@ import (
 // changes. A registry that cannot be asked keeps a stack waiting only where there
 // is no other base; a running one it never changes.
 func (r *Reconciler) labels(ctx context.Context, s *state) error {
-	config, _, err := r.config.get(ctx)
+	config, err := r.configFor(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,18 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 	return o.config, o.errs, nil
 }
 
+// configFor is the config in force for one reconcile.
+func (r *Reconciler) configFor(ctx context.Context, s *state) (operatorconfig.Config, error) {
+	if s.config == nil {
+		config, _, err := r.config.get(ctx)
+		if err != nil {
+			return config, err
+		}
+		s.config = &config
+	}
+	return *s.config, nil
+}
+
 // create makes the ConfigMap when there is none, with nothing in it but its
 // documentation. It is made once, when the operator starts: whoever deletes it
 // later is not fought.

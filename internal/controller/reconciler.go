@@ -40,6 +40,7 @@ type Reconciler struct {
 
 	apis          *optionalAPIs
 	config        *operatorConfig
+	available     available
 	relatedImages distribution.Overrides
 	version       string
 	openShift     bool

@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -28,6 +29,9 @@ type state struct {
 	// apply on, after it. Nil when there is none.
 	deployment  *appsv1.Deployment
 	replicaSets []appsv1.ReplicaSet
+
+	// config is the operator's, as it was when this reconcile first asked for it.
+	config *operatorconfig.Config
 
 	intent         *intent.Intent
 	distribution   distribution.Resolved

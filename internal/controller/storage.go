@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
@@ -116,9 +116,8 @@ func (s *state) dataClaim() (claim *apply.Claim, wanted resource.Quantity, live 
 	if err == nil {
 		wanted, err = resource.ParseQuantity(text)
 	}
-	live = &corev1.PersistentVolumeClaim{}
 	if err == nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(claim.Live.Object, live)
+		live, err = typed[corev1.PersistentVolumeClaim](claim.Live)
 	}
 	if err != nil {
 		return nil, wanted, nil, fmt.Errorf("read the size of PersistentVolumeClaim %q: %w", claim.Wanted.GetName(), err)
@@ -148,13 +147,13 @@ func reasonOf(err error) string {
 }
 
 // storage tells how it stands with the claim.
-func storage(object *unstructured.Unstructured) metav1.Condition {
+func storage(object client.Object) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha2.ConditionStorageReady, Status: metav1.ConditionTrue,
 		Reason: v1alpha2.ReasonStorageReady, Message: "Storage is ready",
 	}
-	claim := &corev1.PersistentVolumeClaim{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, claim); err != nil {
+	claim, err := typed[corev1.PersistentVolumeClaim](object)
+	if err != nil {
 		condition.Message = "Storage cannot be read"
 		return condition
 	}

@@ -52,7 +52,7 @@ func (e *entry) image(version string) string {
 // pin returns the release that a line means, empty when the line or the distribution is not offered, or no release of the
 // line has it.
 func (e *entry) pin(line string) string {
-	if !slices.Contains(release.Offered(), line) {
+	if !release.IsOffered(line) {
 		return ""
 	}
 	version, ok := pinned[line]
@@ -89,8 +89,10 @@ func (e *entry) versions(line string) []string {
 // defaultVersion returns the release for the name alone: that of the default line, or else of the newest line that has the
 // distribution.
 func (e *entry) defaultVersion() string {
-	lines := append(release.Offered(), release.DefaultLine())
-	for _, line := range slices.Backward(lines) {
+	if version := e.pin(release.DefaultLine()); version != "" {
+		return version
+	}
+	for _, line := range slices.Backward(release.Offered()) {
 		if version := e.pin(line); version != "" {
 			return version
 		}

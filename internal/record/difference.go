@@ -34,13 +34,13 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }
 
-// plain is a value as JSON sees it.
-func plain(value any) (any, error) {
+// plain is a template as JSON sees it.
+func plain(value any) (map[string]any, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
-	var tree any
+	var tree map[string]any
 	err = json.Unmarshal(data, &tree)
 	return tree, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -106,7 +107,7 @@ func (r Record) templateInputs() string {
 // templates with one digest run the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	// Through a map: the order of fields in Kubernetes' types may change with its version.
-	fields, err := plain(template)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
 	}
@@ -119,9 +120,8 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 }
 
 // dropInputs takes the digest of the inputs out of a template.
-func dropInputs(template any) {
-	fields, _ := template.(map[string]any)
-	metadata, _ := fields["metadata"].(map[string]any)
+func dropInputs(template map[string]any) {
+	metadata, _ := template["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
 	delete(annotations, names.AnnotationInputs)
 	if len(annotations) == 0 {

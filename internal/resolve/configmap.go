@@ -133,13 +133,14 @@ func (c *ConfigMaps) read(
 		return nil, ignoreNotFound(err, key.Name)
 	}
 	c.mu.Lock()
-	known, ok := memory[stack][id]
+	before, ok := memory[stack][id]
 	c.mu.Unlock()
-	if ok && known.uid == metadata.UID && known.resourceVersion == metadata.ResourceVersion {
-		return &known, nil
+	if ok && before.uid == metadata.UID && before.resourceVersion == metadata.ResourceVersion {
+		return &before, nil
 	}
 	var configMap corev1.ConfigMap
-	if err := c.direct.Get(ctx, key, &configMap); err != nil {
+	known := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: metadata.ResourceVersion}} // the API server has it at hand
+	if err := c.direct.Get(ctx, key, &configMap, known); err != nil {
 		return nil, ignoreNotFound(err, key.Name)
 	}
 	read := content{

@@ -54,7 +54,7 @@ func newWorld(objects ...client.Object) *world {
 func always(string) bool { return true }
 
 func query(text func(string) bool, uses ...intent.SecretUse) resolve.SecretQuery {
-	return resolve.SecretQuery{Namespace: "ns", Uses: uses, Text: text, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return resolve.SecretQuery{Namespace: "ns", Cache: fake.NewFakeClient(), Uses: uses, Text: text, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 func use(name, key, path string) intent.SecretUse {
@@ -376,5 +376,33 @@ func TestTextVariables(t *testing.T) {
 		if got := text(variable); got != want {
 			t.Errorf("text(%s) = %v, want %v", variable, got, want)
 		}
+	}
+}
+
+// A Secret is as new as the cache knows it, and need not be newer.
+func TestSecretsAsNewAsCached(t *testing.T) {
+	cached := secret("known", "token", "x")
+	cached.ResourceVersion = "7"
+	w := newWorld(secret("known", "token", "x"), secret("new", "token", "y"))
+	asked := map[string]string{}
+	direct := interceptor.NewClient(w, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			asked[key.Name] = (&client.GetOptions{}).ApplyOptions(options).AsGetOptions().ResourceVersion
+			return c.Get(ctx, key, into, options...)
+		},
+	})
+	q := query(always, use("known", "token", "spec.x"), use("new", "token", "spec.y"))
+	q.Cache = fake.NewFakeClient(cached)
+	if _, err := resolve.Secrets(t.Context(), direct, q); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"known": "7", "new": ""}, asked); diff != "" {
+		t.Errorf("versions asked for (-want +got):\n%s", diff)
+	}
+	broken := newWorld()
+	broken.fail = errors.New("no cache")
+	q.Cache = broken
+	if _, err := resolve.Secrets(t.Context(), direct, q); err == nil || !strings.Contains(err.Error(), `read cached Secret "known"`) {
+		t.Errorf("Secrets: %v, want that the cache cannot be read", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -92,7 +93,9 @@ const digestLength = 16
 // SecretQuery asks for the values of Secrets.
 type SecretQuery struct {
 	Namespace string
-	Uses      []intent.SecretUse
+	// Cache holds the metadata of Secrets, and may be behind.
+	Cache client.Reader
+	Uses  []intent.SecretUse
 	// Text says of a variable that the server wants text, and no number.
 	Text func(variable string) bool
 	// Now tells an expired certificate.
@@ -103,7 +106,7 @@ type SecretQuery struct {
 // every key exists, is not empty and reaches the server as it is, and that a
 // certificate is one. The error is a *status.Failure that lists everything that is
 // wrong.
-func Secrets(ctx context.Context, reader client.Reader, query SecretQuery) (Values, error) {
+func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}}
 	found := map[string]*corev1.Secret{}
 	problems := &problems{condition: v1alpha2.ConditionSecretsResolved}
@@ -111,7 +114,7 @@ func Secrets(ctx context.Context, reader client.Reader, query SecretQuery) (Valu
 		secret, read := found[use.Secret]
 		if !read {
 			var err error
-			if secret, err = readSecret(ctx, reader, query.Namespace, use.Secret); err != nil {
+			if secret, err = query.read(ctx, direct, use.Secret); err != nil {
 				return Values{}, err
 			}
 			found[use.Secret] = secret
@@ -154,9 +157,18 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 	return "", ""
 }
 
-func readSecret(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.Secret, error) {
+// read is one Secret, nil when there is none. What is no older than the cached metadata
+// is new enough, because whatever changes after that wakes who refers to it; the API
+// server has that at hand, and need not ask its store.
+func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name string) (*corev1.Secret, error) {
+	key := types.NamespacedName{Namespace: q.Namespace, Name: name}
+	known := &metav1.PartialObjectMetadata{}
+	known.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := q.Cache.Get(ctx, key, known, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read cached Secret %q: %w", name, err)
+	}
 	var secret corev1.Secret
-	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, &secret)
+	err := direct.Get(ctx, key, &secret, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: known.ResourceVersion}})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -75,10 +75,13 @@ func Lines() []string { return slices.Clone(files().lines) }
 // were seen to load and boot. The data of the others serves errors and reports only.
 func Offered() []string { return slices.Clone(history().Offered) }
 
+// IsOffered says whether users may ask for a line.
+func IsOffered(line string) bool { return slices.Contains(history().Offered, line) }
+
 // LookupOffered is Lookup for the lines that users may ask for; the error, an *UnknownError, lists only those.
 func LookupOffered(asked string) (Match, error) {
 	match, err := Lookup(asked)
-	if err != nil || !slices.Contains(history().Offered, match.Release.Line) {
+	if err != nil || !IsOffered(match.Release.Line) {
 		return Match{}, &UnknownError{Asked: asked, Lines: Offered()}
 	}
 	return match, nil

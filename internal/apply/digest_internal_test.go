@@ -1,0 +1,41 @@
+package apply
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// No two objects have one digest, however alike they are written.
+func TestDigest(t *testing.T) {
+	known := map[[32]byte]any{}
+	for _, value := range []any{
+		nil, "", "a", "null", "true", "1", true, false, int64(1), int64(11), 1.5, "s1:a",
+		[]any{},
+		[]any{"a"},
+		[]any{"a", "b"},
+		[]any{"ab"},
+		[]any{"a", []any{"b"}},
+		[]any{[]any{"a"}, "b"},
+		[]any{int64(1), int64(1)},
+		map[string]any{},
+		map[string]any{"a": "b"},
+		map[string]any{"b": "a"},
+		map[string]any{"a": "b", "c": "d"},
+		map[string]any{"a": map[string]any{"b": "c"}},
+	} {
+		digest := digestOf(&unstructured.Unstructured{Object: map[string]any{"value": value}})
+		if other, ok := known[digest]; ok {
+			t.Errorf("%#v and %#v have one digest", other, value)
+		}
+		known[digest] = value
+	}
+	large := map[string]any{}
+	for _, key := range "abcdefghijklmnopqrstuvwxyz" {
+		large[string(key)] = map[string]any{"x": int64(key), "y": []any{string(key)}}
+	}
+	one := &unstructured.Unstructured{Object: large}
+	if digestOf(one) != digestOf(one.DeepCopy()) {
+		t.Error("equal objects have two digests")
+	}
+}
