@@ -18,6 +18,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -188,7 +189,7 @@ func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 // plain is an object without what the API server adds.
 func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	object := live.DeepCopy()
-	labels, annotations := maps.Clone(object.GetLabels()), object.GetAnnotations()
+	labels, annotations, owners := maps.Clone(object.GetLabels()), object.GetAnnotations(), object.GetOwnerReferences()
 	if labels == nil {
 		labels = map[string]string{}
 	}
@@ -197,6 +198,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	labels[names.LabelManagedBy] = inBare // the operator caches what is its own
 	object.SetLabels(labels)
 	object.SetAnnotations(annotations)
+	object.SetOwnerReferences(owners)
 	if object.GetKind() != "LlamaStackDistribution" {
 		delete(object.Object, "status")
 	}
@@ -206,18 +208,35 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// writeBare makes the same writes without an operator for the stacks from one number to another: each child by server-side
-// apply, the events, and the status of a stack that is there. It gives the time that they took.
+// of is the learned object as it is for another stack.
+func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistribution) *unstructured.Unstructured {
+	object := learned.DeepCopy()
+	object.SetNamespace(stack.Namespace)
+	object.SetName(strings.Replace(object.GetName(), stackName(0), stack.Name, 1))
+	owners := object.GetOwnerReferences()
+	for i := range owners {
+		owners[i].Name, owners[i].UID = stack.Name, stack.UID
+	}
+	if len(owners) > 0 {
+		object.SetOwnerReferences(owners)
+	}
+	return object
+}
+
+// writeBare makes the same writes without an operator for the stacks from one number to another, with the rights of one: each
+// child by server-side apply, the events, and the status of a stack that is there. It gives the time that they took.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
-	each(b, to-from, func(i int) error { return c.Create(b.Context(), c.newStack(b, inBare, stackName(from+i))) })
+	bare := c.bareClient(b)
+	stacks := make([]*v1alpha2.LlamaStackDistribution, to-from)
+	each(b, to-from, func(i int) error {
+		stacks[i] = c.newStack(b, inBare, stackName(from+i))
+		return c.Create(b.Context(), stacks[i])
+	})
 	started := time.Now()
 	each(b, to-from, func(i int) error {
 		for _, object := range learned {
-			object = object.DeepCopy()
-			object.SetNamespace(inBare)
-			object.SetName(strings.Replace(object.GetName(), stackName(0), stackName(from+i), 1))
-			if err := c.writeOne(b, object); err != nil {
+			if err := writeOne(b, bare, of(object, stacks[i])); err != nil {
 				return err
 			}
 		}
@@ -234,19 +253,35 @@ func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, 
 	return took
 }
 
-func (c *cluster) writeOne(b *testing.B, object *unstructured.Unstructured) error {
+// bareClient is one with the operator's token.
+func (c *cluster) bareClient(b *testing.B) client.Client {
+	b.Helper()
+	token, err := c.Plane.OperatorToken(b.Context(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(c.Plane.Config)
+	config.BearerToken = token
+	bare, err := client.New(config, client.Options{Scheme: c.Scheme()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return bare
+}
+
+func writeOne(b *testing.B, bare client.Client, object *unstructured.Unstructured) error {
 	b.Helper()
 	switch object.GetKind() {
 	case "Event":
-		return c.Create(b.Context(), object)
+		return bare.Create(b.Context(), object)
 	case "LlamaStackDistribution":
 		patch, err := json.Marshal(map[string]any{"status": object.Object["status"]})
 		if err != nil {
 			return err
 		}
-		return c.Status().Patch(b.Context(), object, client.RawPatch("application/merge-patch+json", patch))
+		return bare.Status().Patch(b.Context(), object, client.RawPatch("application/merge-patch+json", patch))
 	}
-	return c.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
+	return bare.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
 }
 
 // call is one line of the audit log.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,7 +33,7 @@ const (
 	scrape = 500 * time.Millisecond
 	// turns are those of the bare client and of the operator, one after the other: the speed of a machine that has other
 	// things to do, too, changes from one minute to the next.
-	turns = 4
+	turns = 10
 	// quiet is how long an operator makes no call that is said to rest.
 	quiet = 3 * time.Second
 )
@@ -42,7 +43,7 @@ func BenchmarkScale(b *testing.B) {
 	for b.Loop() {
 		m := measure(b)
 		b.ReportMetric(m.operator, "calls/s")
-		b.ReportMetric(100*m.operator/m.bare, "%ofbare")
+		b.ReportMetric(m.share, "%ofbare")
 		b.ReportMetric(m.resident, "MiB")
 		m.write(b)
 	}
@@ -50,8 +51,9 @@ func BenchmarkScale(b *testing.B) {
 
 // measured is what came of one run.
 type measured struct {
-	// bare and operator are writes a second.
-	bare, operator float64
+	// bare and operator are writes a second in the median turn, share is the median of what is the operator's rate of the
+	// bare client's just before it, in percent.
+	bare, operator, share float64
 	// made are the operator's writes, reads what it read past its caches for them.
 	made, reads int
 	// resident is MiB of memory after the writes, rested at rest.
@@ -71,19 +73,19 @@ func measure(b *testing.B) measured {
 	c.addForeign(b)
 	writes := c.learn(b)
 	var m measured
-	var bare, took time.Duration
+	var bare, worked []float64
 	var o *operator
 	for turn := range turns {
 		from, to := *objects*turn/turns, *objects*(turn+1)/turns
 		if o != nil {
 			o.stop(b)
 		}
-		bare += c.writeBare(b, writes, from, to)
+		bare = append(bare, float64(len(writes)*(to-from))/c.writeBare(b, writes, from, to).Seconds())
 		o = c.startOperator(b)
-		made, reads, worked := c.burst(b, o, from, to)
-		m.made, m.reads, took = m.made+made, m.reads+reads, took+worked
+		made, reads, took := c.burst(b, o, from, to)
+		m.made, m.reads, worked = m.made+made, m.reads+reads, append(worked, float64(made)/took.Seconds())
 	}
-	m.bare, m.operator = float64(*objects*len(writes))/bare.Seconds(), float64(m.made)/took.Seconds()
+	m.bare, m.operator, m.share = median(bare), median(worked), ratio(bare, worked)
 	m.resident = o.resident(b)
 
 	m.idleCalls, m.cpu = c.atRest(b, o)
@@ -117,8 +119,26 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	return c.counts(b, begin)
 }
 
-// share is a stack's of a number of calls.
-func share(calls int) float64 { return float64(calls) / float64(*objects) }
+// ratio is the median of what each of the one is of its partner of the other, in percent.
+func ratio(of, these []float64) float64 {
+	shares := make([]float64, len(of))
+	for i := range of {
+		shares[i] = 100 * these[i] / of[i]
+	}
+	return median(shares)
+}
+
+func median(of []float64) float64 {
+	sorted := slices.Sorted(slices.Values(of))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 0 {
+		return (sorted[middle-1] + sorted[middle]) / 2
+	}
+	return sorted[middle]
+}
+
+// perStack is a stack's part of a number of calls.
+func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
 // write shows the figures beside their limits.
 func (m measured) write(b *testing.B) {
@@ -131,12 +151,12 @@ func (m measured) write(b *testing.B) {
 	fmt.Fprintf(&text, "\n%d stacks, %d foreign objects, Deployment controller %v\n\n", *objects, *foreign, *controllers)
 	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
 	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
-	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, 100*m.operator/m.bare)
-	fmt.Fprintf(&text, "| writes and reads of a new stack | %.1f, %.1f | |\n", share(m.made), share(m.reads))
+	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
+	fmt.Fprintf(&text, "| writes and reads of a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
 	fmt.Fprintf(&text, "| resident memory after that, and at rest | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
 	fmt.Fprintf(&text, "| calls a minute at rest, without leases and watches | %.0f | 0 |\n", m.idleCalls)
 	fmt.Fprintf(&text, "| processor at rest | %.2f %% of a core | 1 %% |\n", m.cpu)
-	fmt.Fprintf(&text, "| writes of a restart, and reads of a stack then | %d, %.1f | 0 writes |\n", m.restartWrites, share(m.restartReads))
+	fmt.Fprintf(&text, "| writes of a restart, and reads of a stack then | %d, %.1f | 0 writes |\n", m.restartWrites, perStack(m.restartReads))
 	fmt.Fprintf(&text, "| every stack observed after a restart | %.1f s | 10 s |\n", m.observed.Seconds())
 	b.Log(text.String())
 	if *into == "" {
