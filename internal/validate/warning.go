@@ -12,7 +12,8 @@ import (
 
 // Warnings are sentences about what is valid and hardly meant.
 func Warnings(obj *v1alpha2.LlamaStackDistribution) []string {
-	return slices.Concat(disabledAndConfigured(obj), variables(obj), commandWithTLS(obj), spreadOfNothing(obj))
+	return slices.Concat(disabledAndConfigured(obj), variables(obj), commandWithTLS(obj), spreadOfNothing(obj),
+		workersWithoutCPU(obj))
 }
 
 // commandWithTLS: the server's own entrypoint reads the certificate's files from

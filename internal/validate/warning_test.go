@@ -41,6 +41,15 @@ func TestWarnings(t *testing.T) {
 			want: []string{"spec.workload.topologySpreadConstraints[0]: counts no pods without a labelSelector, so it spreads nothing: " +
 				"add labelSelector: {matchLabels: {app.kubernetes.io/instance: my-stack}}"},
 		},
+		"workers that share a CPU": {
+			spec: "{workload: {workers: 4, resources: {limits: {cpu: 1500m}}}}",
+			want: []string{`spec.workload.resources.limits[cpu]: "1500m" is less than one CPU for each of 4 workers, and the server ends ` +
+				`a worker that takes longer than 5 s to start: it may never get ready; raise the limit to "4" or remove it`},
+		},
+		"a CPU for each worker":         {spec: "{workload: {workers: 2, resources: {limits: {cpu: 2000m}}}}"},
+		"workers without limit":         {spec: "{workload: {workers: 2, resources: {requests: {cpu: 100m}, limits: {memory: 1Gi}}}}"},
+		"one worker with half a CPU":    {spec: "{workload: {workers: 1, resources: {limits: {cpu: 500m}}}}"},
+		"workers that a command starts": {spec: "{workload: {workers: 2, resources: {limits: {cpu: 1}}, overrides: {command: [gunicorn]}}}"},
 		"the operator's prefix": {
 			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
 			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +

@@ -1,0 +1,27 @@
+package validate
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// workersWithoutCPU: uvicorn, which serves every release, ends a process that does
+// not answer within five seconds and starts another. Before it answers it imports
+// the server, which takes three seconds of a processor in release 0.7 and four in
+// 1.5; where all of them share less than one each, none is ever ready.
+func workersWithoutCPU(obj *object) []string {
+	workers := workload(obj).Workers
+	if workers == nil || *workers < 2 || workload(obj).Resources == nil || len(overrides(obj).Command) > 0 {
+		return nil
+	}
+	limit, limited := workload(obj).Resources.Limits[corev1.ResourceCPU]
+	enough := resource.NewQuantity(int64(*workers), resource.DecimalSI)
+	if !limited || limit.Cmp(*enough) >= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %q is less than one CPU for each of %d workers, and the server ends a worker that takes longer "+
+		"than 5 s to start: it may never get ready; raise the limit to %q or remove it",
+		spec("workload", "resources", "limits").Key(string(corev1.ResourceCPU)), limit.String(), *workers, enough.String())}
+}
