@@ -29,7 +29,7 @@ func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 
 // ownedFields is the set of fields the manager applied, nil when it never did.
 func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
-	for _, entry := range live.GetManagedFields() {
+	for _, entry := range managedFields(live) {
 		if !applied(entry, manager) || entry.APIVersion != apiVersion {
 			continue
 		}

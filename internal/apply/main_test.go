@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -109,6 +110,23 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// sharing shows objects as the operator's caches do.
+type sharing struct {
+	client.Reader
+	fields apply.SharedFields
+}
+
+func (s sharing) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if err := s.Reader.Get(ctx, key, object, options...); err != nil {
+		return err
+	}
+	if _, plain := object.(runtime.Unstructured); plain {
+		return nil
+	}
+	_, err := s.fields.Transform(object)
+	return err
+}
+
 // newApplier makes an applier as after a restart: nothing remembered. A nil
 // cache reads from the API server, uncounted.
 func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Reader) *apply.Applier {
@@ -123,7 +141,7 @@ func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Rea
 		t.Fatal(err)
 	}
 	if cache == nil {
-		cache = b.client
+		cache = sharing{Reader: b.client, fields: apply.NewSharedFields()}
 	}
 	return apply.New(apply.Options{
 		Writer: writer, Cache: cache, Scheme: types, Manager: manager,

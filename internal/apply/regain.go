@@ -47,7 +47,7 @@ func (a *Applier) Regain(ctx context.Context, claim Claim, root, mark []any) (Cl
 
 // regained are the managed fields after that, nil when nothing changes.
 func regained(live metav1.Object, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
-	entries := slices.Clone(live.GetManagedFields()) // a cache's
+	entries := managedFields(live)
 	ours := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
 	if ours < 0 {
 		return nil, nil

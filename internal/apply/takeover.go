@@ -31,7 +31,7 @@ func (a *Applier) takeOver(ctx context.Context, owner Owner, live *unstructured.
 // inherit computes the managed fields after a take-over, nil when there is
 // nothing to take.
 func inherit(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
-	entries := live.GetManagedFields()
+	entries := managedFields(live)
 	if slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) }) {
 		return nil, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -26,7 +27,7 @@ import (
 // Secrets as metadata, of which foreign ones keep name and version only. A read
 // of anything that is not watched fails instead of starting a watch.
 func cacheOptions(namespaces []string) cache.Options {
-	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: newOwnership().share}
+	children := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}), Transform: apply.NewSharedFields().Transform}
 	workload := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}), Transform: stripWorkload}
 	pods := cache.ByObject{Label: oneOf(names.LabelApp, names.App, names.PreflightApp), Transform: stripWorkload}
 	metadata := cache.ByObject{Transform: stripMetadata}
