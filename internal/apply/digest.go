@@ -51,6 +51,6 @@ func writeText(to *bufio.Writer, text string) {
 
 func writeSize(to *bufio.Writer, kind byte, size int) {
 	_ = to.WriteByte(kind)
-	_, _ = to.Write(strconv.AppendInt(make([]byte, 0, 20), int64(size), 10))
+	_, _ = to.Write(strconv.AppendInt(to.AvailableBuffer(), int64(size), 10))
 	_ = to.WriteByte(':')
 }

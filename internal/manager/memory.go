@@ -11,7 +11,7 @@ const (
 	// gcPercent is how much the heap may grow, in percent of what is in use, before it is
 	// cleaned up. Most of it are caches that change little: less than Go's own 100
 	// saves memory, and cleaning up is little of the work.
-	gcPercent = 40
+	gcPercent = 60
 	// memoryTick is how often the operator looks at what it does.
 	memoryTick = 2 * time.Second
 	// startTicks bound a start: every stack is looked at, and Go's own percentage saves a

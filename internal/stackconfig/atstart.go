@@ -50,21 +50,20 @@ func (d *draft) startText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${env.") {
 		return "", false
 	}
-	all := reference.FindAllStringSubmatch(node.Value, -1)
-	if len(all) != 1 || all[0][2] == "" || !readable.MatchString(all[0][1]) {
+	all := slices.Collect(referencesIn(node.Value))
+	if len(all) != 1 || all[0].otherwise == "" || !readable.MatchString(all[0].name) {
 		return "", false
 	}
-	whole, name := all[0][0], all[0][1]
-	text, isDefault := strings.CutPrefix(all[0][2], ":=")
-	switch set := d.isSet(name); {
+	text, isDefault := strings.CutPrefix(all[0].otherwise, ":=")
+	switch set := d.isSet(all[0].name); {
 	case isDefault && set:
-		text = variableText(name)
+		text = variableText(all[0].name)
 	case !isDefault && set:
-		text = strings.TrimPrefix(all[0][2], ":+")
+		text = strings.TrimPrefix(all[0].otherwise, ":+")
 	case !isDefault:
 		text = ""
 	}
-	return strings.Replace(node.Value, whole, text, 1), true
+	return strings.Replace(node.Value, all[0].whole, text, 1), true
 }
 
 // converted is a text as the server converts it after a substitution (SERVER.md
@@ -120,9 +119,9 @@ func (c *checker) unsetIn(text string) []string {
 		return nil
 	}
 	var names []string
-	for _, found := range reference.FindAllStringSubmatch(text, -1) {
-		if name := found[1]; found[2] == "" && readable.MatchString(name) && !c.isSet(name) {
-			names = append(names, name)
+	for found := range referencesIn(text) {
+		if found.otherwise == "" && readable.MatchString(found.name) && !c.isSet(found.name) {
+			names = append(names, found.name)
 		}
 	}
 	return names

@@ -3,7 +3,6 @@ package stackconfig
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,7 +47,10 @@ func UsableSecretValue(value string) error {
 
 // holdsReference says whether the server would replace a part of a text.
 func holdsReference(text string) bool {
-	return slices.ContainsFunc(reference.FindAllStringSubmatch(text, -1), func(found []string) bool {
-		return readable.MatchString(found[1])
-	})
+	for found := range referencesIn(text) {
+		if readable.MatchString(found.name) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -20,6 +21,30 @@ import (
 // environment: the name, and :=default or :+alternative.
 var reference = regexp.MustCompile(`\$\{env\.([^:}]*)(:[=+][^}]*)?\}`)
 
+// variableReference is such a part: the whole, the name, and the rest with its := or :+,
+// which may be empty.
+type variableReference struct{ whole, name, otherwise string }
+
+// referencesIn are those of a text, from left to right.
+func referencesIn(text string) iter.Seq[variableReference] {
+	return func(yield func(variableReference) bool) {
+		for {
+			at := reference.FindStringSubmatchIndex(text)
+			if at == nil {
+				return
+			}
+			found := variableReference{whole: text[at[0]:at[1]], name: text[at[2]:at[3]]}
+			if at[4] >= 0 {
+				found.otherwise = text[at[4]:at[5]]
+			}
+			if !yield(found) {
+				return
+			}
+			text = text[at[1]:]
+		}
+	}
+}
+
 // readable is a name that the server replaces; any other stays as it is.
 var readable = regexp.MustCompile(`^[A-Z0-9_]+$`)
 
@@ -36,8 +61,8 @@ func (d *draft) variablesIn(value any, path *field.Path) {
 			d.variablesIn(item, path.Index(i))
 		}
 	case string:
-		for _, found := range reference.FindAllStringSubmatch(v, -1) {
-			d.variable(found[1], found[2] != "", path)
+		for found := range referencesIn(v) {
+			d.variable(found.name, found.otherwise != "", path)
 		}
 	}
 }
