@@ -78,6 +78,7 @@ func Start(options Options) (*ControlPlane, error) {
 		}
 		flags.Set("audit-policy-file", plane.auditPolicy)
 		flags.Set("audit-log-path", options.AuditLog)
+		flags.Set("audit-log-maxsize", "1048576") // MB: one file, in which a reader keeps its place
 	}
 	if plane.Config, err = plane.environment.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a control plane from %s: %w", assets, err), plane.Stop())
