@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -60,14 +61,19 @@ type optionalAPIs struct {
 }
 
 // newOptionalAPIs asks which kinds are served now.
-func newOptionalAPIs(optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
+func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
 	apis := &optionalAPIs{cache: optional, mapper: mapper, served: map[schema.GroupVersionKind]bool{}}
 	for _, kind := range optionalKinds() {
 		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if err != nil && !meta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("look for %s: %w", kind.GroupKind(), err)
 		}
-		apis.served[kind] = err == nil
+		if apis.served[kind] = err == nil; err != nil {
+			continue
+		}
+		if err := apis.index(ctx, kind); err != nil {
+			return nil, err
+		}
 	}
 	return apis, nil
 }
@@ -99,6 +105,14 @@ func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	return object
+}
+
+// index lets the cache find a stack's objects of a kind, before it is filled with them.
+func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
+	if err := a.cache.IndexField(ctx, optionalObject(kind), fieldInstance, instanceOf); err != nil {
+		return fmt.Errorf("index %s by %s: %w", kind.GroupKind(), fieldInstance, err)
+	}
+	return nil
 }
 
 // source watches the children of a kind.
@@ -148,10 +162,7 @@ func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, 
 		return err == nil, nil
 	})
 	if err == nil {
-		_, err = a.cache.GetInformer(ctx, optionalObject(kind)) // filled when it returns
-	}
-	if err == nil {
-		err = c.Watch(a.source(kind))
+		err = a.watch(ctx, kind, c)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -162,6 +173,22 @@ func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, 
 	a.set(kind, true)
 	logger.Info("The cluster serves a kind that stacks are exposed by", "kind", kind.GroupKind().String())
 	wake(ctx)
+}
+
+// watch fills the cache with a kind, and lets the controller see its changes.
+func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
+	if err := a.index(ctx, kind); err != nil {
+		return err
+	}
+	_, err := a.cache.GetInformer(ctx, optionalObject(kind)) // filled when it returns
+	if err == nil {
+		err = c.Watch(a.source(kind))
+	}
+	if err != nil {
+		// It may come again, and has one index then.
+		err = errors.Join(err, a.cache.RemoveInformer(ctx, optionalObject(kind)))
+	}
+	return err
 }
 
 // goes forgets a kind as soon as its definition is being deleted.
@@ -194,7 +221,7 @@ func (c childCache) Get(ctx context.Context, key client.ObjectKey, object client
 // List reads objects.
 func (c childCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if c.apis.has(list.GetObjectKind().GroupVersionKind()) {
-		return c.apis.cache.List(ctx, list, options...)
+		return indexedCache{c.apis.cache}.List(ctx, list, options...)
 	}
 	return c.Reader.List(ctx, list, options...)
 }

@@ -227,6 +227,10 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	uninstall()
 	missing()
 	b.routeURL(t, "my", "")
+
+	uninstall = b.install(t, gatewayDefinition(t))
+	b.routeURL(t, "my", "https://my-"+b.namespace+".apps.example.com")
+	uninstall()
 }
 
 // On OpenShift a Route takes the Ingress' place.
@@ -304,4 +308,32 @@ func TestHostnameOfTwo(t *testing.T) {
 	}
 	other.routeURL(t, "my", "http://"+host)
 	other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
+}
+
+// That one has its name of the cluster's domain and the other says it makes no
+// difference, whichever comes first.
+func TestHostnameOfTheDomain(t *testing.T) {
+	b := newBench(t)
+	b.configured = true
+	b.start(t, "domain")
+	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
+	spec := func(stack string) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, stack+"-"+b.namespace+".apps.example.com")
+	}
+	const byDomain = `{distribution: {name: starter}, networking: {expose: true}}`
+	url := func(stack string) string { return "http://" + stack + "-" + b.namespace + ".apps.example.com" }
+	for _, tc := range []struct{ first, firstSpec, second, secondSpec, of string }{
+		{"a", byDomain, "says-a", spec("a"), "a"},
+		{"says-b", spec("b"), "b", byDomain, "b"},
+	} {
+		first := b.stack(t, tc.first, tc.firstSpec)
+		b.create(t, first)
+		b.routeURL(t, tc.first, url(tc.of))
+		b.create(t, b.stack(t, tc.second, tc.secondSpec))
+		b.condition(t, tc.second, v1alpha2.ConditionServiceReady, v1alpha2.ReasonHostnameTaken)
+		if err := b.Delete(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		b.routeURL(t, tc.second, url(tc.of))
+	}
 }

@@ -26,14 +26,13 @@ func (r *Reconciler) findRival(ctx context.Context, s *state) error {
 	if host == "" {
 		return nil
 	}
-	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, client.UnsafeDisableDeepCopy); err != nil { // only read
-		return fmt.Errorf("list cached stacks: %w", err)
+	stacks, err := r.stacksOf(ctx, host, s.cluster)
+	if err != nil {
+		return err
 	}
 	first := s.object
-	for i := range stacks.Items {
-		other := &stacks.Items[i]
-		if other.UID != s.object.UID && other.DeletionTimestamp == nil && plan.Hostname(other, s.cluster) == host && goesBefore(other, first, host) {
+	for _, other := range stacks {
+		if other.UID != s.object.UID && other.DeletionTimestamp == nil && goesBefore(other, first, host) {
 			first = other
 		}
 	}
@@ -41,6 +40,21 @@ func (r *Reconciler) findRival(ctx context.Context, s *state) error {
 		s.rival = &rival{host: host, namespace: first.Namespace, name: first.Name}
 	}
 	return nil
+}
+
+// stacksOf are the cached stacks that ask for a host name, not to be changed.
+func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.Cluster) ([]*v1alpha2.LlamaStackDistribution, error) {
+	var found []*v1alpha2.LlamaStackDistribution
+	for _, value := range hostsIn(host, cluster.Ingress.Domain) {
+		var stacks v1alpha2.LlamaStackDistributionList
+		if err := r.cache.List(ctx, &stacks, client.MatchingFields{fieldHost: value}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("list cached stacks of host name %q: %w", host, err)
+		}
+		for i := range stacks.Items {
+			found = append(found, &stacks.Items[i])
+		}
+	}
+	return found, nil
 }
 
 // rival is the stack that has a host name.
@@ -119,18 +133,23 @@ func (r *Reconciler) wakeRivals(ctx context.Context, queue workqueue.TypedRateLi
 		return
 	}
 	cluster := render.Cluster{Ingress: render.Ingress(config.Ingress)}
-	hosts := map[string]bool{}
 	for _, object := range objects {
-		if stack, ok := object.(*v1alpha2.LlamaStackDistribution); ok {
-			hosts[plan.Hostname(stack, cluster)] = true
+		stack, ok := object.(*v1alpha2.LlamaStackDistribution)
+		if !ok {
+			continue
 		}
-	}
-	if delete(hosts, ""); len(hosts) == 0 {
-		return
-	}
-	for _, request := range r.stacksWhere(ctx, func(stack *v1alpha2.LlamaStackDistribution) bool {
-		return hosts[plan.Hostname(stack, cluster)] && stack.UID != objects[0].GetUID()
-	}) {
-		queue.Add(request)
+		host := plan.Hostname(stack, cluster)
+		if host == "" {
+			continue
+		}
+		others, err := r.stacksOf(ctx, host, cluster)
+		if err != nil {
+			log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
+		}
+		for _, other := range others {
+			if other.UID != stack.UID {
+				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
+			}
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -26,6 +27,9 @@ func TestIndexes(t *testing.T) {
 	if err := addIndexes(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
+	if err := hostIndex(made).Start(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
 	meta := metav1.ObjectMeta{Name: "my-service", Labels: names.Labels("my")}
 	ofClaim := &corev1.Event{ObjectMeta: meta, InvolvedObject: corev1.ObjectReference{Name: "my-pvc"}}
 	for name, tc := range map[string]struct {
@@ -38,6 +42,10 @@ func TestIndexes(t *testing.T) {
 		"somebody else's":       {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
 		"an event of a claim":   {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"what only looks as it": {"*v1.Event by claim", &corev1.Pod{}, nil},
+		"a stack of a host":     {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
+		"of the domain":         {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`true`), []string{"my-ns.*"}},
+		"not exposed":           {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`false`), nil},
+		"not a stack":           {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {
 		value := made[tc.index]
 		if value == nil {
@@ -46,8 +54,32 @@ func TestIndexes(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if want := len(Watched()) - 1; len(made) != want { // stacks are found by their names
+	if want := len(Watched()); len(made) != want {
 		t.Errorf("%d indexes, want %d: %v", len(made), want, made)
+	}
+}
+
+func exposedAt(expose string) *v1alpha2.LlamaStackDistribution {
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "my"}}
+	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Expose: &v1alpha2.Expose{Raw: []byte(expose)}}
+	return stack
+}
+
+// A stack is found by the host name that it asks for, whoever gave the domain.
+func TestHostsIn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		host, domain string
+		want         []string
+	}{
+		"no domain":          {"llama.example.com", "", []string{"llama.example.com"}},
+		"another domain":     {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
+		"the domain":         {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
+		"the domain itself":  {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
+		"only looks like it": {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
+	} {
+		if diff := cmp.Diff(tc.want, hostsIn(tc.host, tc.domain)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -118,7 +118,7 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 
 // SetupWithManager adds the controller to the manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	apis, err := newOptionalAPIs(options.Optional, mgr.GetRESTMapper())
+	apis, err := newOptionalAPIs(ctx, options.Optional, mgr.GetRESTMapper())
 	if err != nil {
 		return err
 	}
@@ -163,6 +163,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
 		// Workers start when it was read: not one reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
+		WatchesRawSource(hostIndex(mgr.GetFieldIndexer())).
 		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(read, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{

@@ -43,6 +43,11 @@ resources: {models: [llama]}
 workload: {storage: {size: 1Gi}}
 `
 
+// exposure is what a stack with a host name of its own says more.
+const exposure = `
+networking: {expose: {hostname: %s.example.com}}
+`
+
 // cluster is a control plane that notes every call.
 type cluster struct {
 	*testutil.Cluster
@@ -116,7 +121,11 @@ func (c *cluster) addForeign(b *testing.B) {
 func (c *cluster) newStack(b *testing.B, namespace, name string) *v1alpha2.LlamaStackDistribution {
 	b.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
+	text := spec
+	if *exposed {
+		text += fmt.Sprintf(exposure, name)
+	}
+	if err := yaml.UnmarshalStrict([]byte(text), &stack.Spec); err != nil {
 		b.Fatal(err)
 	}
 	return stack
@@ -132,7 +141,12 @@ func (c *cluster) addStacks(b *testing.B, from, to int) {
 
 // kinds are those of a stack's children, in the order in which they are applied.
 var kinds = []struct{ apiVersion, kind string }{
-	{"v1", "ConfigMap"}, {"v1", "ServiceAccount"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "Deployment"}, {"v1", "Service"},
+	{"v1", "ConfigMap"},
+	{"v1", "ServiceAccount"},
+	{"v1", "PersistentVolumeClaim"},
+	{"apps/v1", "Deployment"},
+	{"v1", "Service"},
+	{"networking.k8s.io/v1", "Ingress"},
 }
 
 // learn lets the operator make one stack and gives what it wrote, as it would be applied by anybody.

@@ -22,6 +22,7 @@ var (
 	foreign     = flag.Int("foreign", 20000, "number of ConfigMaps and Secrets that are nobody's")
 	idle        = flag.Duration("idle", time.Minute, "how long to look at the operator at rest")
 	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
+	exposed     = flag.Bool("exposed", false, "expose every stack, by a host name of its own")
 	into        = flag.String("table", "", "file that the table is added to")
 )
 
@@ -148,7 +149,7 @@ func (m measured) write(b *testing.B) {
 		limit = "400 MiB"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "\n%d stacks, %d foreign objects, Deployment controller %v\n\n", *objects, *foreign, *controllers)
+	fmt.Fprintf(&text, "\n%d stacks, %d foreign objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
 	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
 	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
 	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
