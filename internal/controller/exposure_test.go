@@ -310,8 +310,8 @@ func TestHostnameOfTwo(t *testing.T) {
 	other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
 }
 
-// That one has its name of the cluster's domain and the other says it makes no
-// difference, whichever comes first.
+// A host name that is made in the cluster's domain is the same as one that is
+// written out, whichever comes first.
 func TestHostnameOfTheDomain(t *testing.T) {
 	b := newBench(t)
 	b.configured = true

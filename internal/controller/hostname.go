@@ -51,7 +51,9 @@ func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.C
 			return nil, fmt.Errorf("list cached stacks of host name %q: %w", host, err)
 		}
 		for i := range stacks.Items {
-			found = append(found, &stacks.Items[i])
+			if stack := &stacks.Items[i]; plan.Hostname(stack, cluster) == host {
+				found = append(found, stack)
+			}
 		}
 	}
 	return found, nil

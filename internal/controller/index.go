@@ -29,7 +29,8 @@ const (
 	// cluster's domain ends it.
 	fieldHost = "host"
 	// anyDomain stands in an index for the cluster's domain, which changes with the
-	// operator's ConfigMap and an index does not. No host name ends with it.
+	// operator's ConfigMap and an index does not. No valid host name ends with it;
+	// who finds a stack by it asks for the name that it has.
 	anyDomain = "*"
 
 	// indexRetry is how often an index is tried whose kind is not served yet.
