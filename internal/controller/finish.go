@@ -94,11 +94,12 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	observed := status.Workload(status.Seen{
 		Deployment: s.deployment, ReplicaSets: s.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
 	})
-	s.conditions, s.overdue = append(s.conditions, observed.Conditions...), observed.Overdue
+	s.conditions = append(s.conditions, observed.Conditions...)
+	s.overdue, s.mixed = observed.Overdue, observed.Mixed
 	s.object.Status.Replicas = observed.Replicas
 	s.object.Status.AvailableReplicas = observed.AvailableReplicas
 	if failure == nil && s.object.DeletionTimestamp == nil {
-		r.observeServer(s)
+		r.observeServer(s, pods)
 	}
 	s.watchReferences(failure)
 	return r.watchAutoscaler(s)

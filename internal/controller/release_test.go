@@ -60,14 +60,15 @@ func TestReleaseNote(t *testing.T) {
 	}
 }
 
-// A roll-out is another one when the template is, which scaling does not change.
+// A roll-out is another one when the template is, which scaling does not change, or
+// when its pods run another image.
 func TestRollout(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	deployment.UID = "u"
-	var seen []string
+	var images, seen []string
 	look := func() {
 		t.Helper()
-		rollout, err := rolloutOf(deployment)
+		rollout, err := rolloutOf(deployment, images)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +82,30 @@ func TestRollout(t *testing.T) {
 	look()
 	deployment.UID = "v"
 	look()
-	if seen[0] != seen[1] || len(slices.Compact(seen)) != 3 {
+	images = []string{"example.com/x@sha256:1"}
+	look()
+	images = []string{"example.com/x@sha256:2"}
+	look()
+	if seen[0] != seen[1] || len(slices.Compact(seen)) != 5 {
 		t.Errorf("roll-outs %q", seen)
+	}
+}
+
+// The images are those of servers that are ready, however many have them and in
+// whatever order the pods come.
+func TestPulled(t *testing.T) {
+	pod := func(containers ...corev1.ContainerStatus) corev1.Pod {
+		return corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers}}
+	}
+	server := func(image string, ready bool) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: names.Container, ImageID: image, Ready: ready}
+	}
+	got := pulled([]corev1.Pod{
+		pod(server("b", true)), pod(), pod(corev1.ContainerStatus{Name: "sidecar", ImageID: "s", Ready: true}, server("a", true)),
+		pod(server("b", true)), pod(server("c", false)),
+	}, names.Container)
+	if want := []string{"a", "b"}; !slices.Equal(got, want) {
+		t.Errorf("images %q, want %q", got, want)
 	}
 }
 

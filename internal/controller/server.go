@@ -38,21 +38,24 @@ func wake(stacks chan<- ctrlevent.GenericEvent) func(context.Context, types.Name
 }
 
 // observeServer notes what the running server tells of itself once its roll-out is
-// complete, and warns when it is of another release than the configuration was made
-// for. A server that does not tell is no problem.
-func (r *Reconciler) observeServer(s *state) {
+// complete and no other pod can answer for it, and warns when it is of another release
+// than the configuration was made for. A server that does not tell is no problem.
+func (r *Reconciler) observeServer(s *state, pods []corev1.Pod) {
 	now := &s.object.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.distribution.Image {
 		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
 		forgetProviders(s)
 	}
-	if target, ok := serverOf(s); ok {
+	target, ok := serverOf(s, pods)
+	switch {
+	case ok && s.mixed: // what is known stays until the other pods are gone, which wakes the stack
+	case ok:
 		answer := r.prober.Ask(target)
 		if answer.Version != "" {
 			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
 		}
 		observeProviders(s, answer)
-	} else {
+	default:
 		r.prober.Rest(s.name())
 		if scaledToZero(s) {
 			forgetProviders(s)
@@ -88,33 +91,50 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 
 // serverOf is the server that can be asked: one with pods of the current
 // configuration, all of them available.
-func serverOf(s *state) (probe.Target, bool) {
+func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := slices.ContainsFunc(s.conditions, func(c metav1.Condition) bool {
 		return c.Type == v1alpha2.ConditionAvailable && c.Reason == v1alpha2.ReasonMinimumReplicasAvailable
 	})
 	if !available || s.decision.Outcome == record.RolledBack {
 		return probe.Target{}, false
 	}
-	rollout, err := rolloutOf(s.deployment)
+	server := names.ServerContainer(s.object.Annotations)
+	rollout, err := rolloutOf(s.deployment, pulled(pods, server))
 	if err != nil {
 		return probe.Target{}, false
 	}
 	return probe.Target{
 		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec),
-		TLS:         servesTLS(&s.deployment.Spec.Template.Spec, names.ServerContainer(s.object.Annotations)),
+		TLS:         servesTLS(&s.deployment.Spec.Template.Spec, server),
 		Certificate: certificateOf(s),
 	}, true
 }
 
 // rolloutOf tells one roll-out from another: by the template, which a restart
-// changes too, and scaling does not.
-func rolloutOf(deployment *appsv1.Deployment) (string, error) {
+// changes too, and scaling does not; and by the images that its pods run, which change
+// without it where the tag of the image is moved and a pod has to be made again.
+func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {
 		return "", fmt.Errorf("encode the template of Deployment %q: %w", deployment.Name, err)
 	}
 	sum := sha256.Sum256(template)
-	return string(deployment.UID) + "/" + hex.EncodeToString(sum[:]), nil
+	return strings.Join(append([]string{string(deployment.UID), hex.EncodeToString(sum[:])}, images...), " "), nil
+}
+
+// pulled are the images of the servers that are ready, each once, as the nodes call
+// what they pulled.
+func pulled(pods []corev1.Pod, server string) []string {
+	var images []string
+	for i := range pods {
+		for _, c := range pods[i].Status.ContainerStatuses {
+			if c.Name == server && c.Ready {
+				images = append(images, c.ImageID)
+			}
+		}
+	}
+	slices.Sort(images)
+	return slices.Compact(images)
 }
 
 // servesTLS says that the server is asked by HTTPS: as its readiness probe asks.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -187,5 +188,79 @@ func TestServerDoesNotTell(t *testing.T) {
 	}
 	if stack := b.serverVersion(t, "my", ""); stack.Status.Phase != v1alpha2.PhaseReady {
 		t.Errorf("phase %q", stack.Status.Phase)
+	}
+}
+
+// onNode makes a pod of the ReplicaSet on a node, so that it stays while it is being
+// ended, whose server runs the image.
+func (b *bench) onNode(t *testing.T, set *appsv1.ReplicaSet, image string) *corev1.Pod {
+	t.Helper()
+	set.Spec.Template.Spec.NodeName = "node"
+	return b.pod(t, set, runs(image, corev1.ConditionTrue))
+}
+
+// runs is the status of a pod whose server runs the image.
+func runs(image string, ready corev1.ConditionStatus) corev1.PodStatus {
+	return corev1.PodStatus{
+		Phase:      corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "llama-stack", ImageID: image, Ready: ready == corev1.ConditionTrue, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
+	}
+}
+
+// A Deployment is complete while the pod of before still ends, and answers: nobody is
+// asked until its server has stopped, and then the new one is.
+func TestServerBesideTheOneBefore(t *testing.T) {
+	b := newBench(t)
+	asked := b.serve(t, "0.7.3")
+	b.start(t, "beside")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter, version: "0.7"}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	before := b.onNode(t, b.revision(t, "my", "1", appsv1.ReplicaSetStatus{}), "image@sha256:7")
+	b.rollOut(t, "my")
+	b.serverVersion(t, "my", "0.7.3")
+
+	b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Distribution.Version = "0.8" })
+	b.serverVersion(t, "my", "")
+	b.onNode(t, b.revision(t, "my", "2", appsv1.ReplicaSetStatus{}), "image@sha256:8")
+	requests := asked.requests.Load()
+	if err := b.Delete(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	b.rollOutAtGeneration(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.settled(t, "beside")
+	if got := asked.requests.Load(); got != requests {
+		t.Errorf("%d requests while the pod of 0.7.3 may answer", got-requests)
+	}
+	b.serverVersion(t, "my", "")
+	version := "0.8.0"
+	asked.version.Store(&version)
+	b.kubelet(t, before, runs("image@sha256:7", corev1.ConditionFalse))
+	b.serverVersion(t, "my", version)
+}
+
+// A pod that is made again pulls the image again, and its tag may have been moved:
+// the server is asked anew.
+func TestServerOfAMovedTag(t *testing.T) {
+	b := newBench(t)
+	asked := b.serve(t, "0.7.2")
+	b.start(t, "moved")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	pod := b.onNode(t, b.revision(t, "my", "1", appsv1.ReplicaSetStatus{}), "image@sha256:2")
+	b.rollOut(t, "my")
+	b.serverVersion(t, "my", "0.7.2")
+	b.settled(t, "moved")
+	requests := asked.requests.Load()
+	version := "0.7.3"
+	asked.version.Store(&version)
+	b.kubelet(t, pod, runs("image@sha256:3", corev1.ConditionTrue))
+	b.serverVersion(t, "my", version)
+	b.settled(t, "moved")
+	if got := asked.requests.Load(); got != requests+2 {
+		t.Errorf("%d requests for the pod's new image, want 2", got-requests)
 	}
 }

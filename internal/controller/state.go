@@ -69,8 +69,10 @@ type state struct {
 	// wake is when to look again though nothing changes; zero: never.
 	wake time.Time
 
-	// overdue says that the roll-out is past its deadline.
+	// overdue says that the roll-out is past its deadline, mixed that other pods than its
+	// own may answer for it.
 	overdue    bool
+	mixed      bool
 	conditions []metav1.Condition
 	events     []event
 }

@@ -12,18 +12,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// replicaSet makes the ReplicaSet of a stack's Deployment, as its controller would.
+// replicaSet makes the first ReplicaSet of a stack's Deployment.
 func (b *bench) replicaSet(t *testing.T, stack string, status appsv1.ReplicaSetStatus) *appsv1.ReplicaSet {
+	t.Helper()
+	return b.revision(t, stack, "1", status)
+}
+
+// revision makes a ReplicaSet of a stack's Deployment, as its controller would.
+func (b *bench) revision(t *testing.T, stack, number string, status appsv1.ReplicaSetStatus) *appsv1.ReplicaSet {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	b.get(t, stack, deployment)
-	labels := map[string]string{"pod-template-hash": "1"}
+	labels := map[string]string{"pod-template-hash": number}
 	maps.Copy(labels, deployment.Spec.Selector.MatchLabels)
 	template := *deployment.Spec.Template.DeepCopy()
 	template.Labels = labels
 	set := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: stack + "-1", Labels: labels, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"},
+			Name: stack + "-" + number, Labels: labels, Annotations: map[string]string{"deployment.kubernetes.io/revision": number},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
 		Spec: appsv1.ReplicaSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template, Replicas: deployment.Spec.Replicas},
@@ -37,7 +43,7 @@ func (b *bench) replicaSet(t *testing.T, stack string, status appsv1.ReplicaSetS
 }
 
 // pod makes a pod of the ReplicaSet, with the status that a kubelet writes.
-func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatus) {
+func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatus) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -51,6 +57,7 @@ func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatu
 	if err := b.Status().Update(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
+	return pod
 }
 
 // progress writes the condition Progressing of a Deployment none of whose pods serves.

@@ -21,6 +21,9 @@ type Observation struct {
 	AvailableReplicas int32
 	// Overdue: the roll-out is past its deadline. It goes on all the same.
 	Overdue bool
+	// Mixed: who asks the Service may be answered by pods other than those of the
+	// Deployment's template.
+	Mixed bool
 }
 
 const (
@@ -67,6 +70,7 @@ func Workload(seen Seen) Observation {
 		Replicas:          deployment.Status.Replicas,
 		AvailableReplicas: deployment.Status.AvailableReplicas,
 		Overdue:           overdue && available.Status != metav1.ConditionTrue,
+		Mixed:             isMixed(seen),
 	}
 }
 
@@ -168,17 +172,29 @@ func healthCheck(available metav1.Condition) metav1.Condition {
 // currentSet is the ReplicaSet of the Deployment's newest revision.
 func currentSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	var newest *appsv1.ReplicaSet
-	highest := int64(-1)
+	highest := noRevision
 	for i := range sets {
 		if !metav1.IsControlledBy(&sets[i], deployment) {
 			continue
 		}
-		revision, err := strconv.ParseInt(sets[i].Annotations[revisionAnnotation], 10, 64)
-		if err == nil && revision > highest {
+		if revision := revisionOf(&sets[i]); revision > highest {
 			newest, highest = &sets[i], revision
 		}
 	}
 	return newest
+}
+
+// noRevision is that of an object that the Deployment controller has not numbered.
+const noRevision = int64(-1)
+
+// revisionOf is the number that the Deployment controller gave a ReplicaSet, or that
+// of the newest one, which it notes on the Deployment.
+func revisionOf(object metav1.Object) int64 {
+	revision, err := strconv.ParseInt(object.GetAnnotations()[revisionAnnotation], 10, 64)
+	if err != nil {
+		return noRevision
+	}
+	return revision
 }
 
 // servingCurrent counts the available pods of the current configuration. The

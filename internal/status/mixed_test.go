@@ -1,0 +1,66 @@
+package status_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// podOf is a pod of a ReplicaSet, Ready or not, that may be about to end.
+func podOf(set *appsv1.ReplicaSet, ready corev1.ConditionStatus, ending bool) corev1.Pod {
+	pod := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: ready},
+	}}}
+	if set != nil {
+		pod.OwnerReferences = []metav1.OwnerReference{{UID: set.UID, Controller: new(true)}}
+	}
+	if ending {
+		pod.DeletionTimestamp = new(metav1.Now())
+	}
+	return pod
+}
+
+func TestMixed(t *testing.T) {
+	before, now := replicaSet("old", "9", 0), replicaSet("new", "10", 1)
+	both := []appsv1.ReplicaSet{before, now}
+	serves := podOf(&now, corev1.ConditionTrue, false)
+	counted := func(revision string) *appsv1.Deployment {
+		d := deployment(1, 1, 1, 1)
+		d.Annotations = map[string]string{"deployment.kubernetes.io/revision": revision}
+		return d
+	}
+	for name, tc := range map[string]struct {
+		deployment *appsv1.Deployment
+		sets       []appsv1.ReplicaSet
+		pods       []corev1.Pod
+		want       bool
+	}{
+		"nothing yet":                          {},
+		"no pod is seen":                       {deployment: deployment(1, 1, 1, 1)},
+		"one pod":                              {counted("10"), both, []corev1.Pod{serves}, false},
+		"one of before":                        {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, false)}, true},
+		"one of before is being ended":         {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)}, true},
+		"one of before is without its set":     {counted("10"), both[1:], []corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)}, true},
+		"one of before has stopped":            {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionFalse, true)}, false},
+		"one of before is on a dead node":      {counted("10"), both, []corev1.Pod{serves, podOf(&before, corev1.ConditionUnknown, true)}, false},
+		"one of its own is being ended":        {counted("10"), both, []corev1.Pod{serves, podOf(&now, corev1.ConditionTrue, true)}, false},
+		"somebody's":                           {counted("10"), both, []corev1.Pod{serves, podOf(nil, corev1.ConditionTrue, false)}, true},
+		"a pod whose set is not seen":          {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, true},
+		"the newest set is not seen":           {counted("10"), both[:1], []corev1.Pod{podOf(&before, corev1.ConditionTrue, false)}, true},
+		"no set is seen":                       {counted("10"), nil, nil, true},
+		"the Deployment is behind its set":     {counted("9"), both, []corev1.Pod{serves}, false},
+		"nobody has counted the Deployment":    {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},
+		"the number is of somebody's, and odd": {counted("ten"), both, []corev1.Pod{serves}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := status.Workload(status.Seen{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
+			if got.Mixed != tc.want {
+				t.Errorf("mixed: %t, want %t", got.Mixed, tc.want)
+			}
+		})
+	}
+}
