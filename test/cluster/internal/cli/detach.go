@@ -77,6 +77,7 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 	defer log.Close()
 	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise, string(text)) // it outlives us
 	child.Dir = "/"                                                                                     // keeps no folder of the user's busy
+	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -8,9 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
@@ -19,12 +22,16 @@ const (
 	commandGrace = 30 * time.Second
 	// interruptGrace is how long it may take after a Ctrl-C before it is told.
 	interruptGrace = 10 * time.Second
+	// leftGrace is how long what the command left running may take to end.
+	leftGrace = 5 * time.Second
+	// runVariable marks the command and what it starts, by the process that runs it.
+	runVariable = "CLUSTER_RUN"
 	// runDir is the state folder, not that of `up`: both may run at a time.
 	runDir = ".cache/cluster-run"
 )
 
 func runRun(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, however it ends. The exit code is 0 when the command's is, else 1.")
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, however it ends, and what it left running. The exit code is 0 when the command's is, else 1.")
 	chosen := addStartFlags(env, flags, runDir)
 	if err := parseLeading(flags, args); err != nil {
 		return err
@@ -81,7 +88,8 @@ func passOn(ctx context.Context, stopCommand func()) {
 }
 
 // command runs the user's command until it ends, and asks it to end when ctx
-// is done. The control plane's own end asks it as well.
+// is done. The control plane's own end asks it as well. What it leaves running is
+// stopped: the next control plane has the same kubeconfig, and is not theirs.
 func command(ctx context.Context, env environment, s start, args []string) error {
 	runtime.LockOSThread() // the child is told to end when this thread does
 	defer runtime.UnlockOSThread()
@@ -92,7 +100,12 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	if err != nil {
 		return err
 	}
-	child.Env = append(os.Environ(),
+	self, err := process.Self()
+	if err != nil {
+		return err
+	}
+	mark := fmt.Sprintf("%s=%d-%d", runVariable, self.PID, self.Start)
+	child.Env = append(os.Environ(), mark,
 		"KUBECONFIG="+s.kubeconfig(),
 		"PATH="+s.options.Programs+string(filepath.ListSeparator)+env.getenv("PATH"))
 	if record.Registry != "" {
@@ -101,8 +114,13 @@ func command(ctx context.Context, env environment, s start, args []string) error
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = commandGrace
-	if err := child.Run(); err != nil {
-		return fmt.Errorf("running %q: %w", args[0], err)
+	if err = child.Run(); err != nil {
+		err = fmt.Errorf("running %q: %w", args[0], err)
 	}
-	return nil
+	return errors.Join(err, process.StopMarked(context.WithoutCancel(ctx), mark, leftGrace))
+}
+
+// unmarked is the environment of what outlives the command of a `run`.
+func unmarked(environment []string) []string {
+	return slices.DeleteFunc(environment, func(entry string) bool { return strings.HasPrefix(entry, runVariable+"=") })
 }

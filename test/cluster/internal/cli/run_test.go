@@ -3,9 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
 func TestRunWrapsACommand(t *testing.T) {
@@ -67,6 +70,21 @@ func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEndOfRunStopsWhatTheCommandLeft: the next control plane has the same
+// kubeconfig, and whoever is left of this one must not use that.
+func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
+	c := newTool(t)
+	out := c.must(t, "run", "--with=", "--", "sh", "-c", "(sleep 600 >/dev/null 2>&1 & echo $!) & wait")
+	pid, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := process.Identify(pid); err == nil && left.Alive() {
+		t.Error("it lives")
+	}
+	c.expectNothingLeft(t)
 }
 
 func expectText(t *testing.T, file, want string) {

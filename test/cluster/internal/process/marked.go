@@ -1,0 +1,66 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// StopMarked stops every process that was started with this entry ("NAME=value")
+// in its environment, as Stop does, with one grace for all. Children inherit the
+// entry, and keep it when their parents have ended.
+func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
+	patience, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for range killPasses {
+		found, err := marked(entry)
+		if err != nil {
+			return err
+		}
+		for _, process := range found {
+			if err := process.Signal(syscall.SIGTERM); err != nil {
+				return err
+			}
+		}
+		for _, process := range found {
+			if process.Wait(patience) == nil {
+				continue
+			}
+			if err := process.Stop(ctx, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// marked lists the processes with the entry. One whose environment may not be read
+// is not this user's.
+func marked(entry string) ([]Identity, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var found []Identity
+	for _, file := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			continue // no process
+		}
+		process, err := Identify(pid) // before its environment is read, so that it is that one's
+		if err != nil {
+			continue // it has ended
+		}
+		environment, err := os.ReadFile(file)
+		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}), func(e []byte) bool { return string(e) == entry }) {
+			found = append(found, process)
+		}
+	}
+	return found, nil
+}
