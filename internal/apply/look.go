@@ -62,11 +62,14 @@ func (a *Applier) glance(
 	switch {
 	case err != nil:
 		return claim, newest, false, err
+	case cached == nil && a.memory.knows(owner.Key(), wanted):
+		// The cache may be behind our own write, as what the API server has at hand may be.
+		// It would be tried again in vain.
+		return claim, newest, false, nil
 	case cached == nil && whole:
 		return claim, anyVersion, false, nil // the cache is selective: somebody else's is not in it
 	case cached == nil:
-		// Unless the cache may be behind our own write, which would be tried again in vain.
-		return claim, newest, !a.memory.knows(owner.Key(), wanted), nil
+		return claim, newest, true, nil
 	case a.memory.settled(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
 		claim.Live, claim.settled = cached, true
 		return claim, newest, true, nil

@@ -172,6 +172,31 @@ func TestLookingWhileTheCacheIsBehind(t *testing.T) {
 	}
 }
 
+// stale is an API server that has nothing at hand yet, and all of it in its store.
+type stale struct{ client.Client }
+
+func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Object, given ...client.GetOption) error {
+	var options client.GetOptions
+	if options.ApplyOptions(given); options.Raw != nil && options.Raw.ResourceVersion == "0" {
+		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+	}
+	return s.Client.Get(ctx, key, object, given...)
+}
+
+// Nor is an API server that does not show it yet.
+func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
+	b := newBench(t)
+	b.applier = apply.New(apply.Options{
+		Writer: stale{b.client}, Cache: behind{b.client}, Scheme: b.client.Scheme(), Manager: manager, MetadataOnly: []schema.GroupVersionKind{configMaps},
+	})
+	b.apply(t, b.all(t)...)
+	for _, outcome := range b.apply(t, b.all(t)...) {
+		if outcome != apply.Unchanged {
+			t.Errorf("%s, want unchanged", outcome)
+		}
+	}
+}
+
 // A defect met while looking is met by who asked, where it can be dealt with.
 func TestPanicWhileLooking(t *testing.T) {
 	b := newBench(t)
