@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,6 +86,14 @@ func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 		t.Error("it lives")
 	}
 	c.expectNothingLeft(t)
+}
+
+// A control plane that the command brings `up` is not left by it: it has no mark.
+func TestUnmarked(t *testing.T) {
+	got := unmarked([]string{"A=b", runVariable + "=1-2", runVariable + "_ELSE=1-2", runVariable + "=3-4"})
+	if want := []string{"A=b", runVariable + "_ELSE=1-2"}; !slices.Equal(got, want) {
+		t.Errorf("environment %q, want %q", got, want)
+	}
 }
 
 func expectText(t *testing.T, file, want string) {
