@@ -63,8 +63,8 @@ func (a *Applier) glance(
 	case err != nil:
 		return claim, newest, false, err
 	case cached == nil && a.memory.knows(owner.Key(), wanted):
-		// The cache may be behind our own write, as what the API server has at hand may be.
-		// It would be tried again in vain.
+		// The cache may be behind our own write, and what the API server has at hand, too: to
+		// make the object once more would be refused.
 		return claim, newest, false, nil
 	case cached == nil && whole:
 		return claim, anyVersion, false, nil // the cache is selective: somebody else's is not in it

@@ -112,7 +112,7 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 
 // rolloutOf tells one roll-out from another: by the template, which a restart
 // changes too, and scaling does not; and by the images that its pods run, which change
-// without it where the tag of the image is moved and a pod has to be made again.
+// without it where the tag of the image was moved and a node pulled it again.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {

@@ -242,8 +242,8 @@ func TestServerBesideTheOneBefore(t *testing.T) {
 	b.serverVersion(t, "my", version)
 }
 
-// A pod that is made again pulls the image again, and its tag may have been moved:
-// the server is asked anew.
+// A node that pulls the image again may get another, because its tag was moved: the
+// server is asked anew.
 func TestServerOfAMovedTag(t *testing.T) {
 	b := newBench(t)
 	asked := b.serve(t, "0.7.2")

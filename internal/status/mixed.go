@@ -28,6 +28,7 @@ func behind(current *appsv1.ReplicaSet, newest int64) bool {
 	return newest != noRevision && (current == nil || revisionOf(current) < newest)
 }
 
+// isReady says what decides whether a Service sends requests to the pod.
 func isReady(pod corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

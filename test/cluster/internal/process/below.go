@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// killPasses is how often KillBelow looks for what was started while it killed.
+// killPasses is how often there is a look for what was started while others were killed.
 const killPasses = 3
 
 // KillBelow kills every process that descends from this one, at once and
@@ -35,21 +35,32 @@ func (i Identity) KillBelow() error {
 
 // readParents maps the id of every process to that of its parent.
 func readParents() (map[int]int, error) {
-	entries, err := os.ReadDir("/proc")
+	pids, err := list()
 	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
+		return nil, err
 	}
 	parents := map[int]int{}
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue // no process
-		}
+	for _, pid := range pids {
 		if now, err := readStat(pid); err == nil { // it may have ended
 			parents[pid] = now.parent
 		}
 	}
 	return parents, nil
+}
+
+// list gives the ids of all processes.
+func list() ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var pids []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil { // else it is no process
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
 }
 
 // below lists the descendants of a process, by their ids.

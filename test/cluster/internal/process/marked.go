@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -20,7 +18,7 @@ func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	defer cancel()
 	for range killPasses {
 		found, err := marked(entry)
-		if err != nil {
+		if err != nil || len(found) == 0 {
 			return err
 		}
 		for _, process := range found {
@@ -43,21 +41,17 @@ func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 // marked lists the processes with the entry. One whose environment may not be read
 // is not this user's.
 func marked(entry string) ([]Identity, error) {
-	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	pids, err := list()
 	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
+		return nil, err
 	}
 	var found []Identity
-	for _, file := range files {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
-			continue // no process
-		}
+	for _, pid := range pids {
 		process, err := Identify(pid) // before its environment is read, so that it is that one's
 		if err != nil {
 			continue // it has ended
 		}
-		environment, err := os.ReadFile(file)
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}), func(e []byte) bool { return string(e) == entry }) {
 			found = append(found, process)
 		}
