@@ -22,6 +22,7 @@ func build(doc *document) (*Release, error) {
 	r := &Release{
 		Line: doc.Line, Version: doc.Version, Covers: doc.Covers, Package: doc.Package, Module: doc.Module,
 		Runtime:  doc.Runtime,
+		Registry: doc.Registry,
 		TopLevel: b.class(doc.TopLevel, "top_level"),
 		Server:   b.class(doc.Server, "server"),
 		apis:     make(map[string]API, len(doc.APIs)),
@@ -108,6 +109,7 @@ func (b *builder) resources() []Resource {
 			Kind: row.Kind, Section: row.Section, IDKey: row.IDKey, ProviderIDKey: row.ProviderIDKey,
 			NeedsProvider: row.NeedsProvider, Class: b.class(row.Class, "resource "+row.Kind), API: row.API,
 			PublicID: row.PublicID, PublicAlias: cmp.Or(row.PublicAlias, row.PublicID), AnyProvider: row.AnyProvider,
+			PrefixOnce: row.PrefixOnce, RegistryType: row.RegistryType, NotRegistered: row.NotRegistered,
 			Dropped: row.Dropped, Instead: row.Instead,
 		})
 	}

@@ -23,6 +23,7 @@ type document struct {
 	Resources     []resourceRow               `json:"resources"`
 	References    []Reference                 `json:"references"`
 	Tools         toolsRow                    `json:"tools"`
+	Registry      Registry                    `json:"registry"`
 	Providers     map[string]*providerRow     `json:"providers"`
 	Distributions map[string]*distributionRow `json:"distributions"`
 	Classes       map[string]*classRow        `json:"classes"`
@@ -68,6 +69,9 @@ type resourceRow struct {
 	PublicID      string `json:"public_id"`
 	PublicAlias   string `json:"public_alias"`
 	AnyProvider   string `json:"any_provider"`
+	PrefixOnce    bool   `json:"prefix_once"`
+	RegistryType  string `json:"registry_type"`
+	NotRegistered bool   `json:"not_registered"`
 	Dropped       bool   `json:"dropped"`
 	Instead       string `json:"instead"`
 }

@@ -67,6 +67,12 @@ func facts(r *release.Release) string {
 		line("resource %s section:%q id:%s provider_id:%s api:%s public:%s alias:%s any:%s dropped:%v %s", res.Kind, res.Section,
 			res.IDKey, res.ProviderIDKey, res.API, res.PublicID, res.PublicAlias, res.AnyProvider, res.Dropped, res.Instead)
 	}
+	for _, res := range r.Resources() {
+		if res.RegistryType != "" {
+			line("registered %s type:%s once:%v not:%v", res.Kind, res.RegistryType, res.PrefixOnce, res.NotRegistered)
+		}
+	}
+	line("registry %+v", r.Registry)
 	for _, ref := range r.References {
 		line("reference %+v", ref)
 	}

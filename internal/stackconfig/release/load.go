@@ -65,11 +65,15 @@ func Parse(data []byte) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
+	registry, err := registryOverlay()
+	if err != nil {
+		return nil, err
+	}
 	own, err := readOverlay(doc.Line)
 	if err != nil {
 		return nil, err
 	}
-	r, err := corrected(doc, shared, own)
+	r, err := corrected(doc, shared, registry, own)
 	if err != nil {
 		return nil, err
 	}

@@ -88,8 +88,12 @@ func appendValue(out []byte, value any) ([]byte, error) {
 	return append(out, text...), err
 }
 
-// sharedOverlay holds what is true of several lines.
-var sharedOverlay = sync.OnceValues(func() (*overlay, error) { return readOverlay("shared") })
+// sharedOverlay holds what is true of several lines, registryOverlay what the script before the server's start has to know
+// of them. The second stands apart because it enters no configuration.
+var (
+	sharedOverlay   = sync.OnceValues(func() (*overlay, error) { return readOverlay("shared") })
+	registryOverlay = sync.OnceValues(func() (*overlay, error) { return readOverlay("registry") })
+)
 
 // readOverlay reads the embedded overlay of the given name.
 func readOverlay(name string) (*overlay, error) {

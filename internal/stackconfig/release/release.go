@@ -31,6 +31,8 @@ type Release struct {
 	Storage Storage
 	// References are the settings that name a provider or a resource, in the order of the data.
 	References []Reference
+	// Registry says how what is registered is kept.
+	Registry Registry
 	// Tools says how tools are declared.
 	Tools Tools
 	// Removed lists, from history.yaml, what earlier releases had and this one has not, sorted by kind and name.

@@ -511,15 +511,17 @@ func TestResources(t *testing.T) {
 		"models": {
 			Section: release.RegisteredResources, IDKey: "model_id", ProviderIDKey: "provider_model_id", NeedsProvider: true,
 			API: "inference", PublicID: "{provider_id}/{provider_model_id}", PublicAlias: "{provider_id}/{provider_model_id}",
+			RegistryType: "model",
 		},
 		"shields": {
 			Section: release.RegisteredResources, IDKey: "shield_id", ProviderIDKey: "provider_shield_id",
 			NeedsProvider: true, API: "safety", PublicID: "{shield_id}", PublicAlias: "{shield_id}",
+			RegistryType: "shield",
 		},
 		"connectors": {Section: release.TopLevel, IDKey: "connector_id"},
 		"tool_groups": {
 			Section: release.RegisteredResources, IDKey: "toolgroup_id", NeedsProvider: true, API: "tool_runtime",
-			Dropped: true, Instead: notNeeded,
+			RegistryType: "tool_group", Dropped: true, Instead: notNeeded,
 		},
 	}
 	for kind, want := range tests {
@@ -580,6 +582,61 @@ func TestPublicIDs(t *testing.T) {
 	}
 }
 
+// TestRegistry holds where the server keeps what is registered, and what it registers by itself.
+func TestRegistry(t *testing.T) {
+	for _, tt := range []struct {
+		first, last, prefix, expiration string
+		published                       []string
+		carried                         int
+	}{
+		{first: "0.2", last: "0.2"},
+		{"0.3", "0.6", "distributions:registry:v10::", "TIMESTAMP", []string{"model", "scoring_function"}, 0},
+		{"0.7", "0.7", "distributions:registry:v10::", "TIMESTAMP", []string{"model", "tool_group", "scoring_function"}, 0},
+		{"0.8", "0.8", "distributions:registry:v10::", "TIMESTAMP", []string{"model", "tool_group"}, 0},
+		{"1.0", "", "distributions:registry:v10::", "TIMESTAMPTZ", []string{"model", "tool_group"}, 7},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			got := lineOf(t, line).Registry
+			var published []string
+			for _, p := range got.Published {
+				published = append(published, p.Type)
+			}
+			if got.KeyPrefix != tt.prefix || got.ExpirationType != tt.expiration || len(got.Carried["vector_io"]) != tt.carried {
+				t.Errorf("%s: registry is %+v", line, got)
+			}
+			if diff := cmp.Diff(tt.published, published); diff != "" {
+				t.Errorf("%s: published types (-want +got):\n%s", line, diff)
+			}
+		}
+	}
+}
+
+// TestRegistryTypes holds what the entries of each list become.
+func TestRegistryTypes(t *testing.T) {
+	for _, tt := range []struct {
+		first, last, kind, registryType string
+		notRegistered                   bool
+	}{
+		{"0.2", "0.2", "models", "", false},
+		{"0.3", "", "models", "model", false},
+		{"0.3", "0.8", "shields", "shield", false},
+		{"0.3", "0.3", "vector_stores", "vector_store", true},
+		{"0.4", "", "vector_stores", "vector_store", false},
+		{"0.3", "0.7", "datasets", "dataset", false},
+		{"0.3", "0.7", "scoring_fns", "scoring_function", false},
+		{"0.3", "0.7", "benchmarks", "benchmark", false},
+		{"0.3", "", "tool_groups", "tool_group", false},
+		{"0.5", "", "connectors", "", false},
+	} {
+		for _, line := range between(t, tt.first, tt.last) {
+			got, ok := lineOf(t, line).Resource(tt.kind)
+			if !ok || got.RegistryType != tt.registryType || got.NotRegistered != tt.notRegistered {
+				t.Errorf("%s: %s are of type %q, not registered %v", line, tt.kind, got.RegistryType, got.NotRegistered)
+			}
+		}
+	}
+}
+
 // TestPublic holds the same for entries.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
@@ -590,6 +647,9 @@ func TestPublic(t *testing.T) {
 		{"0.7", "models", "fast", "vllm", "meta/llama", "vllm/meta/llama"},
 		{"0.8", "models", "fast", "vllm", "meta/llama", "vllm/fast"},
 		{"0.8", "models", "claude", "all", "auto", "claude"},
+		{"0.7", "models", "vllm/fast", "vllm", "", "vllm/vllm/fast"},
+		{"0.8", "models", "vllm/fast", "vllm", "meta/llama", "vllm/fast"},
+		{"0.8", "models", "vllmfast", "vllm", "", "vllm/vllmfast"},
 		{"0.7", "shields", "guard", "llama-guard", "llama-guard-3", "guard"},
 		{"0.6", "tool_groups", "mcp::tickets", "mcp", "", "mcp::tickets"},
 	} {

@@ -40,6 +40,12 @@ type Resource struct {
 	// AnyProvider is the value of `provider_id` that means whichever provider is there (`all`); empty when the release
 	// has none.
 	AnyProvider string
+	// PrefixOnce says that an id that already begins with the id of its provider and a slash is not prefixed again.
+	PrefixOnce bool
+	// RegistryType is the type of the entries in the server's registry: `model`. Empty when the server keeps none there.
+	RegistryType string
+	// NotRegistered says that the server reads the list and registers nothing of it.
+	NotRegistered bool
 	// Dropped says that the server accepts the list and empties it; Instead says what to use.
 	Dropped bool
 	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".
@@ -52,6 +58,8 @@ func (r *Resource) Public(id, provider, own string) string {
 	form := r.PublicID
 	switch {
 	case form == "" || (r.AnyProvider != "" && provider == r.AnyProvider):
+		return id
+	case r.PrefixOnce && strings.HasPrefix(id, provider+"/"):
 		return id
 	case own != "" && own != id:
 		form = r.PublicAlias
