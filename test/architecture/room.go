@@ -63,6 +63,7 @@ var Rooms = []Room{
 		"internal/stackconfig/release", "internal/stackconfig/schema", "internal/distribution", "internal/validate",
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/podtemplate"}},
+	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},
 	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},

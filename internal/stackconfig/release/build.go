@@ -109,7 +109,7 @@ func (b *builder) resources() []Resource {
 			Kind: row.Kind, Section: row.Section, IDKey: row.IDKey, ProviderIDKey: row.ProviderIDKey,
 			NeedsProvider: row.NeedsProvider, Class: b.class(row.Class, "resource "+row.Kind), API: row.API,
 			PublicID: row.PublicID, PublicAlias: cmp.Or(row.PublicAlias, row.PublicID), AnyProvider: row.AnyProvider,
-			PrefixOnce: row.PrefixOnce, RegistryType: row.RegistryType, NotRegistered: row.NotRegistered,
+			PrefixOnce: row.PrefixOnce, RegistryType: row.RegistryType,
 			Dropped: row.Dropped, Instead: row.Instead,
 		})
 	}

@@ -71,7 +71,6 @@ type resourceRow struct {
 	AnyProvider   string `json:"any_provider"`
 	PrefixOnce    bool   `json:"prefix_once"`
 	RegistryType  string `json:"registry_type"`
-	NotRegistered bool   `json:"not_registered"`
 	Dropped       bool   `json:"dropped"`
 	Instead       string `json:"instead"`
 }

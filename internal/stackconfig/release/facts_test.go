@@ -69,7 +69,7 @@ func facts(r *release.Release) string {
 	}
 	for _, res := range r.Resources() {
 		if res.RegistryType != "" {
-			line("registered %s type:%s once:%v not:%v", res.Kind, res.RegistryType, res.PrefixOnce, res.NotRegistered)
+			line("registered %s type:%s once:%v", res.Kind, res.RegistryType, res.PrefixOnce)
 		}
 	}
 	line("registry %+v", r.Registry)

@@ -613,25 +613,21 @@ func TestRegistry(t *testing.T) {
 
 // TestRegistryTypes holds what the entries of each list become.
 func TestRegistryTypes(t *testing.T) {
-	for _, tt := range []struct {
-		first, last, kind, registryType string
-		notRegistered                   bool
-	}{
-		{"0.2", "0.2", "models", "", false},
-		{"0.3", "", "models", "model", false},
-		{"0.3", "0.8", "shields", "shield", false},
-		{"0.3", "0.3", "vector_stores", "vector_store", true},
-		{"0.4", "", "vector_stores", "vector_store", false},
-		{"0.3", "0.7", "datasets", "dataset", false},
-		{"0.3", "0.7", "scoring_fns", "scoring_function", false},
-		{"0.3", "0.7", "benchmarks", "benchmark", false},
-		{"0.3", "", "tool_groups", "tool_group", false},
-		{"0.5", "", "connectors", "", false},
+	for _, tt := range []struct{ first, last, kind, registryType string }{
+		{"0.2", "0.2", "models", ""},
+		{"0.3", "", "models", "model"},
+		{"0.3", "0.8", "shields", "shield"},
+		{"0.3", "", "vector_stores", "vector_store"},
+		{"0.3", "0.7", "datasets", "dataset"},
+		{"0.3", "0.7", "scoring_fns", "scoring_function"},
+		{"0.3", "0.7", "benchmarks", "benchmark"},
+		{"0.3", "", "tool_groups", "tool_group"},
+		{"0.5", "", "connectors", ""},
 	} {
 		for _, line := range between(t, tt.first, tt.last) {
 			got, ok := lineOf(t, line).Resource(tt.kind)
-			if !ok || got.RegistryType != tt.registryType || got.NotRegistered != tt.notRegistered {
-				t.Errorf("%s: %s are of type %q, not registered %v", line, tt.kind, got.RegistryType, got.NotRegistered)
+			if !ok || got.RegistryType != tt.registryType {
+				t.Errorf("%s: %s are of type %q", line, tt.kind, got.RegistryType)
 			}
 		}
 	}

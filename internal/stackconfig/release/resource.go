@@ -44,8 +44,6 @@ type Resource struct {
 	PrefixOnce bool
 	// RegistryType is the type of the entries in the server's registry: `model`. Empty when the server keeps none there.
 	RegistryType string
-	// NotRegistered says that the server reads the list and registers nothing of it.
-	NotRegistered bool
 	// Dropped says that the server accepts the list and empties it; Instead says what to use.
 	Dropped bool
 	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".

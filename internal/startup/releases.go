@@ -1,0 +1,150 @@
+package startup
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// releasesFile is the name of the file with the facts by release line.
+const releasesFile = "releases.json"
+
+// facts are what the program knows of a release line.
+type facts struct {
+	// Package is the distribution package that tells the release, Module the server's module.
+	Package string `json:"package"`
+	Module  string `json:"module"`
+	// KeyPrefix is what the keys of the registry begin with; type, colon and id follow.
+	KeyPrefix string `json:"key_prefix"`
+	// NamespaceInFile says that kv_sqlite puts the namespace before each key, as the other stores do.
+	NamespaceInFile bool `json:"namespace_in_file"`
+	// ExpirationType is the type of that column of a new table in PostgreSQL.
+	ExpirationType string `json:"expiration_type"`
+	// Metadata is the reference to the registry's store when the configuration has none.
+	Metadata map[string]string `json:"metadata"`
+	// Backends are, by type, what is meant when a backend does not say it.
+	Backends map[string]map[string]string `json:"backends"`
+	// Kinds are the lists in registered_resources whose entries get into the registry.
+	Kinds map[string]kind `json:"kinds"`
+	// Published are the entries that the server registers although nothing declares them.
+	Published []published `json:"published"`
+	// Carried are, by API, the beginnings of keys that an earlier server wrote without a namespace.
+	Carried map[string][]string `json:"carried"`
+}
+
+// kind is a list in registered_resources.
+type kind struct {
+	// Type is the type of the entries in the registry.
+	Type string `json:"type"`
+	// ID is the key of an entry's id, Own that of what its provider calls it, when the form of the id has it.
+	ID  string `json:"id"`
+	Own string `json:"own,omitempty"`
+	// Form is the form of the id in the registry; without it that is the id itself.
+	Form string `json:"form,omitempty"`
+	// Any is the provider_id with which the id keeps its form.
+	Any string `json:"any,omitempty"`
+	// PrefixOnce says that an id which begins with the provider's keeps its form.
+	PrefixOnce bool `json:"prefix_once,omitempty"`
+	// Providerless says that entries have no provider_id. The server passes over other entries without one.
+	Providerless bool `json:"providerless,omitempty"`
+	// Dropped says that the server registers nothing of the list.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// published are release.Published.
+type published struct {
+	Type   string   `json:"type"`
+	API    string   `json:"api,omitempty"`
+	Source string   `json:"source,omitempty"`
+	IDs    []string `json:"ids,omitempty"`
+}
+
+// releases returns the facts as JSON, a line of text for each release line. It has only what differs from the line
+// before: the program puts them together, up to the line that the server is of. A line without difference is left out.
+func releases() []byte {
+	var out bytes.Buffer
+	before := map[string]json.RawMessage{}
+	separator := "{\n"
+	for _, line := range release.Lines() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			panic(fmt.Sprintf("startup: line %s: %v", line, err)) // Lines lists what there is
+		}
+		if match.Release.Registry.KeyPrefix == "" {
+			continue
+		}
+		now := fields(factsOf(match.Release))
+		changed := map[string]json.RawMessage{}
+		for key, value := range now {
+			if !bytes.Equal(value, before[key]) {
+				changed[key] = value
+			}
+		}
+		if len(changed) > 0 {
+			fmt.Fprintf(&out, "%s%q: %s", separator, line, encode(changed))
+			separator = ",\n"
+		}
+		before = now
+	}
+	out.WriteString("\n}\n")
+	return out.Bytes()
+}
+
+// fields are the top-level fields of facts, encoded.
+func fields(f facts) map[string]json.RawMessage {
+	var out map[string]json.RawMessage
+	if err := json.Unmarshal(encode(f), &out); err != nil {
+		panic(fmt.Sprintf("startup: read facts: %v", err)) // encode wrote them
+	}
+	return out
+}
+
+func encode(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("startup: write facts: %v", err)) // strings and flags can be written
+	}
+	return text
+}
+
+func factsOf(r *release.Release) facts {
+	f := facts{
+		Package: r.Package, Module: r.Module, KeyPrefix: r.Registry.KeyPrefix, ExpirationType: r.Registry.ExpirationType,
+		NamespaceInFile: r.Runtime.RegistryKeepsNamespace, Metadata: map[string]string{},
+		Backends: map[string]map[string]string{}, Kinds: map[string]kind{}, Carried: r.Registry.Carried,
+	}
+	for _, p := range r.Registry.Published {
+		f.Published = append(f.Published, published(p))
+	}
+	for _, res := range r.Resources() {
+		if res.RegistryType != "" {
+			f.Kinds[res.Kind] = kindOf(&res)
+		}
+	}
+	if postgres, ok := r.Storage.Backend("kv_postgres"); ok {
+		f.Backends[postgres.Type] = map[string]string{"table_name": postgres.Default("table_name"), "db": postgres.Default("db")}
+	}
+	if metadata, ok := r.Storage.Store("metadata"); ok {
+		for _, field := range metadata.Default {
+			f.Metadata[field.Key] = fmt.Sprint(field.Value)
+		}
+	}
+	return f
+}
+
+func kindOf(res *release.Resource) kind {
+	k := kind{
+		Type: res.RegistryType, ID: res.IDKey, Any: res.AnyProvider, PrefixOnce: res.PrefixOnce,
+		Providerless: !res.NeedsProvider, Dropped: res.Dropped,
+	}
+	if res.PublicID != "{"+res.IDKey+"}" {
+		k.Form = res.PublicID
+	}
+	if res.ProviderIDKey != "" && strings.Contains(k.Form, "{"+res.ProviderIDKey+"}") {
+		k.Own = res.ProviderIDKey
+	}
+	return k
+}

@@ -1,0 +1,42 @@
+package startup
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"sync"
+)
+
+// Entry is the file to run: `python <directory>/registry.py --config FILE --earlier TEXT`.
+const Entry = "registry.py"
+
+//go:embed script/*.py
+var script embed.FS
+
+// Files returns the program and its data by file name. All files belong in one directory, which may be read-only. The
+// content is the same for every stack, and always the same bytes for one build of the operator.
+func Files() map[string]string {
+	known := files()
+	out := make(map[string]string, len(known))
+	for name, text := range known {
+		out[name] = text
+	}
+	return out
+}
+
+var files = sync.OnceValue(func() map[string]string {
+	out := map[string]string{releasesFile: string(releases())}
+	names, err := fs.Glob(script, "script/*.py")
+	if err != nil {
+		panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the pattern is right
+	}
+	for _, name := range names {
+		text, err := script.ReadFile(name)
+		if err != nil {
+			panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // cannot happen in a program that was built
+		}
+		out[path.Base(name)] = string(text)
+	}
+	return out
+})

@@ -1,0 +1,114 @@
+package startup
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestReleases holds the facts that the program gets, line by line.
+func TestReleases(t *testing.T) {
+	golden := filepath.Join("testdata", releasesFile)
+	got := Files()[releasesFile]
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("releases.json (-want +got):\n%s", diff)
+	}
+}
+
+// TestLinesAreWhole puts the lines together as the program does and compares each with the release data.
+func TestLinesAreWhole(t *testing.T) {
+	var lines map[string]map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(Files()[releasesFile]), &lines); err != nil {
+		t.Fatal(err)
+	}
+	together := map[string]json.RawMessage{}
+	for _, line := range release.Lines() {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range lines[line] {
+			together[key] = value
+		}
+		if match.Release.Registry.KeyPrefix == "" {
+			if len(together) > 0 {
+				t.Errorf("line %s is there, and the program knows no registry of its", line)
+			}
+			continue
+		}
+		if diff := cmp.Diff(string(encode(factsOf(match.Release))), string(reencode(t, together))); diff != "" {
+			t.Errorf("line %s (-data +file):\n%s", line, diff)
+		}
+	}
+}
+
+// reencode returns the fields in the order of facts.
+func reencode(t *testing.T, fields map[string]json.RawMessage) []byte {
+	t.Helper()
+	var f facts
+	if err := json.Unmarshal(encode(fields), &f); err != nil {
+		t.Fatal(err)
+	}
+	return encode(f)
+}
+
+// maxSize is what the files may take together: they lie in a ConfigMap of each stack.
+const maxSize = 42 << 10
+
+func TestFiles(t *testing.T) {
+	files := Files()
+	if files[Entry] == "" {
+		t.Errorf("there is no %s", Entry)
+	}
+	size := 0
+	for name, text := range files {
+		size += len(text)
+		if name == releasesFile {
+			continue
+		}
+		if !strings.HasPrefix(text, `"""`) {
+			t.Errorf("%s does not begin with what it is for", name)
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if len(line) > 130 || strings.TrimRight(line, " \t") != line {
+				t.Errorf("%s, line %d: %q is too long or ends in space", name, i+1, line)
+			}
+		}
+	}
+	if size > maxSize {
+		t.Errorf("the files have %d bytes, want at most %d", size, maxSize)
+	}
+	files[Entry] = ""
+	if Files()[Entry] == "" {
+		t.Error("a caller can change what the next one gets")
+	}
+}
+
+// TestNoFactInTheProgram holds that what differs by release stands in releases.json alone.
+func TestNoFactInTheProgram(t *testing.T) {
+	fact := regexp.MustCompile(`v10::|llama_stack|llamastack_kvstore|ogx|_id}|TIMESTAMPTZ|listed_from_provider|basic::|faiss|"(dataset|benchmark|scoring_function)"`)
+	for name, text := range Files() {
+		if found := fact.FindString(text); found != "" && name != releasesFile {
+			t.Errorf("%s holds %q", name, found)
+		}
+	}
+}
