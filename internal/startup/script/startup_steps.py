@@ -33,6 +33,7 @@ class Registry:
         self.drop.update(entries)
         for entry in there:
             del self.entries[entry]
+            self.add.pop(entry, None)
         self.tell(f"taken out, {why}", there)
 
     def tell(self, what, entries):

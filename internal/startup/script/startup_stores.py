@@ -283,7 +283,8 @@ class Server:
 
     def get(self, key):
         store, rest = self._split(key)
-        return self.wait(store.get(rest))
+        value = self.wait(store.get(rest))
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
     def keys(self, prefix):
         return []  # other namespaces cannot be listed

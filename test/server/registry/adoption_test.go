@@ -1,0 +1,239 @@
+//go:build server
+
+package registry
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The digests of sets of resources, as operators before this one had them in names.
+const (
+	today     = "1a2b3c4d"
+	yesterday = "00000001"
+	lastYear  = "00000002"
+)
+
+// earlier is where an operator before this one kept the registry of today's
+// resources.
+func (w *world) earlier() string {
+	if w.store == "kv_sqlite" {
+		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"
+	}
+	return w.base + "-" + today
+}
+
+// former writes the registry that a former operator had for a set of resources, or
+// with no digest that of a configuration without any.
+func (w *world) former(t *testing.T, digest string, things ...[]any) {
+	t.Helper()
+	r := request{Config: config{}.text(w), Env: w.env, Do: things}
+	namespace := w.base
+	switch {
+	case digest == "":
+	case w.prefixed():
+		namespace += "-" + digest
+	default:
+		r.DBPath = w.formerFile(digest)
+	}
+	r.Namespace = &namespace
+	w.ask(t, r)
+}
+
+func (w *world) formerFile(digest string) string {
+	return filepath.Join(w.env["SQLITE_STORE_DIR"], "registry-"+digest+".db")
+}
+
+// TestAdoption shows that a stack of an operator before gets the vector stores of
+// all its registries back, and models only of the one of today's resources.
+func TestAdoption(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		client := "via_register_api"
+		w.former(t, lastYear, vectorStore("vs_old"), registeredModel("of-last-year", "vllm", client))
+		w.former(t, today, vectorStore("vs_today"), registeredModel("mine", "vllm", client),
+			registeredModel("listed", "vllm", "listed_from_provider"), registeredModel("a", "vllm", client))
+		w.former(t, yesterday, vectorStore("vs_yesterday"), vectorStore("vs_old"))
+		w.former(t, "not-hexa", vectorStore("vs_strange"))
+		want := []string{"model:vllm/e", "model:vllm/mine", w.model("a", "real/a"), "vector_store:vs_old", "vector_store:vs_today", "vector_store:vs_yesterday"}
+		if w.model("a", "real/a") != "model:vllm/a" {
+			want = append(want, "model:vllm/a") // another model than the declared one there
+		}
+		if w.store != "kv_sqlite" {
+			w.former(t, "", vectorStore("vs_plain"), registeredModel("of-the-plain-name", "vllm", client))
+			want = append(want, "vector_store:vs_plain")
+		}
+		output := w.restart(t, c, "--earlier", w.earlier())
+		slices.Sort(want)
+		if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+			t.Fatalf("(-want +got):\n%s\n%s", diff, output)
+		}
+
+		// Once: what a client deletes stays deleted, whatever becomes of the resources.
+		w.do(t, c, []any{"delete", "vector_store", "vs_old"})
+		w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, lastYear, 1))
+		if slices.Contains(w.ids(t, c), "vector_store:vs_old") {
+			t.Error("a vector store that a client deleted is back")
+		}
+		// The old places stay as they were.
+		if !w.prefixed() {
+			var kept map[string]entry
+			unmarshal(t, w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile(lastYear), Do: [][]any{{"list"}}})[0], &kept)
+			if len(kept) != 2 {
+				t.Errorf("the old registry has %d entries", len(kept))
+			}
+		}
+	})
+}
+
+// TestAdoptionWithoutResources shows that a stack that never declared anything keeps
+// its models too.
+func TestAdoptionWithoutResources(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		w.former(t, "", vectorStore("vs_plain"), registeredModel("mine", "vllm", "via_register_api"))
+		w.restart(t, declares(modelA), "--earlier", w.earlier())
+		got := w.ids(t, config{})
+		for _, want := range []string{"vector_store:vs_plain", "model:vllm/mine"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s is not in %s", want, got)
+			}
+		}
+	})
+}
+
+// TestFilesOfOlderReleases shows that the registries in files that 0.8 left are
+// adopted by the releases that know namespaces, the newest file first.
+func TestFilesOfOlderReleases(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		for i, digest := range []string{today, yesterday, lastYear} {
+			text, err := json.Marshal(map[string]any{
+				"type": "vector_store", "identifier": "vs_1", "provider_id": "faiss", "provider_resource_id": "vs_1",
+				"embedding_model": "vllm/e", "embedding_dimension": 3, "vector_store_name": digest,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain := ""
+			w.ask(t, request{
+				Config: c.text(w), Env: w.env, DBPath: w.formerFile(digest), Namespace: &plain,
+				Do: [][]any{{"set", w.rel.Registry.KeyPrefix + "vector_store:vs_1", string(text)}},
+			})
+			age := time.Now().Add(-time.Duration(2-i) * time.Hour)
+			if err := os.Chtimes(w.formerFile(digest), age, age); err != nil {
+				t.Fatal(err)
+			}
+		}
+		writeFile(t, w.formerFile("deadbeef"), "this is no database, and long enough to be looked at")
+		output := w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, "ffffffff", 1))
+		if got := w.entries(t, c)["vector_store:vs_1"].Name; got != lastYear {
+			t.Errorf("the entry is that of %q, want the newest file's", got)
+		}
+		if !strings.Contains(output, "passed over registry-deadbeef.db") {
+			t.Errorf("a file that cannot be read is not told of:\n%s", output)
+		}
+		// A file that comes later is adopted later: operators are changed back, too.
+		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
+		if !w.prefixed() {
+			w.restart(t, c, "--earlier", w.earlier())
+			if !slices.Contains(w.ids(t, c), "vector_store:vs_2") {
+				t.Error("the file of a later day is not adopted")
+			}
+		}
+	})
+}
+
+// TestCarry shows that a file that 0.8 wrote is found again by the releases that read
+// it with namespaces: the registry, and what vector providers keep.
+func TestCarry(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world) {
+		if !w.rel.Runtime.RegistryKeepsNamespace {
+			return
+		}
+		c := stored(docs)
+		plain := ""
+		set := func(key, value string) []any { return []any{"set", key, value} }
+		registered := func(id, provider string) []any {
+			return set(w.rel.Registry.KeyPrefix+"vector_store:"+id, `{"type":"vector_store","identifier":"`+id+`","provider_id":"`+provider+`","embedding_model":"vllm/e","embedding_dimension":3}`)
+		}
+		w.ask(t, request{Config: c.text(w), Env: w.env, Namespace: &plain, Do: [][]any{
+			registered("vs_1", "faiss"), registered("vs_2", "other"),
+			registeredModel("gone", "vllm", "via_register_api"), registeredModel("mine", "vllm", "via_register_api"),
+			set("llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","release":"0.8.0","declared":{"model:vllm/gone":1}}`),
+			set("faiss_index:v3::vs_1", "index"), set("openai_vector_stores:v3::vs_1", "one"), set("openai_vector_stores:v3::vs_2", "two"),
+			set("openai_vector_stores_files_contents:v3::vs_1:file_1:0", "chunk"), set("vector_stores:sqlite_vec:v3::vs_2", "table"),
+			set("openai_vector_stores_file_batches:v3::batch_1", "batch"), set("prompts:v1:x", "prompt"),
+		}})
+		w.env["LLS_GENERATION"] = "stack-1/2"
+		output := w.restart(t, c)
+		want := []string{"model:vllm/a", "model:vllm/e", "model:vllm/mine", "vector_store:docs", "vector_store:vs_1", "vector_store:vs_2"}
+		if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+			t.Errorf("registry (-want +got):\n%s\n%s", diff, output)
+		}
+		for namespace, keys := range map[string]map[string]string{
+			"vector_io::faiss": {
+				"faiss_index:v3::vs_1": `"index"`, "openai_vector_stores:v3::vs_1": `"one"`, "openai_vector_stores:v3::vs_2": "null",
+				"openai_vector_stores_files_contents:v3::vs_1:file_1:0": `"chunk"`, "openai_vector_stores_file_batches:v3::batch_1": `"batch"`,
+				"prompts:v1:x": "null",
+			},
+			"vector_io::other": {"vector_stores:sqlite_vec:v3::vs_2": `"table"`, "openai_vector_stores:v3::vs_1": "null", "openai_vector_stores:v3::vs_2": `"two"`},
+			"":                 {"faiss_index:v3::vs_1": `"index"`},
+		} {
+			for key, want := range keys {
+				r := request{Config: c.text(w), Env: w.env, Namespace: &namespace, Do: [][]any{{"get", key}}}
+				if got := string(w.ask(t, r)[0]); got != want {
+					t.Errorf("%s in %q is %s, want %s\n%s", key, namespace, got, want, output)
+				}
+			}
+		}
+		// Once: what is deleted or new under the old keys stays as it is.
+		w.do(t, c, []any{"delete", "vector_store", "vs_1"})
+		w.restart(t, c)
+		if slices.Contains(w.ids(t, c), "vector_store:vs_1") {
+			t.Error("a vector store that a client deleted is back")
+		}
+	})
+}
+
+// TestPreflight shows that a preflight pod clears its own namespace and touches no
+// other, even for a stack whose name is that of such pods.
+func TestPreflight(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		w.do(t, c, vectorStore("vs_1"))
+		before := w.ids(t, c)
+
+		pod := *w
+		pod.env = map[string]string{"LLS_PREFLIGHT": "true"}
+		for name, value := range w.env {
+			pod.env[name] = value
+		}
+		if w.store == "kv_sqlite" {
+			pod.env["SQLITE_STORE_DIR"] = t.TempDir() // a volume of its own
+		} else {
+			output := pod.run(t, c)
+			if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
+				t.Fatalf("a preflight pod without a namespace of its own changed the stack's (-want +got):\n%s\n%s", diff, output)
+			}
+			pod.env["LLS_REGISTRY"] = w.namespace() + "/preflight"
+		}
+		for range 2 {
+			pod.restart(t, c)
+			if got := pod.ids(t, c); w.store != "kv_sqlite" && len(got) != 2 {
+				t.Errorf("the preflight pod has %s", got)
+			}
+			pod.do(t, c, vectorStore("vs_preflight"))
+		}
+		if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
+			t.Errorf("the stack's registry (-want +got):\n%s", diff)
+		}
+	})
+}

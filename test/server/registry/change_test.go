@@ -1,0 +1,264 @@
+//go:build server
+
+package registry
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const modelA = `{model_id: a, provider_id: vllm, provider_model_id: real/a}`
+
+// change is a change of a configuration, and what becomes of the registry.
+type change struct {
+	name          string
+	list          string // the list that the change is in, for releases that have it
+	before, after config
+	// between is what providers and clients register in between.
+	between [][]any
+	// conflicts says that the server does not start without the program; sinceConflicts from which line on.
+	conflicts  func(w *world) bool
+	want, gone func(w *world) []string
+	// check looks closer.
+	check func(t *testing.T, entries map[string]entry, w *world)
+}
+
+func always(*world) bool { return true }
+
+func ids(list ...string) func(*world) []string { return func(*world) []string { return list } }
+
+func stored(entries ...string) config {
+	c := declares(modelA)
+	c.lists["vector_stores"] = entries
+	return c
+}
+
+func shielded(entries ...string) config {
+	c := declares(modelA)
+	c.lists["shields"] = entries
+	return c
+}
+
+const docs = `{vector_store_id: docs, provider_id: faiss, embedding_model: vllm/e, embedding_dimension: 3, vector_store_name: Docs}`
+
+var changes = []change{
+	{
+		name: "model added", list: "models", before: declares(modelA), after: declares(modelA, `{model_id: b, provider_id: vllm}`),
+		want: func(w *world) []string { return []string{w.model("a", "real/a"), "model:vllm/b"} },
+	},
+	{
+		name: "model's metadata changed", list: "models", before: declares(modelA), conflicts: always,
+		after: declares(`{model_id: a, provider_id: vllm, provider_model_id: real/a, metadata: {context: 8}}`),
+		want:  func(w *world) []string { return []string{w.model("a", "real/a")} },
+		check: func(t *testing.T, entries map[string]entry, w *world) {
+			if got := entries[w.model("a", "real/a")].Metadata["context"]; got != 8.0 {
+				t.Errorf("metadata is %v", got)
+			}
+		},
+	},
+	{
+		name: "provider's model changed", list: "models", before: declares(modelA),
+		after:     declares(`{model_id: a, provider_id: vllm, provider_model_id: real/a2}`),
+		conflicts: func(w *world) bool { return w.model("a", "x") == w.model("a", "y") },
+		want:      func(w *world) []string { return []string{w.model("a", "real/a2")} },
+		gone: func(w *world) []string {
+			if w.model("a", "x") == w.model("a", "y") {
+				return nil
+			}
+			return []string{w.model("a", "real/a")}
+		},
+		check: func(t *testing.T, entries map[string]entry, w *world) {
+			if got := entries[w.model("a", "real/a2")].Own; got != "real/a2" {
+				t.Errorf("the provider's model is %q", got)
+			}
+		},
+	},
+	{
+		name: "model removed", list: "models", before: declares(modelA), after: declares(),
+		gone: func(w *world) []string { return []string{w.model("a", "real/a")} },
+	},
+	{
+		name: "all models removed", list: "models", before: declares(modelA), after: config{},
+		gone: func(w *world) []string { return []string{w.model("a", "real/a"), "model:vllm/e"} },
+	},
+	{
+		name: "listed, then declared", list: "models", before: declares(), conflicts: always,
+		between: [][]any{registeredModel("b", "vllm", "listed_from_provider")},
+		after:   declares(`{model_id: b, provider_id: vllm}`), want: ids("model:vllm/b"),
+	},
+	{
+		name: "model's provider switched off", list: "models", before: declares(modelA),
+		after: declares(`{model_id: a, provider_id: "${env.NOT_SET:+vllm}", provider_model_id: real/a}`),
+		gone:  func(w *world) []string { return []string{w.model("a", "real/a")} },
+	},
+	{
+		name: "shield changed", list: "shields", conflicts: always, want: ids("shield:safe"),
+		before: shielded(`{shield_id: safe, provider_id: guard, provider_shield_id: one}`),
+		after:  shielded(`{shield_id: safe, provider_id: guard, provider_shield_id: two}`),
+		check: func(t *testing.T, entries map[string]entry, _ *world) {
+			if got := entries["shield:safe"].Own; got != "two" {
+				t.Errorf("the provider's shield is %q", got)
+			}
+		},
+	},
+	{
+		name: "shield removed", list: "shields", before: shielded(`{shield_id: safe, provider_id: guard}`), after: shielded(),
+		gone: ids("shield:safe"),
+	},
+	{
+		name: "vector store renamed", list: "vector_stores", before: stored(docs), conflicts: always, want: ids("vector_store:docs"),
+		after: stored(strings.Replace(docs, "Docs", "Other", 1)),
+		check: func(t *testing.T, entries map[string]entry, _ *world) {
+			if got := entries["vector_store:docs"].Name; got != "Other" {
+				t.Errorf("the name is %q", got)
+			}
+		},
+	},
+	{name: "vector store removed", list: "vector_stores", before: stored(docs), after: stored(), gone: ids("vector_store:docs")},
+	{
+		name: "tool group changed", list: "tool_groups", want: ids("tool_group:mcp::x"), conflicts: always,
+		before: config{lists: map[string][]string{"tool_groups": {`{toolgroup_id: "mcp::x", provider_id: search}`}}},
+		after:  config{lists: map[string][]string{"tool_groups": {`{toolgroup_id: "mcp::x", provider_id: search, args: {a: 1}}`}}},
+	},
+	{
+		name: "dataset removed", list: "datasets", gone: ids("dataset:d"), after: declares(),
+		before: config{
+			lists:     map[string][]string{"datasets": {`{dataset_id: d, purpose: eval/question-answer, source: {type: rows, rows: []}}`}},
+			providers: map[string][]string{"datasetio": {`{provider_id: localfs, provider_type: "inline::localfs", config: {}}`}},
+		},
+	},
+}
+
+// TestChanges makes each change of a configuration on a registry that holds what
+// clients registered too. Where the change would keep the server from starting, it
+// is shown to do so.
+func TestChanges(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		for _, c := range changes {
+			if !w.has(c.list) {
+				continue
+			}
+			t.Run(c.name, func(t *testing.T) {
+				w := w.with(t, w.store)
+				w.restart(t, c.before)
+				clients := [][]any{vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api")}
+				w.do(t, c.before, append(clients, c.between...)...)
+				if c.conflicts != nil && c.conflicts(w) && w.boot(t, c.after) == "" {
+					t.Error("the server starts without the program, so the case shows nothing")
+				}
+				w.env["LLS_GENERATION"] = "stack-1/2"
+				w.restart(t, c.after)
+				entries := w.entries(t, c.after)
+				want := []string{"vector_store:vs_1", "model:vllm/mine"}
+				if c.want != nil {
+					want = append(want, c.want(w)...)
+				}
+				for _, id := range want {
+					if _, ok := entries[id]; !ok {
+						t.Errorf("%s is not there", id)
+					}
+				}
+				if c.gone != nil {
+					for _, id := range c.gone(w) {
+						if _, ok := entries[id]; ok {
+							t.Errorf("%s is still there", id)
+						}
+					}
+				}
+				if c.check != nil {
+					c.check(t, entries, w)
+				}
+			})
+		}
+	})
+}
+
+// TestAgain shows that a second run changes nothing, and that the list is there from
+// the first start on, in a directory that the program makes.
+func TestAgain(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.run(t, c)
+		want := map[string]int{"model:vllm/e": 1, w.model("a", "real/a"): 1}
+		if diff := cmp.Diff(want, w.declared(t, c)); diff != "" {
+			t.Errorf("list of the first start (-want +got):\n%s", diff)
+		}
+		w.restart(t, c)
+		before := w.do(t, c, []any{"get", "llamastack.io:registry:declared"}, []any{"list"})
+		w.restart(t, c)
+		after := w.do(t, c, []any{"get", "llamastack.io:registry:declared"}, []any{"list"})
+		if string(before[0]) != string(after[0]) || len(w.ids(t, c)) != 2 {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}
+
+// TestOlderPod shows that a pod of an older generation takes out nothing that a newer
+// one declared, and a newer one takes out what nobody declares.
+func TestOlderPod(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		older, newer := declares(modelA), declares(modelA, `{model_id: b, provider_id: vllm}`)
+		for _, step := range []struct {
+			generation string
+			config     config
+			b          int // the generation that model b has in the list
+		}{
+			{"stack-1/3", older, 0},
+			{"stack-1/5", newer, 5},
+			{"stack-1/3", older, 5},
+			{"stack-1/4", newer, 5},
+			{"", older, 0},          // nobody's, so every generation counts as old
+			{"stack-1/6", newer, 6}, //
+			{"stack-2/1", older, 0}, // restored under another name
+			{"stack-2/zwei", older, 0},
+		} {
+			w.env["LLS_GENERATION"] = step.generation
+			w.restart(t, step.config)
+			if got := w.declared(t, step.config)["model:vllm/b"]; got != step.b {
+				t.Errorf("after a pod of %q, the list has %d", step.generation, got)
+			}
+			if there := slices.Contains(w.ids(t, step.config), "model:vllm/b"); there != (step.b > 0) {
+				t.Errorf("after a pod of %q, b is in the registry: %v", step.generation, there)
+			}
+		}
+	})
+}
+
+// TestPublished shows what becomes of what providers published.
+func TestPublished(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		things := [][]any{
+			registeredModel("listed", "vllm", "listed_from_provider"),
+			registeredModel("listed", "left", "listed_from_provider"),
+			registeredModel("mine", "left", "via_register_api"),
+		}
+		want := []string{"model:left/mine", "model:vllm/e", "model:vllm/listed", w.model("a", "real/a")}
+		group := []any{"register", map[string]any{
+			"type": "tool_group", "identifier": "builtin::websearch", "provider_id": "left", "provider_resource_id": "builtin::websearch",
+		}}
+		things = append(things, group)
+		if w.has("tool_groups") {
+			want = append(want, "tool_group:builtin::websearch") // declared by configurations there, or by clients
+		}
+		if w.has("scoring_fns") {
+			for _, id := range []string{"basic::equality", "basic::mine"} {
+				things = append(things, []any{"register", map[string]any{
+					"type": "scoring_function", "identifier": id, "provider_id": "left", "provider_resource_id": id,
+					"return_type": map[string]any{"type": "number"},
+				}})
+			}
+			want = append(want, "scoring_function:basic::mine")
+		}
+		w.do(t, c, things...)
+		w.restart(t, c)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
