@@ -1,0 +1,438 @@
+//go:build server
+
+package registry
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+)
+
+// TestListsThatCannotBeRead shows that a list that somebody wrote by hand harms
+// nothing: no entry but those of a proper list is taken out, and a new one is begun.
+func TestListsThatCannotBeRead(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		w.do(t, c, vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api"))
+		want := w.ids(t, c)
+		for _, list := range []string{
+			``, `garbage`, `null`, `[]`, `7`, `{}`, `{"version":1}`, `{"stack":"stack-1","declared":null}`,
+			`{"stack":"stack-1","declared":["model:vllm/mine"]}`, `{"stack":[],"declared":{"vs_1":0,"":0,":":0,"model:":0}}`,
+			`{"stack":"stack-1","declared":{"model:vllm/mine":99}}`, strings.Repeat(`{"a":`, 5000),
+			`{"stack":"stack-1","declared":{"model:vllm/mine":0}}` + strings.Repeat(" ", 5<<20),
+		} {
+			w.do(t, c, []any{"set", "llamastack.io:registry:declared", list})
+			w.restart(t, c)
+			if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+				t.Errorf("after the list %.60q (-want +got):\n%s", list, diff)
+			}
+			if got := w.declared(t, c); got["model:vllm/e"] != 1 {
+				t.Errorf("after the list %.60q, the list is %v", list, got)
+			}
+		}
+		// Odd generations count as 0, so the entry is one that nobody declares any more.
+		for _, since := range []string{`"x"`, `true`, `-1`, `null`, `1e400`, `[]`} {
+			w.do(t, c, registeredModel("was", "vllm", "via_register_api"),
+				[]any{"set", "llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","declared":{"model:vllm/was":` + since + `}}`})
+			w.restart(t, c)
+			if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+				t.Errorf("since %s (-want +got):\n%s", since, diff)
+			}
+		}
+	})
+}
+
+// TestEntriesThatDoNotParse shows that they are passed over, and taken out only when
+// they stand where a declared entry belongs.
+func TestEntriesThatDoNotParse(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		prefix := w.rel.Registry.KeyPrefix
+		odd := map[string]string{
+			"model:odd": "garbage", "vector_store:odd": "[]", "model:list": `["listed_from_provider"]`, "strange": "{}", "": "{}", "::": "{}",
+			"model:\u00e4\u4e2d \"'%_*?[x]": "{}", "model:deep": strings.Repeat("[", 100000),
+		}
+		for key, text := range odd {
+			w.do(t, c, []any{"set", prefix + key, text})
+		}
+		w.do(t, c, []any{"set", prefix + w.model("a", "real/a"), "garbage"})
+		w.restart(t, c, "--earlier", w.earlier())
+		for key, text := range odd {
+			var got string
+			unmarshal(t, w.do(t, c, []any{"get", prefix + key})[0], &got)
+			if got != text {
+				t.Errorf("%q is %.80q", key, got)
+			}
+		}
+		if _, ok := w.entries(t, c)[w.model("a", "real/a")]; !ok {
+			t.Error("the declared entry is not there")
+		}
+	})
+}
+
+// TestUnsetVariable shows that nothing is taken for no longer declared when a
+// variable of an entry is missing: the server does not start then.
+func TestUnsetVariable(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		before := declares(modelA)
+		w.restart(t, before)
+		output := w.run(t, declares(`{model_id: "${env.NOT_SET}", provider_id: vllm}`))
+		if !slices.Contains(w.ids(t, before), w.model("a", "real/a")) || !strings.Contains(output, "is not set") {
+			t.Errorf("the entries are %s\n%s", w.ids(t, before), output)
+		}
+	})
+}
+
+// TestManyResources holds that a configuration of 10,000 resources fits.
+func TestManyResources(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		models := make([]string, 10_000)
+		for i := range models {
+			models[i] = fmt.Sprintf(`{model_id: m%d, provider_id: vllm}`, i)
+		}
+		c := declares(models...)
+		for range 2 {
+			begin := time.Now()
+			w.run(t, c)
+			t.Logf("%s %s: %s for 10,000 resources", w.rel.Version, w.store, time.Since(begin).Round(10*time.Millisecond))
+		}
+		if got := len(w.declared(t, c)); got != 10_001 {
+			t.Errorf("the list has %d entries", got)
+		}
+		w.env["LLS_GENERATION"] = "stack-1/2"
+		if w.run(t, declares()); len(w.declared(t, c)) != 1 {
+			t.Errorf("the list has %d entries", len(w.declared(t, c)))
+		}
+	})
+}
+
+// TestAtOnce runs several programs at once while a client registers.
+func TestAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		var wait sync.WaitGroup
+		for i := range 6 {
+			scratch := t.TempDir()
+			pod := *w
+			pod.env = map[string]string{}
+			for name, value := range w.env {
+				pod.env[name] = value
+			}
+			pod.env["LLS_GENERATION"] = "stack-1/" + strconv.Itoa(i+1)
+			wait.Go(func() {
+				output, err := pod.start(t.Context(), scratch, c)
+				if err != nil || !strings.Contains(output, "in line") {
+					t.Errorf("%v\n%s", err, output)
+				}
+			})
+		}
+		var want []string
+		for i := range 20 {
+			id := "vs_" + strconv.Itoa(i)
+			w.do(t, c, vectorStore(id))
+			want = append(want, "vector_store:"+id)
+		}
+		wait.Wait()
+		w.restart(t, c)
+		got := w.ids(t, c)
+		for _, id := range want {
+			if !slices.Contains(got, id) {
+				t.Errorf("%s is lost", id)
+			}
+		}
+		if since := w.declared(t, c)["model:vllm/e"]; since != 6 {
+			t.Errorf("the list has generation %d", since)
+		}
+	})
+}
+
+// TestConfigurations shows what becomes of configurations that the program cannot
+// read.
+func TestConfigurations(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world) {
+		for _, tc := range []struct{ name, text, want string }{
+			{"no YAML", "a: [", "the configuration is no YAML, see line 1"},
+			{"empty", "", "no storage backend"},
+			{"a list", "[1, 2]", "no storage backend"},
+			{"no backend", "storage: {stores: {metadata: {backend: nope, namespace: x}}}", "no storage backend nope"},
+			{"in memory", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: ":memory:"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in memory"},
+			{"path of no variable", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: "${env.NOT_SET}"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "the variable NOT_SET is not set"},
+			{"unknown type", `storage: {backends: {kv_default: {type: kv_canary}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "left as it is"},
+			{"odd table", `storage: {backends: {kv_default: {type: kv_postgres, table_name: "a; drop"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "table_name is no name"},
+			{"odd lists", `{registered_resources: {models: {a: b}, vector_stores: [7, null, {vector_store_id: [x], provider_id: {}}]}, storage: 7}`, "no storage backend"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if output := w.run(t, config{inFull: tc.text + "\n"}); !strings.Contains(output, tc.want) {
+					t.Errorf("output is\n%s", output)
+				}
+			})
+		}
+		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, startup.Entry), "--config", "/does/not/exist")
+		if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
+			t.Errorf("%v\n%s", err, output)
+		}
+	})
+}
+
+// one of the releases is enough for what does not depend on them.
+func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	rel := releases(t)
+	last := rel[len(rel)-1]
+	p, python := startPeer(t, last.Version)
+	test(t, (&world{peer: p, rel: last, python: python, script: program(t)}).with(t, "kv_sqlite"))
+}
+
+// TestLockedFile shows that the program waits for a lock and gives up in time.
+func TestLockedFile(t *testing.T) {
+	oneRelease(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		holder := exec.CommandContext(t.Context(), w.python, "-c", `
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()`, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"))
+		stdin, err := holder.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, err := holder.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := holder.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stdout.Read(make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		output := w.run(t, c)
+		if took := time.Since(begin); took > 20*time.Second || !strings.Contains(output, "database is locked") {
+			t.Errorf("after %s:\n%s", took, output)
+		}
+		stdin.Close()
+		if err := holder.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		w.restart(t, c)
+	})
+}
+
+// TestVolumes shows that a read-only and a full volume end in one line each, and
+// leave the registry as it is.
+func TestVolumes(t *testing.T) {
+	oneRelease(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		for _, tc := range []struct{ name, shell, want string }{
+			// Root may write where it may not; a mount of its own keeps it from that.
+			{"read-only", `chmod 0555 "$SQLITE_STORE_DIR"; chmod 0444 "$SQLITE_STORE_DIR"/*; exec "$@"`, "OperationalError"},
+			{"full", `ulimit -f 1; exec "$@"`, "OperationalError"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				w := w.with(t, w.store)
+				w.restart(t, c)
+				w.do(t, c, vectorStore("vs_1"))
+				before := w.ids(t, c)
+				shell := []string{"/bin/sh", "-c", tc.shell, "--"}
+				if os.Geteuid() == 0 && tc.name == "read-only" {
+					shell = []string{"unshare", "--mount", "/bin/sh", "-c", `mount --bind "$SQLITE_STORE_DIR" "$SQLITE_STORE_DIR" && mount -o remount,ro,bind "$SQLITE_STORE_DIR" && exec "$@"`, "--"}
+				}
+				bigger := declares(modelA, `{model_id: `+strings.Repeat("long", 1<<13)+`, provider_id: vllm}`)
+				wrapped := *w
+				wrapped.python = wrapper(t, append(shell, w.python))
+				output := wrapped.run(t, bigger)
+				if !strings.Contains(output, "left as it is: "+tc.want) {
+					t.Errorf("output is\n%s", output)
+				}
+				if err := os.Chmod(w.env["SQLITE_STORE_DIR"], 0o700); err != nil { //nolint:gosec // a directory
+					t.Fatal(err)
+				}
+				if err := os.Chmod(filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
+}
+
+// wrapper is a program that runs a command with its own arguments behind it.
+func wrapper(t *testing.T, command []string) string {
+	t.Helper()
+	quoted := make([]string, len(command))
+	for i, word := range command {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	path := filepath.Join(t.TempDir(), "python")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec "+strings.Join(quoted, " ")+` "$@"`+"\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestBackendsThatRefuse shows that a wrong password, a dead and a silent backend end
+// in one line, in time, and that no line shows the password.
+func TestBackendsThatRefuse(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		if w.store == "kv_sqlite" {
+			return
+		}
+		c := declares(modelA)
+		text := c.text(w)
+		port := strconv.Itoa(shared.redis)
+		if w.store == "kv_postgres" {
+			port = strconv.Itoa(shared.postgres)
+		}
+		var listening net.ListenConfig
+		silent, err := listening.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer silent.Close()
+		dead, err := freePort(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			name, text string
+			env        map[string]string
+			within     time.Duration
+		}{
+			{"wrong password", text, map[string]string{"REDIS_PASSWORD": "canary-wrong", "POSTGRES_PASSWORD": "canary-wrong"}, 5 * time.Second},
+			{"dead", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(dead), 1), nil, 15 * time.Second},
+			{"silent", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(silent.Addr().(*net.TCPAddr).Port), 1), nil, 25 * time.Second},
+			{"odd host", strings.Replace(text, "127.0.0.1", "canary host [", 1), nil, 15 * time.Second},
+		} {
+			pod := *w
+			pod.env = map[string]string{}
+			for name, value := range w.env {
+				pod.env[name] = value
+			}
+			for name, value := range tc.env {
+				pod.env[name] = value
+			}
+			begin := time.Now()
+			output := pod.run(t, config{inFull: tc.text})
+			if took := time.Since(begin); took > tc.within || !strings.Contains(output, "left as it is") {
+				t.Errorf("%s: after %s:\n%s", tc.name, took, output)
+			}
+		}
+	})
+}
+
+// TestLibraries shows what happens when a library of the image is missing, is only
+// there for the server, or hangs where no signal reaches it.
+func TestLibraries(t *testing.T) {
+	const missing = `raise ModuleNotFoundError("No module named 'x'", name=__name__)`
+	const notForUs = `
+import importlib, sys
+frame = sys._getframe()
+while frame:
+    owner = frame.f_locals.get("self")
+    if frame.f_code.co_filename.endswith("startup_stores.py") and type(owner).__name__ in ("Redis", "Postgres", "Asyncpg"):
+        raise ModuleNotFoundError("not for us", name=__name__)
+    frame = frame.f_back
+sys.path.remove(__file__.rpartition("/")[0])
+del sys.modules[__name__]
+sys.modules[__name__] = importlib.import_module(__name__)`
+	const hangs = `
+import signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+time.sleep(100)`
+	eachStore(t, func(t *testing.T, w *world) {
+		if w.store == "kv_sqlite" {
+			return
+		}
+		c := declares(modelA)
+		with := func(text string) *world {
+			dir := t.TempDir()
+			for _, name := range []string{"redis", "psycopg2", "asyncpg"} {
+				writeFile(t, filepath.Join(dir, name+".py"), text)
+			}
+			pod := *w
+			pod.env = map[string]string{"PYTHONPATH": dir}
+			for name, value := range w.env {
+				pod.env[name] = value
+			}
+			return &pod
+		}
+		if output := with(missing).run(t, c); !strings.Contains(output, "the image lacks the Python library") {
+			t.Errorf("without the library:\n%s", output)
+		}
+		w.restart(t, c)
+		w.do(t, c, vectorStore("vs_1"))
+		w.former(t, "", vectorStore("vs_plain"))
+		w.env["LLS_GENERATION"] = "stack-1/2"
+		output := with(notForUs).run(t, declares(), "--earlier", w.earlier())
+		if !strings.Contains(output, "in line") {
+			t.Errorf("by the server's classes:\n%s", output)
+		}
+		if diff := cmp.Diff([]string{"vector_store:vs_1"}, w.ids(t, c)); diff != "" {
+			t.Errorf("by the server's classes (-want +got):\n%s\n%s", diff, output)
+		}
+		if got := w.declared(t, c); len(got) != 1 || got["model:vllm/e"] != 2 {
+			t.Errorf("by the server's classes, the list is %v", got)
+		}
+	})
+	oneRelease(t, func(t *testing.T, w *world) {
+		w = w.with(t, "kv_redis")
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "redis.py"), hangs)
+		w.env["PYTHONPATH"] = dir
+		begin := time.Now()
+		output := w.run(t, declares(modelA))
+		if took := time.Since(begin); took > 25*time.Second || !strings.Contains(output, "a library hung") {
+			t.Errorf("after %s:\n%s", took, output)
+		}
+	})
+}
+
+// TestTimeLimit shows that the soft limit ends what a signal reaches, and that the
+// program leaves nothing half done.
+func TestTimeLimit(t *testing.T) {
+	oneRelease(t, func(t *testing.T, w *world) {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "yaml.py"), "import time\ntry:\n    time.sleep(100)\nexcept Exception:\n    time.sleep(100)\n")
+		w.env["PYTHONPATH"] = dir
+		output := w.run(t, declares(modelA))
+		if !strings.Contains(output, "the time limit of 15 s is over") {
+			t.Errorf("output is\n%s", output)
+		}
+		if exists(t, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db")) {
+			t.Error("a file was made")
+		}
+	})
+}
+
+// TestNoServer shows that a Python without the server leaves everything as it is.
+func TestNoServer(t *testing.T) {
+	oneRelease(t, func(t *testing.T, w *world) {
+		cmd := exec.CommandContext(t.Context(), w.python, "-S", filepath.Join(w.script, startup.Entry), "--config", "/does/not/matter")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		output, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(output), "the image has none of the packages ogx, llama-stack") {
+			t.Errorf("%v\n%s", err, output)
+		}
+	})
+}
