@@ -202,7 +202,7 @@ func TestRenderObjects(t *testing.T) {
 			t.Errorf("%s in namespace %q", object.Kind, object.Metadata.Namespace)
 		}
 	}
-	want := []string{"ConfigMap", "ConfigMap", "ServiceAccount", "Deployment", "Service"}
+	want := []string{"ConfigMap", "ConfigMap", "ConfigMap", "ServiceAccount", "Deployment", "Service"}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
 	}

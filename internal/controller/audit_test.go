@@ -138,6 +138,7 @@ func TestCalls(t *testing.T) {
 	children := []string{
 		"patch configmaps " + names.BaseConfigMap("my", baseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
+		"patch configmaps " + names.Startup("my"),
 		"patch serviceaccounts my-sa",
 		"patch persistentvolumeclaims my-pvc",
 		"patch deployments my",
@@ -233,7 +234,7 @@ func TestRestart(t *testing.T) {
 		}
 	}
 	slices.Sort(reads)
-	want := []string{"get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
+	want := []string{"get configmaps my", "get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
 	if diff := cmp.Diff(want, reads); diff != "" {
 		t.Errorf("reads of a restart (-want +got):\n%s", diff)
 	}

@@ -172,6 +172,7 @@ func TestCallsWithEveryOption(t *testing.T) {
 	want := []string{
 		"patch configmaps " + names.BaseConfigMap("my", baseHash(t)),
 		"patch configmaps " + stack.Status.ConfigGeneration.ConfigMapName,
+		"patch configmaps " + names.Startup("my"),
 		"patch configmaps my-ca-bundle",
 		"patch secrets my-storage",
 		"patch serviceaccounts my-sa",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -97,6 +98,9 @@ func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error
 	return wasCut
 }
 
+// generationUID is the UID of the stack in the annotation of a pod template.
+var generationUID = regexp.MustCompile(`"llamastack\.io/generation":"[^/]*/`)
+
 // outcome is everything that came of a stack, without what differs from one run
 // to the next.
 func (b *bench) outcome(t *testing.T) map[string]any {
@@ -119,6 +123,7 @@ func (b *bench) outcome(t *testing.T) map[string]any {
 				return err
 			}
 			text := strings.ReplaceAll(string(content), b.namespace, "NS")
+			text = generationUID.ReplaceAllString(text, `"llamastack.io/generation":"UID/`)
 			var fields any
 			result[fmt.Sprintf("%T %s", item, object.GetName())] = &fields
 			return json.Unmarshal([]byte(text), &fields)
@@ -167,13 +172,13 @@ func TestCutOffAfterEveryWrite(t *testing.T) {
 distribution: {name: starter}
 providers:
   inference: {provider: vllm, endpoint: "http://other:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
-storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}}
+storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: postgres-creds, key: uri}}}}
 workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: default}}
 `
 	prepare := func(t *testing.T) *bench {
 		t.Helper()
 		b := newBench(t)
-		b.create(t, secret("vllm-creds", "token", "sk-abc"), secret("redis-creds", "password", "p@ss word"))
+		b.create(t, secret("vllm-creds", "token", "sk-abc"), secret("postgres-creds", "uri", "postgresql://u:p%40ss@postgres:5432/db"))
 		return b
 	}
 	create := func(t *testing.T, b *bench) {

@@ -54,7 +54,7 @@ func (r *Reconciler) labels(ctx context.Context, s *state) error {
 		return err
 	}
 	if wantsLabelledBase(s) && image.Config != nil {
-		s.labelled, s.digest = image.Config, image.Digest
+		s.labelled, s.digest, s.distribution.Entrypoint = image.Config, image.Digest, image.Entrypoint
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (r *Reconciler) recordedLabels(ctx context.Context, s *state) (bool, error)
 			if kept == nil || err != nil {
 				return false, err
 			}
-			s.labelled, s.digest = kept, found.Digest
+			s.labelled, s.digest, s.distribution.Entrypoint = kept, found.Digest, plan.RecordedEntrypoint(found)
 		default:
 			return false, nil
 		}

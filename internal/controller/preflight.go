@@ -111,12 +111,13 @@ func (r *Reconciler) startPreflight(ctx context.Context, s *state, name string) 
 	}
 }
 
-// applyMissing applies what the pod shares with the pods to come: configurations,
-// which nothing else reads, and a ServiceAccount.
+// applyMissing applies what the pod shares with the pods to come and nothing else reads
+// yet: configurations, what runs before the server starts, and a ServiceAccount.
 func (r *Reconciler) applyMissing(ctx context.Context, s *state) error {
 	for i := range s.claims {
 		claim := &s.claims[i]
-		shared := claim.Wanted.GetKind() == "ServiceAccount" || claim.Wanted.Object["immutable"] == true
+		shared := claim.Wanted.GetKind() == "ServiceAccount" || claim.Wanted.Object["immutable"] == true ||
+			claim.Wanted.GetKind() == kindConfigMap && claim.Wanted.GetName() == names.Startup(s.object.Name)
 		if !shared || claim.Live != nil {
 			continue
 		}

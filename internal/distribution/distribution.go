@@ -46,6 +46,9 @@ type Resolved struct {
 	DetectedBy DetectedBy
 	// Label is what a label of the image said of the release, when that decided; see WithLabel.
 	Label string
+	// Entrypoint is the program, with its arguments, that the image starts. Nil: it is not known for sure, and nothing may
+	// be built on it.
+	Entrypoint []string
 	// Base is the config that the distribution runs without any change, as YAML, not to be changed; nil for a bare image, and for a name
 	// that only the overrides know: their base is in the image or has to be given.
 	Base []byte
@@ -85,8 +88,16 @@ func named(e *entry, version string) (Resolved, error) {
 	}
 	return Resolved{
 		Name: e.name, Version: version, Image: e.image(version), Release: match.Release, Exact: match.Exact,
-		DetectedBy: ByCatalogue, Base: base,
+		DetectedBy: ByCatalogue, Base: base, Entrypoint: entrypoint(match.Release.Runtime),
 	}, nil
+}
+
+// entrypoint is that of the images that the server's project publishes.
+func entrypoint(runtime release.Runtime) []string {
+	if !runtime.EntrypointKnown {
+		return nil
+	}
+	return []string{runtime.Entrypoint}
 }
 
 // overridden resolves a name whose image is replaced. The replacement may hold another release than the catalogue's
@@ -107,7 +118,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		}
 		r.Base = own.Base // the tag names a release that is not offered: Unknown stays, and the user is told
 	}
-	r.Name, r.Image = name, image
+	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may start otherwise
 	if r.Base == nil && r.DetectedBy != Unknown {
 		r.Base, err = baseConfig(r.Release, name)
 	}

@@ -25,6 +25,13 @@ const (
 	EnvPort = "LLS_PORT"
 	// EnvWorkers is the number of server processes, as users' own commands know it.
 	EnvWorkers = "LLS_WORKERS"
+	// EnvRegistry is the namespace of the server's registry in a store that several stacks may use. The generated
+	// configuration has the stack's own as the default.
+	EnvRegistry = "LLS_REGISTRY"
+	// EnvGeneration is the generation of the stack that the pod was made for, behind the UID of the stack and a slash.
+	EnvGeneration = "LLS_GENERATION"
+	// EnvPreflight marks a pod in which a change is tried.
+	EnvPreflight = "LLS_PREFLIGHT"
 )
 
 // Fields of EnvVar for values that have a field of their own in the spec; any

@@ -43,6 +43,10 @@ const (
 	// AnnotationInputs on the pod template is the digest of everything that
 	// feeds the template.
 	AnnotationInputs = "llamastack.io/inputs"
+	// AnnotationGeneration on the pod template is the generation of the stack that the
+	// template was made for, behind the UID of the stack and a slash. The template's
+	// digest leaves it out: another generation alone rolls no pod.
+	AnnotationGeneration = "llamastack.io/generation"
 	// AnnotationRendered on the Deployment records what was rendered last.
 	AnnotationRendered = "llamastack.io/rendered"
 	// AnnotationCompat marks an object that was born as the named older version.
@@ -93,6 +97,15 @@ const (
 	Container = "llama-stack"
 	// DirectoryContainer is the name of the init container that makes what the server does not.
 	DirectoryContainer = "make-directories"
+	// RegistryContainer is the name of the init container that brings the server's
+	// registry in line with the configuration.
+	RegistryContainer = "reconcile-registry"
+	// StartupVolume is the name of the volume with what runs before the server starts.
+	StartupVolume = "lls-startup"
+	// StartupDir is where that is mounted.
+	StartupDir = "/etc/llama-stack-startup"
+	// RegistryProgram is the file in StartupDir that brings the registry in line.
+	RegistryProgram = "registry.py"
 	// DataVolume is the name of the volume with the server's data.
 	DataVolume = "lls-storage"
 	// ConfigVolume is the name of the volume with the configuration.

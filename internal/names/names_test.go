@@ -25,6 +25,7 @@ func TestObjectNames(t *testing.T) {
 		"my-stack-route":                   names.Route("my-stack"),
 		"my-stack-httproute":               names.HTTPRoute("my-stack"),
 		"my-stack-ca-bundle":               names.CABundle("my-stack"),
+		"my-stack-startup":                 names.Startup("my-stack"),
 		"my-stack-storage":                 names.StorageSecret("my-stack"),
 		"my-stack-config-01234567":         names.ConfigMap("my-stack", hash),
 		"my-stack-config-0123456789abcdef": names.LongConfigMap("my-stack", hash),

@@ -40,6 +40,9 @@ func HTTPRoute(stack string) string { return stack + "-httproute" }
 // CABundle is the name of the ConfigMap with what the server trusts.
 func CABundle(stack string) string { return stack + "-ca-bundle" }
 
+// Startup is the name of the ConfigMap with what runs before the server starts.
+func Startup(stack string) string { return stack + "-startup" }
+
 // TrustedCABundle is the ConfigMap that a platform puts into its users'
 // namespaces.
 const TrustedCABundle = "odh-trusted-ca-bundle"

@@ -78,6 +78,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source
 	p.input.Directories = result.Directories
+	p.input.Registry = registry(in, result.Registry)
 	p.mount(in, result.Config, result.Hash)
 	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
 	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
@@ -129,11 +130,12 @@ func (p *Plan) mount(in Input, data []byte, digest string) {
 // render makes the objects and the record of their Deployment.
 func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
-	inputs, err := record.Digest(p.inputs(in), in.References)
+	inputs := p.inputs(in)
+	digest, err := record.Digest(inputs, in.References)
 	if err != nil {
 		return err
 	}
-	p.input.Inputs = inputs
+	p.input.Inputs = digest
 	p.Exposure, p.ExposureServed = render.Exposure(p.input)
 	p.Hostname = render.Hostname(p.input)
 	p.Objects, err = render.Objects(p.input)
@@ -148,7 +150,8 @@ func (p *Plan) render(in Input) error {
 	}
 	for _, object := range p.Objects {
 		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
-			p.Rendered, err = record.NewRendered(deployment, p.record(in, inputs))
+			p.Rendered, err = record.NewRendered(deployment, p.record(in, digest))
+			p.Rendered.Inputs = inputs
 		}
 	}
 	return err

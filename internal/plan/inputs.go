@@ -68,6 +68,7 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 			Digest:         in.Digest,
 			Release:        in.Distribution.Release.Line,
 			Label:          in.Distribution.Label,
+			Entrypoint:     recordedEntrypoint(in),
 		},
 		BaseConfigMap:   p.BaseConfigMapName,
 		BaseSource:      source,

@@ -138,7 +138,7 @@ resources: {models: [llama3.2-8b]}
 	if built.Mode != plan.ModeGenerated || built.ConfigSource != v1alpha2.ConfigSourceEmbedded {
 		t.Errorf("mode %s, source %s", built.Mode, built.ConfigSource)
 	}
-	wantObjects := fmt.Sprintf("ConfigMap %s, ConfigMap %s, ServiceAccount demo-sa, Deployment demo, Service demo-service",
+	wantObjects := fmt.Sprintf("ConfigMap %s, ConfigMap %s, ConfigMap demo-startup, ServiceAccount demo-sa, Deployment demo, Service demo-service",
 		built.BaseConfigMapName, built.ConfigMapName)
 	if got := kinds(built.Objects); got != wantObjects {
 		t.Errorf("objects %s", got)

@@ -34,6 +34,8 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record of this rendering, as for a new Deployment.
 	Record Record
+	// Inputs are what the digest in Record is over. Zero: a change of the configuration cannot be told from another.
+	Inputs Inputs
 }
 
 // Decision is what to apply.
@@ -71,7 +73,9 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	case !seen.recorded && seen.inputs == "":
 		return keep(seen, rendered)
 	case !seen.recorded && seen.inputs == rendered.Record.Inputs:
-		return apply(Unchanged, rendered, rendered.Record)
+		return applyUnchanged(seen, rendered, rendered.Record)
+	case seen.recorded && seen.onlyOperator(rendered):
+		return keep(seen, rendered)
 	case !seen.recorded, !sameInputs(seen.record, rendered.Record):
 		return applyChange(seen, rendered)
 	case seen.record.Template == rendered.Record.Template:
@@ -102,6 +106,7 @@ func applyChange(seen seen, rendered Rendered) (Decision, error) {
 	next := rendered.Record
 	if seen.recorded && seen.record.Template == next.Template && sameReferences(seen.record, next) {
 		next.setTemplateInputs(seen.record.templateInputs())
+		rendered = sameGeneration(seen, rendered)
 	}
 	decision, err := apply(Changed, rendered, next)
 	decision.Replaces = next.templateInputs() != seen.running()
@@ -117,7 +122,19 @@ func applyAgain(seen seen, rendered Rendered) (Decision, error) {
 	if next != seen.record {
 		next.OperatorVersion = rendered.Record.OperatorVersion
 	}
-	return apply(Unchanged, rendered, next)
+	return applyUnchanged(seen, rendered, next)
+}
+
+// applyUnchanged applies the rendering of pods that stay.
+func applyUnchanged(seen seen, rendered Rendered, next Record) (Decision, error) {
+	return apply(Unchanged, sameGeneration(seen, rendered), next)
+}
+
+// sameGeneration is the rendering with the generation in its template that the live template says.
+func sameGeneration(seen seen, rendered Rendered) Rendered {
+	rendered.Deployment = clone(rendered.Deployment)
+	rendered.Deployment.Spec.Template = withGeneration(rendered.Deployment.Spec.Template, seen.live)
+	return rendered
 }
 
 func (r *Record) setTemplateInputs(inputs string) {

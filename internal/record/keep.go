@@ -48,6 +48,22 @@ func cloneMetadata(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.Ob
 	return &result
 }
 
+// withGeneration is a copy of the template with the generation that the live one says. Another generation alone must not
+// replace pods.
+func withGeneration(template *corev1ac.PodTemplateSpecApplyConfiguration, live *appsv1.Deployment,
+) *corev1ac.PodTemplateSpecApplyConfiguration {
+	if template.ObjectMetaApplyConfiguration == nil || template.Annotations[names.AnnotationGeneration] == "" {
+		return template
+	}
+	result := *template
+	result.ObjectMetaApplyConfiguration = cloneMetadata(template.ObjectMetaApplyConfiguration)
+	delete(result.Annotations, names.AnnotationGeneration)
+	if value := live.Spec.Template.Annotations[names.AnnotationGeneration]; value != "" {
+		result.Annotations[names.AnnotationGeneration] = value
+	}
+	return &result
+}
+
 // withInputs is a copy of the template with the digest of its inputs.
 func withInputs(template *corev1ac.PodTemplateSpecApplyConfiguration, inputs string,
 ) *corev1ac.PodTemplateSpecApplyConfiguration {

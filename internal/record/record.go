@@ -64,6 +64,8 @@ type Distribution struct {
 	Release string `json:"release,omitempty"`
 	// Label is what a label of the image said of the release. Empty: the release was found otherwise.
 	Label string `json:"label,omitempty"`
+	// Entrypoint is that of the image at Digest, as a JSON list. Empty: it was not read.
+	Entrypoint string `json:"entrypoint,omitempty"`
 }
 
 // Kept describes a template that was left as it is.
@@ -119,11 +121,13 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 	return hash(canonical), nil
 }
 
-// dropInputs takes the digest of the inputs out of a template.
+// dropInputs takes the digest of the inputs and the stack's generation out of a template: neither is seen by a pod that
+// runs.
 func dropInputs(template map[string]any) {
 	metadata, _ := template["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
 	delete(annotations, names.AnnotationInputs)
+	delete(annotations, names.AnnotationGeneration)
 	if len(annotations) == 0 {
 		delete(metadata, "annotations")
 	}

@@ -95,7 +95,9 @@ func TestTemplateDigest(t *testing.T) {
 		return digest
 	}
 	want := template(map[string]string{names.AnnotationInputs: "a", names.AnnotationConfigHash: "h"}, "server:1")
-	if got := template(map[string]string{names.AnnotationInputs: "b", names.AnnotationConfigHash: "h"}, "server:1"); got != want {
+	if got := template(map[string]string{
+		names.AnnotationInputs: "b", names.AnnotationConfigHash: "h", names.AnnotationGeneration: "uid/7",
+	}, "server:1"); got != want {
 		t.Error("the digest of the inputs is in the digest of the template")
 	}
 	for name, got := range map[string]string{

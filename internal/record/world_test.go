@@ -84,7 +84,10 @@ func (s stack) render(t *testing.T) record.Rendered {
 		WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
 		WithTemplate(corev1ac.PodTemplateSpec().
 			WithLabels(labels).
-			WithAnnotations(map[string]string{names.AnnotationInputs: digest}).
+			WithAnnotations(map[string]string{
+				names.AnnotationInputs:     digest,
+				names.AnnotationGeneration: string(s.uid) + "/" + strconv.FormatInt(s.generation, 10),
+			}).
 			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
 				WithName(names.Container).WithImage(s.image).
 				WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue(s.habit))))))
@@ -153,7 +156,12 @@ func (w *world) apply(deployment *appsv1ac.DeploymentApplyConfiguration) {
 // reconcile decides, applies, and lets the Deployment controller act.
 func (w *world) reconcile(s stack) record.Decision {
 	w.t.Helper()
-	rendered := s.render(w.t)
+	return w.decide(s.render(w.t))
+}
+
+// decide does so with a rendering.
+func (w *world) decide(rendered record.Rendered) record.Decision {
+	w.t.Helper()
 	before := mustJSON(w.t, rendered)
 	decision, err := record.Decide(w.live(), w.sets, rendered)
 	if err != nil {

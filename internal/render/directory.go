@@ -17,11 +17,7 @@ func directoryContainer(
 	for _, directory := range directories {
 		script = append(script, `mkdir -p "`+shellText(directory)+`"`)
 	}
-	container := *server
-	container.Command = []string{"/bin/sh", "-c", strings.Join(script, " && ")}
-	container.Args, container.Ports = nil, nil
-	container.StartupProbe, container.ReadinessProbe, container.LivenessProbe = nil, nil, nil
-	return container.WithName(names.DirectoryContainer)
+	return beside(server, names.DirectoryContainer, shell(strings.Join(script, " && ")))
 }
 
 // reference is a variable in the server's configuration: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+value}.

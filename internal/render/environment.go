@@ -36,6 +36,9 @@ func ownEnvironment(in Input) []EnvVar {
 	env = append(env,
 		EnvVar{Name: names.EnvPort, Value: port},
 		EnvVar{Name: names.EnvWorkers, Value: strconv.Itoa(int(Workers(spec)))})
+	if in.Registry != nil {
+		env = append(env, EnvVar{Name: names.EnvGeneration, Annotation: names.AnnotationGeneration})
+	}
 	if in.CABundle != nil {
 		env = append(env, caVariables(in)...)
 	}
@@ -72,7 +75,11 @@ func (e EnvVar) name() string { return e.Name }
 
 func (e EnvVar) applyConfiguration() *corev1ac.EnvVarApplyConfiguration {
 	result := corev1ac.EnvVar().WithName(e.Name)
-	if e.SecretName == "" {
+	switch {
+	case e.Annotation != "":
+		return result.WithValueFrom(corev1ac.EnvVarSource().WithFieldRef(
+			corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + e.Annotation + "']")))
+	case e.SecretName == "":
 		return result.WithValue(e.Value)
 	}
 	return result.WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(

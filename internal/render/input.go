@@ -29,6 +29,8 @@ type Input struct {
 	// Directories have to exist before the server starts, in the notation of its configuration. None: the server makes
 	// what it needs.
 	Directories []string
+	// Registry says how the server's registry is brought in line before the server starts. Nil: it is left alone.
+	Registry *Registry
 	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
 	Inputs string
 	// Expose says how the stack is reached from outside. Nil: it is not.
@@ -82,13 +84,15 @@ type Base struct {
 	Data []byte
 }
 
-// EnvVar is one environment variable: a plain value, or a key of a Secret.
+// EnvVar is one environment variable: a plain value, a key of a Secret, or an annotation of the pod.
 type EnvVar struct {
 	Name  string
 	Value string
 	// SecretName and SecretKey point to the value in the stack's namespace. Empty: Value is meant.
 	SecretName string
 	SecretKey  string
+	// Annotation names the annotation of the pod that has the value. Empty: another field is meant.
+	Annotation string
 }
 
 // Port is the port a stack listens on (FR-060).

@@ -29,15 +29,17 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
   --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
 `
 
-// command is the user's, else the launcher where it is wanted, else the image's entrypoint where it finds the
-// configuration.
+// command is the user's, else the launcher where it is wanted, else the image's own start after the registry was brought
+// in line, else the image's entrypoint where it finds the configuration.
 func command(in Input) []string {
 	user := overrides(&in.Stack.Spec).Command
 	switch {
 	case len(user) > 0:
 		return user
 	case in.Launcher:
-		return []string{"/bin/sh", "-c", launcher}
+		return shell(launcher)
+	case startsWrapped(in):
+		return shell(startupScript, append(registryArguments(in), in.Registry.Start...)...)
 	case in.Config != nil && len(in.Server.Command) > 0:
 		return append(slices.Clone(in.Server.Command), names.ConfigPath)
 	default:

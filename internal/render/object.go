@@ -44,6 +44,7 @@ var (
 var factories = []factory{
 	child(configMapKind, baseConfigMap),
 	child(configMapKind, configMap),
+	child(configMapKind, startup),
 	child(configMapKind, caBundle),
 	child(serviceAccountKind, serviceAccount),
 	child(claimKind, persistentVolumeClaim),

@@ -45,6 +45,9 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if len(in.Directories) > 0 {
 		pod.WithInitContainers(directoryContainer(in.Directories, container))
 	}
+	if in.Registry != nil && !startsWrapped(in) {
+		pod.WithInitContainers(registryContainer(in, container))
+	}
 	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
 		pod.WithTerminationGracePeriodSeconds(*seconds)
 	}
@@ -73,11 +76,15 @@ func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]strin
 	delete(annotations, names.AnnotationConfigHash)
 	delete(annotations, names.AnnotationInputs)
 	delete(annotations, names.AnnotationCABundleHash)
+	delete(annotations, names.AnnotationGeneration)
 	if in.CABundle != nil {
 		annotations[names.AnnotationCABundleHash] = in.CABundle.Hash
 	}
 	if in.Config != nil {
 		annotations[names.AnnotationConfigHash] = in.Config.Hash
+	}
+	if value := generation(in); value != "" {
+		annotations[names.AnnotationGeneration] = value
 	}
 	if in.Inputs != "" {
 		annotations[names.AnnotationInputs] = in.Inputs

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -37,12 +38,25 @@ type Preflight struct {
 
 // PreflightName is the name of the pod that tries a template, and of everything that is made for it.
 func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
-	data, err := json.Marshal(template)
+	anyGeneration := *template
+	anyGeneration.ObjectMetaApplyConfiguration = withoutGeneration(template.ObjectMetaApplyConfiguration)
+	data, err := json.Marshal(anyGeneration)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
 	}
 	sum := sha256.Sum256(data)
 	return names.Preflight(stack, hex.EncodeToString(sum[:])), nil
+}
+
+// withoutGeneration drops the stack's generation: a change of the spec that no pod sees is no other change to try.
+func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.ObjectMetaApplyConfiguration {
+	if metadata == nil {
+		return nil
+	}
+	result := *metadata
+	result.Annotations = maps.Clone(metadata.Annotations)
+	delete(result.Annotations, names.AnnotationGeneration)
+	return &result
 }
 
 // PreflightObjects are the pod and, before it in the order to apply, what is made for it alone: copies of what the pods
@@ -99,6 +113,7 @@ func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodAppl
 	spec := template.Spec
 	ownCopies(in, preflight, spec, name)
 	scratch(in, spec)
+	ownRegistry(in, spec)
 	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.PreflightGate)).
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithActiveDeadlineSeconds(int64(PreflightDeadline / time.Second)).
@@ -128,6 +143,24 @@ func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfigu
 				from.SecretKeyRef.WithName(name)
 			}
 		}
+	}
+}
+
+// ownRegistry gives the pod a registry of its own in a store that it shares with the pods that run: what it registers
+// would be in the way of one of them that restarts.
+func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
+	if in.Registry == nil {
+		return
+	}
+	own := []*corev1ac.EnvVarApplyConfiguration{corev1ac.EnvVar().WithName(names.EnvPreflight).WithValue("true")}
+	if in.Registry.Namespace != "" {
+		own = append(own, corev1ac.EnvVar().WithName(names.EnvRegistry).WithValue(in.Registry.Namespace+"/preflight"))
+	}
+	for _, container := range containers(spec) {
+		container.Env = slices.DeleteFunc(container.Env, func(e corev1ac.EnvVarApplyConfiguration) bool {
+			return ptr.Deref(e.Name, "") == names.EnvRegistry
+		})
+		container.WithEnv(own...)
 	}
 }
 

@@ -33,6 +33,8 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 var preflightCases = map[string]render.Preflight{
 	"preflight":         {},
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
+	// A store that the pods share, and an entrypoint that nobody knows.
+	"registry-entrypoint-unknown": {},
 }
 
 func TestPreflightObjects(t *testing.T) {
@@ -83,6 +85,25 @@ func TestPreflightName(t *testing.T) {
 	second, err := render.PreflightName("demo", template(t, in))
 	if err != nil || second == first {
 		t.Errorf("another change has the name %q, too (error %v)", second, err)
+	}
+}
+
+// A change of the spec that no pod sees goes on with the pod that tries the last one.
+func TestPreflightNameOfALaterGeneration(t *testing.T) {
+	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
+	first, err := render.PreflightName("demo", template(t, in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := template(t, in).Annotations[names.AnnotationGeneration]
+	in.Stack.Generation++
+	later := template(t, in)
+	if later.Annotations[names.AnnotationGeneration] == before {
+		t.Fatalf("the template of a later generation says %q, too", before)
+	}
+	second, err := render.PreflightName("demo", later)
+	if err != nil || second != first {
+		t.Errorf("a later generation is tried in %q, the one before in %q (error %v)", second, first, err)
 	}
 }
 

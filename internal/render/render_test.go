@@ -41,6 +41,12 @@ type fixture struct {
 		PEM  string `json:"pem"`
 		Hash string `json:"hash"`
 	} `json:"caBundle"`
+	Registry *struct {
+		Earlier   string            `json:"earlier"`
+		Namespace string            `json:"namespace"`
+		Start     []string          `json:"start"`
+		Files     map[string]string `json:"files"`
+	} `json:"registry"`
 	Expose *v1alpha2.ExposeSpec `json:"expose"`
 }
 
@@ -64,6 +70,11 @@ func readInput(t *testing.T, path string) render.Input {
 	}
 	if f.CABundle != nil {
 		in.CABundle = &render.CABundle{PEM: []byte(f.CABundle.PEM), Hash: f.CABundle.Hash}
+	}
+	if f.Registry != nil {
+		in.Registry = &render.Registry{
+			Earlier: f.Registry.Earlier, Namespace: f.Registry.Namespace, Start: f.Registry.Start, Files: f.Registry.Files,
+		}
 	}
 	if f.Base != nil {
 		in.Base = &render.Base{ConfigMapName: f.Base.ConfigMapName, Data: append([]byte(f.Base.Data), f.Base.Binary...)}

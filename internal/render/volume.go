@@ -30,6 +30,9 @@ func ownVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
 	if in.Config != nil {
 		volumes = append(volumes, configVolume(in.Config))
 	}
+	if in.Registry != nil {
+		volumes = append(volumes, startupVolume(in))
+	}
 	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
 		volumes = append(volumes, tlsVolume(secret))
 	}
@@ -99,6 +102,10 @@ func ownMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
 	if in.Config != nil {
 		mounts = append(mounts, corev1ac.VolumeMount().
 			WithName(names.ConfigVolume).WithMountPath(names.ConfigDir).WithReadOnly(true))
+	}
+	if in.Registry != nil {
+		mounts = append(mounts, corev1ac.VolumeMount().
+			WithName(names.StartupVolume).WithMountPath(names.StartupDir).WithReadOnly(true))
 	}
 	if TLSSecret(&in.Stack.Spec) != "" {
 		mounts = append(mounts, corev1ac.VolumeMount().

@@ -30,8 +30,10 @@ type draft struct {
 	// off is what the user disabled.
 	off disabled
 
-	// registers says that the user registers resources, which the server keeps.
+	// registers reports whether the user registers resources, which the server keeps.
 	registers bool
+	// registry is where the server keeps them; nil when nothing has to be brought in line.
+	registry *Registry
 
 	// taken are the paths that removeSettings took out of the configuration, with
 	// the entry that did.

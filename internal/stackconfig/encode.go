@@ -27,6 +27,7 @@ func (d *draft) finish() *Result {
 		Env:           d.env,
 		Derived:       d.derived,
 		Directories:   d.dirs,
+		Registry:      d.registry,
 		Models:        d.models,
 		ProviderCount: d.providerCount(),
 		ResourceCount: d.resourceCount(),

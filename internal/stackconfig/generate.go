@@ -11,7 +11,7 @@ var steps = []step{
 	{"resolve", resolve},     // the base's conditional ids; an index of its providers
 	{"providers", providers}, // the user's providers, over the base's by id
 	{"resources", resources}, // models, tools and shields
-	{"storage", storage},     // backends, stores, the registry kept apart by content
+	{"storage", storage},     // backends, stores, a registry of the stack's own
 	{"disable", disable},     // APIs and providers taken away, with what points at them
 	{"supply", supply},       // what the base lacks to start
 	{"server", server},       // port, host, workers

@@ -16,7 +16,7 @@ import (
 func generate(t testing.TB, spec string, base []byte) (*stackconfig.Result, *stackconfig.Report) {
 	t.Helper()
 	return stackconfig.Generate(stackconfig.Input{
-		Intent: readIntent(t, []byte("metadata: {name: demo}\nspec:\n  "+strings.ReplaceAll(spec, "\n", "\n  "))),
+		Intent: readIntent(t, []byte("metadata: {name: demo, namespace: team-a}\nspec:\n  "+strings.ReplaceAll(spec, "\n", "\n  "))),
 		Base:   parseBase(t, base), Release: release.Default(),
 	})
 }
@@ -88,6 +88,8 @@ func TestShippedDistributions(t *testing.T) {
 				delete(lost, line)
 			}
 			delete(lost, "  port: 8321")
+			// In a store that other stacks may use too, each stack has a registry of its own.
+			delete(lost, "[].storage.stores.metadata.namespace=registry")
 			if len(lost) > 0 && len(report.Warnings) == 0 {
 				t.Errorf("lines of the base that are gone: %v", lost)
 			}
@@ -196,30 +198,54 @@ func TestPathVariables(t *testing.T) {
 	}
 }
 
-// The registry's place depends on what is registered, and on nothing else.
-func TestRegistryFollowsContent(t *testing.T) {
-	registry := func(spec string) string {
+// A stack has one registry, whatever it registers. What operators before this one called it depends on what is
+// registered, and on nothing else.
+func TestOneRegistryWhateverIsRegistered(t *testing.T) {
+	const redis = "storage: {kv: {type: redis, endpoint: \"r:1\"}}\n"
+	registry := func(spec string) (string, stackconfig.Registry) {
 		result, report := generate(t, spec, starter(t))
 		if result == nil {
 			t.Fatal(intent.Messages(report.Errors))
 		}
-		for line := range strings.Lines(string(result.Config)) {
-			if strings.Contains(line, "registry-") {
-				return strings.TrimSpace(line)
+		_, metadata, _ := strings.Cut(string(result.Config), "    metadata:\n")
+		metadata, _, _ = strings.Cut(metadata, "    inference:\n")
+		return metadata, *result.Registry
+	}
+	for _, tc := range []struct{ name, spec, want, namespace string }{
+		{name: "a file", want: "      namespace: registry\n      backend: kv_default\n"},
+		{
+			name: "a shared store", spec: redis, namespace: "registry/team-a/demo",
+			want: "      namespace: ${env.LLS_REGISTRY:=registry/team-a/demo}\n      backend: kv_default\n",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			earlier := map[string]string{}
+			for _, resources := range []string{
+				"", "resources: {models: [a]}", "resources: {models: [a]}\nnetworking: {port: 9000}", "resources: {models: [b]}",
+				"resources: {models: [{name: a, contextLength: 5}]}", "resources: {models: [{name: a, provider: openai}]}",
+			} {
+				place, found := registry(tc.spec + resources)
+				if place != tc.want || found.Namespace != tc.namespace {
+					t.Errorf("%q: the registry is %q, %+v", resources, place, found)
+				}
+				earlier[found.Earlier] += resources
 			}
-		}
-		return ""
+			if len(earlier) != 5 {
+				t.Errorf("five different lists of resources had these registries: %v", earlier)
+			}
+		})
 	}
-	one := registry("resources: {models: [a]}")
-	if one == "" || registry("resources: {models: [a]}\nnetworking: {port: 9000}") != one {
-		t.Errorf("the same models in another place than %s", one)
+}
+
+// A base may leave its registry's namespace to a variable, within which no other can stand.
+func TestRegistryInANamespaceOfAVariable(t *testing.T) {
+	base := strings.Replace(string(starter(t)), "      namespace: registry\n", "      namespace: ${env.MINE:=own}\n", 1)
+	base = strings.Replace(base, "type: kv_sqlite", "type: kv_redis", 1)
+	result, report := generate(t, "", []byte(base))
+	if result == nil {
+		t.Fatal(intent.Messages(report.Errors))
 	}
-	for _, other := range []string{"resources: {models: [b]}", "resources: {models: [{name: a, contextLength: 5}]}", "resources: {models: [{name: a, provider: openai}]}"} {
-		if registry(other) == one {
-			t.Errorf("%s keeps its registry in %s too", other, one)
-		}
-	}
-	if got := registry("networking: {port: 9000}"); got != "" {
-		t.Errorf("nothing is registered, and the registry is in %s", got)
+	if want := "      namespace: ${env.MINE:=own}/team-a/demo\n"; !strings.Contains(string(result.Config), want) || result.Registry.Namespace != "" {
+		t.Errorf("%+v, and no %q in\n%s", result.Registry, want, result.Config)
 	}
 }

@@ -43,10 +43,6 @@ func TestOtherReleases(t *testing.T) {
 			func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) }, "workload: {workers: 2}",
 			[]string{"spec.workload.workers: the server release 0.7 runs one process only"},
 		},
-		"sqlite keeps namespaces apart": {
-			func(r *release.Release) { r.Runtime.RegistryKeepsNamespace = true }, "resources: {models: [a]}",
-			[]string{"    metadata:\n      namespace: registry-", "      backend: kv_default\n"},
-		},
 		"a connection string goes in parts where it could go whole": {
 			func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
 			[]string{"      host: ${env.LLSD_STORAGE_SQL_HOST}\n"},

@@ -38,6 +38,9 @@ type Result struct {
 	// Directories have to exist before the server starts, which makes most of its
 	// directories but not these. They are spelt as in Config, variables included.
 	Directories []string
+	// Registry is where the server keeps what it registered. Nil when the release takes
+	// changed resources as they come (0.2).
+	Registry *Registry
 	// ProviderCount counts the providers in the configuration, ResourceCount what
 	// it registers. Both leave out what exists only when a variable is set.
 	ProviderCount, ResourceCount int

@@ -23,8 +23,9 @@ func storage(d *draft) {
 		return
 	}
 	kv, sql := d.in.Storage.KV, d.in.Storage.SQL
-	if kv == nil && sql == nil && !d.registers {
-		return
+	d.registry = &Registry{}
+	if kv == nil && sql == nil && !d.registers && yamlnode.IsNull(yamlnode.At(d.root, "storage", "stores", "metadata")) {
+		return // the server's defaults: a sqlite file of its own
 	}
 	s := storageWriter{draft: d}
 	s.begin()
@@ -34,10 +35,10 @@ func storage(d *draft) {
 	if sql != nil {
 		s.replace(release.SQL, sql)
 	}
-	s.complete()
-	if d.registers {
-		s.separateRegistry()
+	if kv != nil || sql != nil || d.registers {
+		s.complete()
 	}
+	s.registryNamespace()
 }
 
 type storageWriter struct {

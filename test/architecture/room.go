@@ -34,7 +34,8 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/status",
+		"internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/startup",
+		"internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{

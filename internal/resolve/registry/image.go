@@ -17,6 +17,9 @@ type Image struct {
 	Release string
 	// ReleaseLabel is the label that says Release.
 	ReleaseLabel string
+	// Entrypoint is the program, with its arguments, that the image starts. Nil: the image has none, or one that needs
+	// the arguments of its CMD too, which a command in a pod would drop.
+	Entrypoint []string
 }
 
 // RefusedError says that an image is not read because the administrator does not

@@ -129,7 +129,7 @@ func read(image v1.Image) (*Image, error) {
 		return nil, fmt.Errorf("read its configuration: %w", err)
 	}
 	labels := config.Config.Labels
-	result := &Image{}
+	result := &Image{Entrypoint: entrypoint(config.Config)}
 	for _, label := range []string{LabelRelease, LabelImageVersion} {
 		if labels[label] != "" {
 			result.Release, result.ReleaseLabel = labels[label], label
@@ -145,6 +145,20 @@ func read(image v1.Image) (*Image, error) {
 		result.Config, err = fromLayer(image, from)
 	}
 	return result, err
+}
+
+// maxEntrypoint is how many bytes an entrypoint may have to be worth remembering.
+const maxEntrypoint = 4 << 10
+
+func entrypoint(config v1.Config) []string {
+	size := 0
+	for _, argument := range config.Entrypoint {
+		size += len(argument)
+	}
+	if len(config.Cmd) > 0 || size > maxEntrypoint {
+		return nil
+	}
+	return config.Entrypoint
 }
 
 // Passing says whether the same read may succeed a while later: the registry is not

@@ -51,6 +51,8 @@ type Runtime struct {
 	ConfigFile string `json:"config_file"`
 	// Entrypoint is the program that the image starts; it reads ConfigVariable.
 	Entrypoint string `json:"entrypoint"`
+	// EntrypointKnown reports whether Entrypoint was read off the release's own image and is not an assumption.
+	EntrypointKnown bool `json:"entrypoint_known"`
 	// Command starts the server with a config file as its last argument: [llama stack run].
 	Command []string `json:"command"`
 	// ConfigVariable names the file that Entrypoint hands to the server: `RUN_CONFIG_PATH`. Empty when the image reads

@@ -51,6 +51,7 @@ func TestRuntime(t *testing.T) {
 		"0.3": func(r *release.Runtime) {
 			r.Entrypoint, r.ConfigVariable = "/usr/local/bin/llama-stack-entrypoint.sh", "RUN_CONFIG_PATH"
 			r.TelemetrySwitch, r.HealthNeedsToken, r.RegistryReplaces = "telemetry.enabled", false, false
+			r.EntrypointKnown = true
 		},
 		"0.4": func(r *release.Runtime) {
 			r.ConfigFile = "config.yaml"
@@ -63,7 +64,9 @@ func TestRuntime(t *testing.T) {
 			r.FactoryVariable, r.PortVariable, r.LoggingVariable = "OGX_CONFIG", "OGX_PORT", "OGX_LOGGING"
 			r.DataDir = "~/.ogx"
 		},
-		"1.0": func(r *release.Runtime) { r.Command, r.RegistryKeepsNamespace = []string{"ogx", "run"}, true },
+		"1.0": func(r *release.Runtime) {
+			r.Command, r.RegistryKeepsNamespace, r.EntrypointKnown = []string{"ogx", "run"}, true, false
+		},
 		"1.1": func(r *release.Runtime) { r.ServerPortIgnored = false },
 		"1.2": func(r *release.Runtime) { r.PlainHTTPRefused, r.WritesTemp = true, true },
 		"1.5": func(r *release.Runtime) { r.EmptyAPIsServeNone = true },

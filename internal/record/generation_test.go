@@ -1,0 +1,36 @@
+package record_test
+
+import (
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+)
+
+// The template names the generation that it was made for: a change that replaces the pods brings its own, and what leaves
+// the pods alone leaves the name alone, too.
+func TestGenerationOfTheTemplate(t *testing.T) {
+	w := newWorld(t)
+	s := newStack()
+	s.secrets = record.References{Digest: "0", Key: firstKey}
+	for _, tc := range []struct {
+		name  string
+		edit  func(*stack)
+		want  string
+		rolls int
+	}{
+		{name: "the first", edit: func(*stack) {}, want: "first/2", rolls: 1},
+		{name: "another number of replicas", edit: func(s *stack) { s.replicas = 3 }, want: "first/2", rolls: 1},
+		{name: "a default that is written out", edit: func(s *stack) { s.memory = "1Gi" }, want: "first/2", rolls: 1},
+		{name: "a newer operator", edit: func(s *stack) { s.operator = operatorV2 }, want: "first/2", rolls: 1},
+		{name: "another image", edit: func(s *stack) { s.image = "server:2" }, want: "first/6", rolls: 2},
+		{name: "another content of a Secret", edit: func(s *stack) { s.secrets = record.References{Digest: "a", Key: firstKey} }, want: "first/7", rolls: 3},
+		{name: "another key of the digests", edit: func(s *stack) { s.secrets = record.References{Digest: "b", Key: nextKey} }, want: "first/7", rolls: 3},
+	} {
+		s = s.change(tc.edit)
+		w.reconcile(s)
+		if got := w.live().Spec.Template.Annotations[names.AnnotationGeneration]; got != tc.want || w.rollouts != tc.rolls {
+			t.Errorf("%s: generation %q after %d roll-outs, want %q after %d", tc.name, got, w.rollouts, tc.want, tc.rolls)
+		}
+	}
+}

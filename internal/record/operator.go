@@ -1,0 +1,29 @@
+package record
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// onlyOperator reports whether a newer operator makes another configuration of the same stack, and nothing else changed:
+// the spec, its image and base, and what its references hold are what they were. Such a change restarts no pod; it goes out
+// with the next one that somebody asks for.
+func (s seen) onlyOperator(rendered Rendered) bool {
+	was, wanted := s.record, rendered.Record
+	same := was.UID == wanted.UID && was.Generation == wanted.Generation && was.OperatorVersion != wanted.OperatorVersion &&
+		was.Image == wanted.Image && was.BaseConfigMap == wanted.BaseConfigMap && was.Distribution == wanted.Distribution &&
+		sameReferences(was, wanted)
+	if !same || was.ConfigHash == "" || was.ConfigHash == wanted.ConfigHash {
+		return false
+	}
+	stack := s.live.Name
+	for _, configMap := range []string{names.ConfigMap(stack, was.ConfigHash), names.LongConfigMap(stack, was.ConfigHash)} {
+		inputs := rendered.Inputs
+		inputs.ConfigHash, inputs.ConfigMap = was.ConfigHash, configMap
+		digest, err := Digest(inputs, References{})
+		recorded, _ := splitDigest(was.Inputs)
+		if err == nil && digest == recorded {
+			return true
+		}
+	}
+	return false
+}
