@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // What no change of the cluster can mend ends as Stalled, with the whole message.
@@ -273,7 +274,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	b.get(t, "my", deployment)
 	for _, volume := range deployment.Spec.Template.Spec.Volumes {
-		if volume.ConfigMap != nil && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap {
+		if volume.Name == names.ConfigVolume && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap {
 			t.Errorf("the pods mount %q", volume.ConfigMap.Name)
 		}
 	}
