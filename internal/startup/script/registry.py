@@ -8,7 +8,6 @@ the server registers all of that anew. It never takes out what clients registere
 output holds a value of the environment or the text of an exception, which might contain a password.
 """
 
-import argparse
 import logging
 import os
 import re
@@ -32,8 +31,7 @@ class TimeLimit(BaseException):
 
 def say(text):
     """Prints one act on one line."""
-    text = re.sub(r"[^ -~\u00a0-\uffff]", "?", text)
-    print("registry: " + (text if len(text) < 2000 else text[:2000] + " ..."), flush=True)
+    print("registry: " + re.sub(r"[^ -~]", "?", text[:2000]), flush=True)
 
 
 def explain(error):
@@ -53,19 +51,24 @@ def explain(error):
     return f"{name} {code}" if code else name
 
 
-def run(options):
+def option(name):
+    """The value of an option of the command line. Others are passed over: an operator may know more of them."""
+    return dict(zip(sys.argv[1:], sys.argv[2:])).get(name, "")
+
+
+def run():
     """Does the work on the registry, then on what providers keep beside it."""
     directory = os.path.dirname(os.path.abspath(__file__))
     text, facts = startup_config.release(os.path.join(directory, "releases.json"))
-    config = startup_config.Config(options.config, facts)
+    config = startup_config.Config(option("--config"), facts)
     place = config.registry_place()
-    for attempt in range(5):
+    for _ in range(20):
         store = startup_stores.open_store(place, facts)
         try:
             registry = startup_steps.Registry(store, place, facts, say)
             if registry.preflight():
                 return
-            startup_adoption.adopt(registry, config, options.earlier)
+            startup_adoption.adopt(registry, config, option("--earlier"))
             startup_steps.reconcile(registry, config, text)
             registry.commit()
             break
@@ -88,12 +91,9 @@ def work():
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, SOFT_LIMIT)
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--config", required=True)
-    parser.add_argument("--earlier", default="")
     begin = time.monotonic()
     try:
-        run(parser.parse_known_args()[0])
+        run()
     except BaseException as error:
         say(f"left as it is: {explain(error)}")
     signal.setitimer(signal.ITIMER_REAL, 0)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from dataclasses import dataclass
 from importlib import metadata
 
 REFERENCE = re.compile(r"\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}")
@@ -14,17 +13,13 @@ class Refused(Exception):
     """The work cannot be done; the text says why and holds no value."""
 
 
-@dataclass
 class Place:
-    """Where the registry is: a backend of the configuration, and a namespace in it."""
-    backend: str
-    settings: dict
-    namespace: str
-    written: str  # the namespace in the configuration's own notation
+    """A namespace in a backend of the configuration. `written` is the namespace in the configuration's own notation."""
 
-    @property
-    def kind(self):
-        return str(self.settings.get("type"))
+    def __init__(self, backend, settings, written):
+        self.backend, self.settings, self.written = backend, settings, str(written)
+        self.kind = str(settings.get("type"))
+        self.namespace = str(resolve(written) or "")
 
 
 def release(path):
@@ -135,8 +130,7 @@ class Config:
         if not settings:
             raise Refused(f"the configuration has no storage backend {name}")
         defaults = self.facts["backends"].get(settings.get("type"), {})
-        return Place(name, {**defaults, **resolve(settings)}, str(resolve(reference.get("namespace")) or ""),
-                     str(reference.get("namespace")))
+        return Place(name, {**defaults, **resolve(settings)}, reference.get("namespace"))
 
     def registry_place(self):
         """Where the registry is."""

@@ -27,7 +27,7 @@ def open_store(place, facts):
     kind, settings = place.kind, place.settings
     try:
         if kind == "kv_sqlite":
-            return Sqlite(str(settings.get("db_path")))
+            return Sqlite(str(settings.get("db_path") or ""))
         if kind == "kv_redis":
             return Redis(settings)
         if kind == "kv_postgres":
@@ -41,8 +41,8 @@ class Sqlite:
     """A file. Only opened for writing it is made, as the server makes it."""
 
     def __init__(self, path, mode="rwc"):
-        if path.startswith("file:") or path == ":memory:":
-            raise Refused("the registry is in memory")
+        if path in ("", ":memory:") or path.startswith("file:"):
+            raise Refused("the registry is in no file")
         if mode == "rwc" and os.path.dirname(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
         uri = "file:" + re.sub(r"[%?#]", lambda match: f"%{ord(match[0]):02x}", os.path.abspath(path)) + "?mode=" + mode

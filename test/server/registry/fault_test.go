@@ -167,11 +167,12 @@ func TestAtOnce(t *testing.T) {
 func TestConfigurations(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		for _, tc := range []struct{ name, text, want string }{
-			{"no YAML", "a: [", "the configuration is no YAML, see line 1"},
+			{"no YAML", "a: [", "the configuration is no YAML, see line"},
 			{"empty", "", "no storage backend"},
 			{"a list", "[1, 2]", "no storage backend"},
 			{"no backend", "storage: {stores: {metadata: {backend: nope, namespace: x}}}", "no storage backend nope"},
-			{"in memory", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: ":memory:"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in memory"},
+			{"in memory", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: ":memory:"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in no file"},
+			{"no path", `storage: {backends: {kv_default: {type: kv_sqlite}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in no file"},
 			{"path of no variable", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: "${env.NOT_SET}"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "the variable NOT_SET is not set"},
 			{"unknown type", `storage: {backends: {kv_default: {type: kv_canary}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "left as it is"},
 			{"odd table", `storage: {backends: {kv_default: {type: kv_postgres, table_name: "a; drop"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "table_name is no name"},
@@ -319,7 +320,7 @@ func TestBackendsThatRefuse(t *testing.T) {
 			env        map[string]string
 			within     time.Duration
 		}{
-			{"wrong password", text, map[string]string{"REDIS_PASSWORD": "canary-wrong", "POSTGRES_PASSWORD": "canary-wrong"}, 5 * time.Second},
+			{"wrong password", text, map[string]string{"REDIS_PASSWORD": "canary-wrong", "POSTGRES_PASSWORD": "canary-wrong"}, 15 * time.Second},
 			{"dead", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(dead), 1), nil, 15 * time.Second},
 			{"silent", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(silent.Addr().(*net.TCPAddr).Port), 1), nil, 25 * time.Second},
 			{"odd host", strings.Replace(text, "127.0.0.1", "canary host [", 1), nil, 15 * time.Second},
