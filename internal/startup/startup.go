@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"sync"
 )
@@ -17,12 +18,7 @@ var script embed.FS
 // Files returns the program and its data by file name. All files belong in one directory, which may be read-only. The
 // content is the same for every stack, and always the same bytes for one build of the operator.
 func Files() map[string]string {
-	known := files()
-	out := make(map[string]string, len(known))
-	for name, text := range known {
-		out[name] = text
-	}
-	return out
+	return maps.Clone(files())
 }
 
 var files = sync.OnceValue(func() map[string]string {

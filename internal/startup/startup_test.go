@@ -3,6 +3,7 @@ package startup
 import (
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,9 +47,7 @@ func TestLinesAreWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for key, value := range lines[line] {
-			together[key] = value
-		}
+		maps.Copy(together, lines[line])
 		if match.Release.Registry.KeyPrefix == "" {
 			if len(together) > 0 {
 				t.Errorf("line %s is there, and the program knows no registry of its", line)

@@ -211,11 +211,7 @@ func TestPreflight(t *testing.T) {
 		w.do(t, c, vectorStore("vs_1"))
 		before := w.ids(t, c)
 
-		pod := *w
-		pod.env = map[string]string{"LLS_PREFLIGHT": "true"}
-		for name, value := range w.env {
-			pod.env[name] = value
-		}
+		pod := w.pod(map[string]string{"LLS_PREFLIGHT": "true"})
 		if w.store == "kv_sqlite" {
 			pod.env["SQLITE_STORE_DIR"] = t.TempDir() // a volume of its own
 		} else {

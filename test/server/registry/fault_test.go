@@ -21,83 +21,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
-// TestListsThatCannotBeRead shows that a list that somebody wrote by hand harms
-// nothing: no entry but those of a proper list is taken out, and a new one is begun.
-func TestListsThatCannotBeRead(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
-		c := declares(modelA)
-		w.restart(t, c)
-		w.do(t, c, vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api"))
-		want := w.ids(t, c)
-		for _, list := range []string{
-			``, `garbage`, `null`, `[]`, `7`, `{}`, `{"version":1}`, `{"stack":"stack-1","declared":null}`,
-			`{"stack":"stack-1","declared":["model:vllm/mine"]}`, `{"stack":[],"declared":{"vs_1":0,"":0,":":0,"model:":0}}`,
-			`{"stack":"stack-1","declared":{"model:vllm/mine":99}}`, strings.Repeat(`{"a":`, 5000),
-			`{"stack":"stack-1","declared":{"model:vllm/mine":0}}` + strings.Repeat(" ", 5<<20),
-		} {
-			w.do(t, c, []any{"set", "llamastack.io:registry:declared", list})
-			w.restart(t, c)
-			if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
-				t.Errorf("after the list %.60q (-want +got):\n%s", list, diff)
-			}
-			if got := w.declared(t, c); got["model:vllm/e"] != 1 {
-				t.Errorf("after the list %.60q, the list is %v", list, got)
-			}
-		}
-		// Odd generations count as 0, so the entry is one that nobody declares any more.
-		for _, since := range []string{`"x"`, `true`, `-1`, `null`, `1e400`, `[]`} {
-			w.do(t, c, registeredModel("was", "vllm", "via_register_api"),
-				[]any{"set", "llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","declared":{"model:vllm/was":` + since + `}}`})
-			w.restart(t, c)
-			if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
-				t.Errorf("since %s (-want +got):\n%s", since, diff)
-			}
-		}
-	})
-}
-
-// TestEntriesThatDoNotParse shows that they are passed over, and taken out only when
-// they stand where a declared entry belongs.
-func TestEntriesThatDoNotParse(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
-		c := declares(modelA)
-		w.restart(t, c)
-		prefix := w.rel.Registry.KeyPrefix
-		odd := map[string]string{
-			"model:odd": "garbage", "vector_store:odd": "[]", "model:list": `["listed_from_provider"]`, "strange": "{}", "": "{}", "::": "{}",
-			"model:\u00e4\u4e2d \"'%_*?[x]": "{}", "model:deep": strings.Repeat("[", 100000),
-		}
-		for key, text := range odd {
-			w.do(t, c, []any{"set", prefix + key, text})
-		}
-		w.do(t, c, []any{"set", prefix + w.model("a", "real/a"), "garbage"})
-		w.restart(t, c, "--earlier", w.earlier())
-		for key, text := range odd {
-			var got string
-			unmarshal(t, w.do(t, c, []any{"get", prefix + key})[0], &got)
-			if got != text {
-				t.Errorf("%q is %.80q", key, got)
-			}
-		}
-		if _, ok := w.entries(t, c)[w.model("a", "real/a")]; !ok {
-			t.Error("the declared entry is not there")
-		}
-	})
-}
-
-// TestUnsetVariable shows that nothing is taken for no longer declared when a
-// variable of an entry is missing: the server does not start then.
-func TestUnsetVariable(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
-		before := declares(modelA)
-		w.restart(t, before)
-		output := w.run(t, declares(`{model_id: "${env.NOT_SET}", provider_id: vllm}`))
-		if !slices.Contains(w.ids(t, before), w.model("a", "real/a")) || !strings.Contains(output, "is not set") {
-			t.Errorf("the entries are %s\n%s", w.ids(t, before), output)
-		}
-	})
-}
-
 // TestManyResources holds that a configuration of 10,000 resources fits.
 func TestManyResources(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
@@ -129,12 +52,7 @@ func TestAtOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 6 {
 			scratch := t.TempDir()
-			pod := *w
-			pod.env = map[string]string{}
-			for name, value := range w.env {
-				pod.env[name] = value
-			}
-			pod.env["LLS_GENERATION"] = "stack-1/" + strconv.Itoa(i+1)
+			pod := w.pod(map[string]string{"LLS_GENERATION": "stack-1/" + strconv.Itoa(i+1)})
 			wait.Go(func() {
 				output, err := pod.start(t.Context(), scratch, c)
 				if err != nil || !strings.Contains(output, "in line") {
@@ -158,35 +76,6 @@ func TestAtOnce(t *testing.T) {
 		}
 		if since := w.declared(t, c)["model:vllm/e"]; since != 6 {
 			t.Errorf("the list has generation %d", since)
-		}
-	})
-}
-
-// TestConfigurations shows what becomes of configurations that the program cannot
-// read.
-func TestConfigurations(t *testing.T) {
-	eachRelease(t, func(t *testing.T, w *world) {
-		for _, tc := range []struct{ name, text, want string }{
-			{"no YAML", "a: [", "the configuration is no YAML, see line"},
-			{"empty", "", "no storage backend"},
-			{"a list", "[1, 2]", "no storage backend"},
-			{"no backend", "storage: {stores: {metadata: {backend: nope, namespace: x}}}", "no storage backend nope"},
-			{"in memory", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: ":memory:"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in no file"},
-			{"no path", `storage: {backends: {kv_default: {type: kv_sqlite}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in no file"},
-			{"path of no variable", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: "${env.NOT_SET}"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "the variable NOT_SET is not set"},
-			{"unknown type", `storage: {backends: {kv_default: {type: kv_canary}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "left as it is"},
-			{"odd table", `storage: {backends: {kv_default: {type: kv_postgres, table_name: "a; drop"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "table_name is no name"},
-			{"odd lists", `{registered_resources: {models: {a: b}, vector_stores: [7, null, {vector_store_id: [x], provider_id: {}}]}, storage: 7}`, "no storage backend"},
-		} {
-			t.Run(tc.name, func(t *testing.T) {
-				if output := w.run(t, config{inFull: tc.text + "\n"}); !strings.Contains(output, tc.want) {
-					t.Errorf("output is\n%s", output)
-				}
-			})
-		}
-		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, startup.Entry), "--config", "/does/not/exist")
-		if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
-			t.Errorf("%v\n%s", err, output)
 		}
 	})
 }
@@ -264,7 +153,7 @@ func TestVolumes(t *testing.T) {
 				if !strings.Contains(output, "left as it is: "+tc.want) {
 					t.Errorf("output is\n%s", output)
 				}
-				if err := os.Chmod(w.env["SQLITE_STORE_DIR"], 0o700); err != nil { //nolint:gosec // a directory
+				if err := os.Chmod(w.env["SQLITE_STORE_DIR"], 0o700); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.Chmod(filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"), 0o600); err != nil {
@@ -286,7 +175,7 @@ func wrapper(t *testing.T, command []string) string {
 		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	path := filepath.Join(t.TempDir(), "python")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec "+strings.Join(quoted, " ")+` "$@"`+"\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec "+strings.Join(quoted, " ")+` "$@"`+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -325,14 +214,7 @@ func TestBackendsThatRefuse(t *testing.T) {
 			{"silent", strings.Replace(text, "port: "+port, "port: "+strconv.Itoa(silent.Addr().(*net.TCPAddr).Port), 1), nil, 25 * time.Second},
 			{"odd host", strings.Replace(text, "127.0.0.1", "canary host [", 1), nil, 15 * time.Second},
 		} {
-			pod := *w
-			pod.env = map[string]string{}
-			for name, value := range w.env {
-				pod.env[name] = value
-			}
-			for name, value := range tc.env {
-				pod.env[name] = value
-			}
+			pod := w.pod(tc.env)
 			begin := time.Now()
 			output := pod.run(t, config{inFull: tc.text})
 			if took := time.Since(begin); took > tc.within || !strings.Contains(output, "left as it is") {
@@ -371,12 +253,7 @@ time.sleep(100)`
 			for _, name := range []string{"redis", "psycopg2", "asyncpg"} {
 				writeFile(t, filepath.Join(dir, name+".py"), text)
 			}
-			pod := *w
-			pod.env = map[string]string{"PYTHONPATH": dir}
-			for name, value := range w.env {
-				pod.env[name] = value
-			}
-			return &pod
+			return w.pod(map[string]string{"PYTHONPATH": dir})
 		}
 		if output := with(missing).run(t, c); !strings.Contains(output, "the image lacks the Python library") {
 			t.Errorf("without the library:\n%s", output)

@@ -43,7 +43,7 @@ func run(m *testing.M) int {
 	scratch, err := os.MkdirTemp("", "llama-stack-registry-test-")
 	if err == nil {
 		defer os.RemoveAll(scratch)
-		err = os.Chmod(scratch, 0o755) //nolint:gosec // PostgreSQL runs as another user when the test runs as root
+		err = os.Chmod(scratch, 0o755)
 	}
 	if err == nil {
 		err = shared.start(ctx, scratch)
@@ -119,7 +119,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	if s.postgres, err = freePort(ctx); err != nil {
 		return err
 	}
-	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(s.postgres), //nolint:contextcheck // it is that context
+	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(s.postgres),
 		"-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = home, attributes
 	// SIGINT ends it without waiting for its clients.

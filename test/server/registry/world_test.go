@@ -99,6 +99,14 @@ func (w *world) with(t *testing.T, store string) *world {
 	return &fresh
 }
 
+// pod is another pod of the same stack, with more in its environment.
+func (w *world) pod(env map[string]string) *world {
+	other := *w
+	other.env = maps.Clone(w.env)
+	maps.Copy(other.env, env)
+	return &other
+}
+
 // namespace is the registry's own, as the contract has it.
 func (w *world) namespace() string {
 	if w.store == "kv_sqlite" {

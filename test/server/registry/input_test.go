@@ -1,0 +1,121 @@
+//go:build server
+
+package registry
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+)
+
+// TestListsThatCannotBeRead shows that a list that somebody wrote by hand harms
+// nothing: no entry but those of a proper list is taken out, and a new one is begun.
+func TestListsThatCannotBeRead(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		w.do(t, c, vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api"))
+		want := w.ids(t, c)
+		for _, list := range []string{
+			``, `garbage`, `null`, `[]`, `7`, `{}`, `{"version":1}`, `{"stack":"stack-1","declared":null}`,
+			`{"stack":"stack-1","declared":["model:vllm/mine"]}`, `{"stack":[],"declared":{"vs_1":0,"":0,":":0,"model:":0}}`,
+			`{"stack":"stack-1","declared":{"model:vllm/mine":99}}`, strings.Repeat(`{"a":`, 5000),
+			`{"stack":"stack-1","declared":{"model:vllm/mine":0}}` + strings.Repeat(" ", 5<<20),
+		} {
+			w.do(t, c, []any{"set", "llamastack.io:registry:declared", list})
+			w.restart(t, c)
+			if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+				t.Errorf("after the list %.60q (-want +got):\n%s", list, diff)
+			}
+			if got := w.declared(t, c); got["model:vllm/e"] != 1 {
+				t.Errorf("after the list %.60q, the list is %v", list, got)
+			}
+		}
+		// Odd generations count as 0, so the entry is one that nobody declares any more.
+		for _, since := range []string{`"x"`, `true`, `-1`, `null`, `1e400`, `[]`} {
+			w.do(t, c, registeredModel("was", "vllm", "via_register_api"),
+				[]any{"set", "llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","declared":{"model:vllm/was":` + since + `}}`})
+			w.restart(t, c)
+			if diff := cmp.Diff(want, w.ids(t, c)); diff != "" {
+				t.Errorf("since %s (-want +got):\n%s", since, diff)
+			}
+		}
+	})
+}
+
+// TestEntriesThatDoNotParse shows that they are passed over, and taken out only when
+// they stand where a declared entry belongs.
+func TestEntriesThatDoNotParse(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		c := declares(modelA)
+		w.restart(t, c)
+		prefix := w.rel.Registry.KeyPrefix
+		odd := map[string]string{
+			"model:odd": "garbage", "vector_store:odd": "[]", "model:list": `["listed_from_provider"]`, "strange": "{}", "": "{}", "::": "{}",
+			"model:\u00e4\u4e2d \"'%_*?[x]": "{}", "model:deep": strings.Repeat("[", 100000),
+		}
+		for key, text := range odd {
+			w.do(t, c, []any{"set", prefix + key, text})
+		}
+		w.do(t, c, []any{"set", prefix + w.model("a", "real/a"), "garbage"})
+		w.restart(t, c, "--earlier", w.earlier())
+		for key, text := range odd {
+			var got string
+			unmarshal(t, w.do(t, c, []any{"get", prefix + key})[0], &got)
+			if got != text {
+				t.Errorf("%q is %.80q", key, got)
+			}
+		}
+		if _, ok := w.entries(t, c)[w.model("a", "real/a")]; !ok {
+			t.Error("the declared entry is not there")
+		}
+	})
+}
+
+// TestUnsetVariable shows that nothing is taken for no longer declared when a
+// variable of an entry is missing: the server does not start then.
+func TestUnsetVariable(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		before := declares(modelA)
+		w.restart(t, before)
+		output := w.run(t, declares(`{model_id: "${env.NOT_SET}", provider_id: vllm}`))
+		if !slices.Contains(w.ids(t, before), w.model("a", "real/a")) || !strings.Contains(output, "is not set") {
+			t.Errorf("the entries are %s\n%s", w.ids(t, before), output)
+		}
+	})
+}
+
+// TestConfigurations shows what becomes of configurations that the program cannot
+// read.
+func TestConfigurations(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world) {
+		for _, tc := range []struct{ name, text, want string }{
+			{"no YAML", "a: [", "the configuration is no YAML, see line"},
+			{"empty", "", "no storage backend"},
+			{"a list", "[1, 2]", "no storage backend"},
+			{"no backend", "storage: {stores: {metadata: {backend: nope, namespace: x}}}", "no storage backend nope"},
+			{"in memory", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: ":memory:"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in no file"},
+			{"no path", `storage: {backends: {kv_default: {type: kv_sqlite}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "in no file"},
+			{"path of no variable", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: "${env.NOT_SET}"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "the variable NOT_SET is not set"},
+			{"unknown type", `storage: {backends: {kv_default: {type: kv_canary}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "left as it is"},
+			{"odd table", `storage: {backends: {kv_default: {type: kv_postgres, table_name: "a; drop"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "table_name is no name"},
+			{"odd lists", `{registered_resources: {models: {a: b}, vector_stores: [7, null, {vector_store_id: [x], provider_id: {}}]}, storage: 7}`, "no storage backend"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if output := w.run(t, config{inFull: tc.text + "\n"}); !strings.Contains(output, tc.want) {
+					t.Errorf("output is\n%s", output)
+				}
+			})
+		}
+		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, startup.Entry), "--config", "/does/not/exist")
+		if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
+			t.Errorf("%v\n%s", err, output)
+		}
+	})
+}
