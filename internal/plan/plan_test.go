@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -436,4 +437,33 @@ func sample(t *testing.T, path string) *v1alpha2.LlamaStackDistribution {
 	}
 	t.Fatalf("no stack in %s", path)
 	return nil
+}
+
+// The program that the pod template starts is among the files that are mounted, whatever the spec asks for.
+func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
+	built := build(t, input(t, "resources: {models: [llama3.2-8b]}\n"))
+	for _, object := range built.Objects {
+		if object.Name != names.Startup("demo") {
+			continue
+		}
+		configMap, _ := object.Apply.(*corev1ac.ConfigMapApplyConfiguration)
+		if configMap == nil || configMap.Data[names.RegistryProgram] == "" {
+			t.Errorf("%s has no %q", object.Name, names.RegistryProgram)
+		}
+		return
+	}
+	t.Errorf("no ConfigMap %q", names.Startup("demo"))
+}
+
+// The user's own configuration and the image's are left alone: the operator does not know what they declare.
+func TestNoProgramBesideForeignConfigurations(t *testing.T) {
+	for name, spec := range map[string]string{
+		"the image's own": "distribution: {name: starter}\n",
+		"an override":     "overrideConfig: {configMapName: mine, key: server.yaml}\n",
+		"release 0.2":     "distribution: {name: starter, version: \"0.2\"}\nstorage: {sql: {type: sqlite}}\n",
+	} {
+		if got := kinds(build(t, input(t, spec)).Objects); strings.Contains(got, names.Startup("demo")) {
+			t.Errorf("%s: objects %s", name, got)
+		}
+	}
 }
