@@ -23,6 +23,9 @@ type Type struct {
 	// Broken says why no config with the type starts in this release, as a sentence that continues "…; ". Empty for
 	// nearly all types.
 	Broken string
+	// KeptForm names the form of what the type keeps, where a later release cannot read it and does not start on it. Empty
+	// for nearly all types.
+	KeptForm string
 	// EndpointKey is the key that takes the user's endpoint: `base_url`, `url`, `host`. Empty when the type has none,
 	// and an endpoint given by the user is an error.
 	EndpointKey string

@@ -135,7 +135,7 @@ func (b *builder) providers() map[string]map[string]*provider.Type {
 func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 	t := &provider.Type{
 		API: api, Type: kind, Config: b.class(row.Config, "provider "+kind),
-		Broken:      row.Broken,
+		Broken: row.Broken, KeptForm: row.KeptForm,
 		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
 		CredentialKey: row.CredentialKey, RegionKey: row.RegionKey,

@@ -87,6 +87,7 @@ type toolsRow struct {
 type providerRow struct {
 	Config           string       `json:"config"`
 	Broken           string       `json:"broken"`
+	KeptForm         string       `json:"kept_form"`
 	EndpointKey      string       `json:"endpoint_key"`
 	EndpointIgnored  bool         `json:"endpoint_ignored"`
 	EndpointPath     string       `json:"endpoint_path"`

@@ -97,6 +97,7 @@ func providerFacts(p *provider.Type) string {
 		{"region", p.RegionKey},
 		{"group", p.ToolGroup},
 		{"broken", p.Broken},
+		{"kept", p.KeptForm},
 	} {
 		if fact.value != "" {
 			fmt.Fprintf(&b, " %s:%s", fact.name, fact.value)

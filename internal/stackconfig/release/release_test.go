@@ -684,6 +684,27 @@ func TestBroken(t *testing.T) {
 	})
 }
 
+// TestKeptForm holds the types whose content a later release does not start on.
+func TestKeptForm(t *testing.T) {
+	want := map[string]map[string]string{
+		"0.3": {"vector_io/inline::faiss": "chunk", "vector_io/inline::meta-reference": "chunk"},
+	}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		var got map[string]string
+		eachProvider(r, func(p *provider.Type) {
+			if p.KeptForm != "" {
+				if got == nil {
+					got = map[string]string{}
+				}
+				got[p.API+"/"+p.Type] = p.KeptForm
+			}
+		})
+		if diff := cmp.Diff(want[r.Line], got); diff != "" {
+			t.Errorf("forms of what is kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestTools(t *testing.T) {
 	r := line07(t)
 	search := []string{"remote::bing-search", "remote::brave-search", "remote::tavily-search"}

@@ -1,0 +1,169 @@
+package retention
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Input is what tells where a stack's data lies.
+type Input struct {
+	// Config is the root of the configuration that the server reads. Nil: nobody knows
+	// it.
+	Config *yaml.Node
+	// Override says that it is the user's own file.
+	Override bool
+	// Release is the release that reads it; a guess where ReleaseUnknown is set.
+	Release        *release.Release
+	ReleaseUnknown bool
+	// Pod is the pod that the server runs in.
+	Pod Pod
+}
+
+// Of finds the places of a stack's data. It never fails: what it cannot read, it
+// leaves out.
+func Of(in Input) *Places {
+	r := reader{Input: in, places: &Places{
+		Version: version, Override: in.Override, Volumes: in.Pod.Volumes,
+		Stores: map[string]Store{}, Data: map[string]Data{},
+	}}
+	if !in.ReleaseUnknown {
+		r.places.Release = in.Release.Line
+	}
+	if in.Config == nil || in.Config.Kind != yaml.MappingNode {
+		r.places.Unread = true
+		return r.places
+	}
+	r.stores()
+	r.providers()
+	r.places.bound()
+	return r.places
+}
+
+type reader struct {
+	Input
+	places *Places
+}
+
+// notData are the stores that clients write nothing to.
+var notData = map[string]bool{"connectors": true}
+
+// stores reads the server's own stores: what keys of the section refer to, or up to
+// 0.2 what they are.
+func (r *reader) stores() {
+	for i := range r.Release.Storage.Stores {
+		store := &r.Release.Storage.Stores[i]
+		if notData[store.Name] {
+			continue
+		}
+		node := yamlnode.At(r.Config, strings.Split(store.Path, ".")...)
+		what := store.Name
+		if strings.HasPrefix(what, "metadata") {
+			what = Registry
+		}
+		if place, ok := r.place(node, store.Path); ok {
+			r.places.Data[what] = Data{In: []Place{place}}
+		}
+	}
+}
+
+// place is what a value says of where something is kept: a part of a backend, or a
+// backend of its own, which is known by the path.
+func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
+	if name := text(node, "backend"); name != "" {
+		backend := yamlnode.At(r.Config, "storage", "backends", name)
+		if backend == nil || !r.backend(name, text(backend, "type"), backend) {
+			return Place{}, false
+		}
+		return Place{Store: name, Space: r.space(node)}, true
+	}
+	if r.Release.Storage.Inline && text(node, "type") != "" && r.backend(path, r.inlineType(node), node) {
+		return Place{Store: path, Space: r.space(node)}, true
+	}
+	return Place{}, false
+}
+
+// space is the namespace or table in a backend.
+func (r *reader) space(node *yaml.Node) string {
+	for _, key := range []string{"namespace", "table_name"} {
+		if value := text(node, key); value != "" {
+			return short(r.Pod.resolve(value))
+		}
+	}
+	return ""
+}
+
+// inlineType is the type of a backend that does not say its family.
+func (r *reader) inlineType(node *yaml.Node) string {
+	for _, kind := range r.Release.Storage.Backends {
+		_, keyed := kind.Class.Key("namespace")
+		if kind.TypeValue == text(node, "type") && (keyed || text(node, "namespace") == "") {
+			return kind.Type
+		}
+	}
+	return ""
+}
+
+// backend notes a backend; false when the release does not have its type.
+func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
+	if _, noted := r.places.Stores[name]; noted {
+		return true
+	}
+	kind, known := r.Release.Storage.Backend(backendType)
+	if !known {
+		return false
+	}
+	store := Store{Type: kind.Type, Apart: kind.Family == release.KV}
+	if _, isFile := kind.Class.Key("db_path"); isFile {
+		file := text(node, "db_path")
+		store.At = r.Pod.file(file)
+		store.Text = written(file, store.At)
+		store.Apart = store.Apart && r.Release.Runtime.RegistryKeepsNamespace
+	} else {
+		r.served(&store, kind, node)
+	}
+	r.places.Stores[name] = store
+	return true
+}
+
+// served notes the address of a backend on a server of its own, the release's
+// defaults where the configuration has none.
+func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
+	if whole := text(node, "connection_string"); whole != "" {
+		store.At = r.Pod.connection(whole)
+	} else {
+		store.At = r.Pod.host(valueOr(node, kind, "host")) + ":" + short(r.Pod.resolve(valueOr(node, kind, "port")))
+		if db := valueOr(node, kind, "db"); db != "" {
+			store.At += "/" + short(r.Pod.resolve(db))
+		}
+	}
+	for _, key := range []string{"table_name", "collection_name"} {
+		if _, has := kind.Class.Key(key); has && kind.Family == release.KV {
+			named := valueOr(node, kind, key)
+			store.Table = short(r.Pod.resolve(named))
+			store.Text = written(named, store.Table)
+		}
+	}
+}
+
+// valueOr is the text under a key, or the release's default.
+func valueOr(node *yaml.Node, kind release.Backend, key string) string {
+	if value := text(node, key); value != "" {
+		return value
+	}
+	known, ok := kind.Class.Key(key)
+	if !ok {
+		return ""
+	}
+	switch value := known.Default.(type) {
+	case string:
+		return value
+	case interface{ String() string }: // a number
+		return value.String()
+	default:
+		return ""
+	}
+}

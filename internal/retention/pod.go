@@ -1,0 +1,86 @@
+package retention
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Pod is what a pod tells of where its server keeps data.
+type Pod struct {
+	// Env are the variables of the server's container. The value of a Secret is the
+	// reference to it.
+	Env map[string]string
+	// Volumes of the server's container, sorted by path.
+	Volumes []Volume
+}
+
+// Reference stands for a value that is in a Secret.
+func Reference(secret, key string) string { return fmt.Sprintf("{Secret %s, key %s}", secret, key) }
+
+// Hidden stands for a value that nobody can tell the source of.
+const Hidden = "{?}"
+
+// PodOf reads a pod's specification. server is the name of the server's container;
+// derived gives the source of a value of a Secret that the operator made, as
+// Reference or Hidden, and an empty text for any other.
+func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string) string) Pod {
+	found := Pod{Env: map[string]string{}}
+	i := slices.IndexFunc(spec.Containers, func(c corev1.Container) bool { return c.Name == server })
+	if i < 0 {
+		return found
+	}
+	container := &spec.Containers[i]
+	for _, variable := range container.Env {
+		found.Env[variable.Name] = valueOf(&variable, derived)
+	}
+	sources := make(map[string]string, len(spec.Volumes))
+	for i := range spec.Volumes {
+		sources[spec.Volumes[i].Name] = sourceOf(&spec.Volumes[i])
+	}
+	for _, mount := range container.VolumeMounts {
+		found.Volumes = append(found.Volumes, Volume{
+			Mount: mount.MountPath, Source: sources[mount.Name], SubPath: cmp.Or(mount.SubPath, mount.SubPathExpr),
+		})
+	}
+	slices.SortStableFunc(found.Volumes, func(a, b Volume) int { return strings.Compare(a.Mount, b.Mount) })
+	return found
+}
+
+func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) string {
+	from := variable.ValueFrom
+	switch {
+	case from == nil:
+		return variable.Value
+	case from.SecretKeyRef != nil:
+		return cmp.Or(derived(from.SecretKeyRef.Name, from.SecretKeyRef.Key), Reference(from.SecretKeyRef.Name, from.SecretKeyRef.Key))
+	default:
+		return Hidden
+	}
+}
+
+// sourceOf names what a volume is made of; empty when that goes with the pod or holds
+// no data.
+func sourceOf(volume *corev1.Volume) string {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return "PersistentVolumeClaim " + volume.PersistentVolumeClaim.ClaimName
+	case volume.HostPath != nil:
+		return "directory " + volume.HostPath.Path + " of the node"
+	case volume.NFS != nil:
+		return "NFS " + volume.NFS.Server + ":" + volume.NFS.Path
+	case volume.EmptyDir != nil, volume.ConfigMap != nil, volume.Secret != nil, volume.Projected != nil,
+		volume.DownwardAPI != nil, volume.Ephemeral != nil, volume.Image != nil:
+		return ""
+	}
+	// Kinds that few have: equal settings are equal data.
+	data, err := json.Marshal(volume.VolumeSource)
+	if err != nil || string(data) == "{}" {
+		return ""
+	}
+	return short("volume " + volume.Name + " " + digest(data))
+}

@@ -1,0 +1,145 @@
+package retention
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+const (
+	vectorIO = "vector_io"
+	// Files is the data of the files API.
+	Files = "files"
+)
+
+// stateless are the APIs whose providers keep nothing that clients stored.
+var stateless = map[string]bool{"inference": true, "safety": true, "tool_runtime": true, "scoring": true}
+
+// fileKeys are the keys of providers that name files or directories.
+var fileKeys = []string{"db_path", "storage_dir", "path"}
+
+// addressKeys are the keys of providers that name servers, urlKeys those that hold
+// the whole of an address.
+var (
+	urlKeys     = []string{"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url", "endpoint_url"}
+	addressKeys = []string{"host", "port", "db", "bucket_name"}
+)
+
+// maxDepth bounds how deep a provider's settings are searched for stores.
+const maxDepth = 6
+
+// providers reads what the providers keep. A vector provider is known by its id,
+// because vector stores are; of any other API it does not matter which one it is.
+func (r *reader) providers() {
+	all := yamlnode.Get(r.Config, "providers")
+	for _, api := range yamlnode.Keys(all) {
+		if stateless[api] || !r.serves(api) {
+			continue
+		}
+		for _, item := range yamlnode.Items(yamlnode.Get(all, api)) {
+			if id := r.Pod.resolve(text(item, "provider_id")); id != "" && id != disabledID {
+				r.provider(api, id, item)
+			}
+		}
+	}
+}
+
+// disabledID is the id that makes the server skip a provider.
+const disabledID = "__disabled__"
+
+// serves reports whether the server offers an API to clients.
+func (r *reader) serves(api string) bool {
+	apis := yamlnode.Items(yamlnode.Get(r.Config, "apis"))
+	return len(apis) == 0 || slices.ContainsFunc(apis, func(item *yaml.Node) bool { return item.Value == api })
+}
+
+func (r *reader) provider(api, id string, item *yaml.Node) {
+	config := yamlnode.Get(item, "config")
+	kept := Data{Type: text(item, "provider_type")}
+	what := api
+	if api == vectorIO {
+		what += "/" + short(id)
+		if kind, known := r.Release.Provider(api, kept.Type); known {
+			kept.Form = kind.KeptForm
+		}
+	}
+	kept.In = append(r.own(config), r.parts(config, what, 0)...)
+	switch api {
+	case "agents", "responses":
+		r.responses(api, kept.In)
+	default:
+		if api == vectorIO || len(kept.In) > 0 {
+			r.add(what, kept)
+		}
+	}
+}
+
+// add notes data, beside what is known of it already.
+func (r *reader) add(what string, kept Data) {
+	if before, there := r.places.Data[what]; there {
+		kept.In = append(before.In, kept.In...)
+	}
+	r.places.Data[what] = kept
+}
+
+// responses tells the answers that are kept, which the API is called by from 0.7 on,
+// from the agents of the API before it.
+func (r *reader) responses(api string, in []Place) {
+	for _, place := range in {
+		family := r.places.Stores[place.Store].Type
+		switch {
+		case strings.HasPrefix(family, "sql"):
+			r.add("responses", Data{In: []Place{place}})
+		case api == "agents":
+			r.add("agents", Data{In: []Place{place}})
+		}
+	}
+}
+
+// own are the places that a provider's settings name themselves.
+func (r *reader) own(config *yaml.Node) []Place {
+	var found []Place
+	for _, key := range fileKeys {
+		if file := text(config, key); file != "" {
+			resolved := r.Pod.file(file)
+			found = append(found, Place{File: resolved, Text: written(file, resolved)})
+		}
+	}
+	for _, key := range urlKeys {
+		if url := text(config, key); url != "" {
+			if address := r.Pod.address(url); address != "" {
+				found = append(found, Place{At: address})
+			}
+		}
+	}
+	var parts []string
+	for _, key := range addressKeys {
+		if part := text(config, key); part != "" {
+			parts = append(parts, r.Pod.host(part))
+		}
+	}
+	if len(parts) > 0 {
+		found = append(found, Place{At: strings.Join(parts, " ")})
+	}
+	return found
+}
+
+// parts are the parts of backends that a provider's settings refer to, at any depth.
+func (r *reader) parts(node *yaml.Node, path string, depth int) []Place {
+	if node == nil || depth > maxDepth {
+		return nil
+	}
+	if place, ok := r.place(node, path); ok {
+		return []Place{place}
+	}
+	var found []Place
+	for _, key := range yamlnode.Keys(node) {
+		if child := yamlnode.Get(node, key); child.Kind == yaml.MappingNode {
+			found = append(found, r.parts(child, path+"."+key, depth+1)...)
+		}
+	}
+	return found
+}
