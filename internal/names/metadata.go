@@ -62,6 +62,8 @@ const (
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, as v1alpha1 may say it.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
+	// AnnotationAcceptDataLoss on a stack names the data, separated by commas, that a change may leave behind for good.
+	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
 )

@@ -150,10 +150,22 @@ func (p *Plan) render(in Input) error {
 	}
 	for _, object := range p.Objects {
 		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
-			p.Rendered, err = record.NewRendered(deployment, p.record(in, digest))
+			err := p.recorded(in, digest, deployment)
 			p.Rendered.Inputs = inputs
+			return err
 		}
 	}
+	return nil
+}
+
+// recorded completes the plan's Deployment with its record.
+func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.DeploymentApplyConfiguration) error {
+	var err error
+	if p.Places, err = p.placesOf(in, deployment); err != nil {
+		return err
+	}
+	p.Losses = p.losses(in)
+	p.Rendered, err = record.NewRendered(deployment, p.record(in, digest))
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -114,8 +115,13 @@ func otherPortVariable(runtime release.Runtime) string {
 
 // paths point the directories that a configuration names, and those that the distribution's own names, at the volume:
 // nothing is written beside it, and the path is the same before and after 0.8, where the server's default moved.
+//
+// A stack of v1alpha1 has none of that but where the server's default moved away from its volume.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
+	if names.Compat(in.Object.Annotations) {
+		return variables(stackconfig.PathsBeside(config, in.Distribution.Release, in.Distribution.Name, mountPath))
+	}
 	found := stackconfig.PathsIn(config, mountPath)
 	for _, known := range stackconfig.PathVariables(in.Distribution.Release, in.Distribution.Name, mountPath) {
 		if !slices.ContainsFunc(found, func(e stackconfig.EnvVar) bool { return e.Name == known.Name }) {

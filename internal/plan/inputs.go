@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"fmt"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 // inputs is what feeds the pod template. What a renderer of the pod reads and this leaves out would change pods without
@@ -74,5 +77,22 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 		BaseSource:      source,
 		Autoscaled:      autoscaled,
 		OperatorVersion: in.OperatorVersion,
+		Places:          p.Places,
+		Left:            left(p.Losses),
 	}
+}
+
+// maxLeft bounds the losses in a record, which is an annotation.
+const maxLeft = 8
+
+// left are the losses as the record keeps them; nil without any.
+func left(losses []retention.Loss) []string {
+	var messages []string
+	for i, loss := range losses {
+		if i == maxLeft {
+			return append(messages, fmt.Sprintf("%d more", len(losses)-maxLeft))
+		}
+		messages = append(messages, loss.String())
+	}
+	return messages
 }

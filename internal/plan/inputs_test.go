@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
@@ -127,8 +129,8 @@ func TestReferencesAreInTheAnnotation(t *testing.T) {
 		t.Errorf("annotations %v", annotations)
 	}
 	written, ok := record.Parse(with.Rendered.Deployment.Annotations)
-	if !ok || written != with.Rendered.Record {
-		t.Errorf("record on the Deployment %+v", written)
+	if diff := cmp.Diff(with.Rendered.Record, written); !ok || diff != "" {
+		t.Errorf("record on the Deployment (-want +got):\n%s", diff)
 	}
 }
 

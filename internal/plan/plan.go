@@ -7,6 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
@@ -24,6 +25,8 @@ type Input struct {
 	CatalogueImage string
 	// RunningRelease is the server release line that runs now, from the record or the status. Empty: none runs.
 	RunningRelease string
+	// Before are the places of what runs. Nil: nothing runs, or nobody knows.
+	Before *retention.Places
 	// Base is the base configuration. Nil: none is needed, see NeedsBase, or there is none.
 	Base *Base
 	// Certificates are those that the server shall trust beside the public ones, in DER form. Nil: it trusts what its
@@ -96,6 +99,9 @@ type Plan struct {
 	Derived []stackconfig.DerivedValue
 	// Models are the user's models as clients call them.
 	Models []stackconfig.PublicModel
+	// Places are where the stack keeps its data. Losses are what of Input.Before they do not lead to.
+	Places *retention.Places
+	Losses []retention.Loss
 	// Warnings are for the user.
 	Warnings []stackconfig.Finding
 	// ProviderCount and ResourceCount are the numbers in the generated configuration, ConfigVersion its schema version.

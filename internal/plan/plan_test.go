@@ -373,7 +373,11 @@ func TestBuildIsDeterministic(t *testing.T) {
 		var first string
 		for i := range 100 {
 			built := build(t, complete(t, sample(t, path)))
-			got := text(t, built.Objects) + fmt.Sprintf("%+v", built.Rendered.Record)
+			written, err := built.Rendered.Record.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := text(t, built.Objects) + written
 			if i == 0 {
 				first = got
 			}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -108,8 +109,12 @@ func applyChange(seen seen, rendered Rendered) (Decision, error) {
 		next.setTemplateInputs(seen.record.templateInputs())
 		rendered = sameGeneration(seen, rendered)
 	}
+	replaces := next.templateInputs() != seen.running()
+	if !replaces {
+		next.Left = seen.record.Left
+	}
 	decision, err := apply(Changed, rendered, next)
-	decision.Replaces = next.templateInputs() != seen.running()
+	decision.Replaces = replaces
 	return decision, err
 }
 
@@ -119,7 +124,8 @@ func applyAgain(seen seen, rendered Rendered) (Decision, error) {
 	next := rendered.Record
 	next.setTemplateInputs(seen.record.templateInputs())
 	next.OperatorVersion = seen.record.OperatorVersion
-	if next != seen.record {
+	next.keepData(seen.record)
+	if !reflect.DeepEqual(next, seen.record) {
 		next.OperatorVersion = rendered.Record.OperatorVersion
 	}
 	return applyUnchanged(seen, rendered, next)
@@ -143,6 +149,9 @@ func (r *Record) setTemplateInputs(inputs string) {
 		r.TemplateInputs = inputs
 	}
 }
+
+// keepData keeps what is said of the data of pods that stay.
+func (r *Record) keepData(of Record) { r.Places, r.Left = of.Places, of.Left }
 
 // apply is the rendering with its record.
 func apply(outcome Outcome, rendered Rendered, next Record) (Decision, error) {
@@ -190,6 +199,7 @@ func keep(seen seen, rendered Rendered) (Decision, error) {
 	next := rendered.Record
 	next.Template = seen.record.Template
 	next.OperatorVersion = seen.record.OperatorVersion
+	next.keepData(seen.record)
 	if seen.recorded {
 		next.setTemplateInputs(seen.record.templateInputs())
 	}

@@ -10,6 +10,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 // Record says what was rendered last. It is kept on the Deployment, in the annotation names.AnnotationRendered, from
@@ -47,6 +48,11 @@ type Record struct {
 	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
 	// Kept is present while the template is left as it is although it would be rendered differently.
 	Kept *Kept `json:"kept,omitempty"`
+	// Places are where the pods of the template keep their data. Nil: an operator rendered it that did not say, or what
+	// it said is damaged.
+	Places *retention.Places `json:"places,omitempty"`
+	// Left tells the data that the last change of the pods left behind.
+	Left []string `json:"left,omitempty"`
 }
 
 // Distribution is how a stack's image was chosen.
@@ -93,6 +99,9 @@ func Parse(annotations map[string]string) (Record, bool) {
 	var r Record
 	if err := json.Unmarshal([]byte(value), &r); err != nil || r.Inputs == "" {
 		return Record{}, false
+	}
+	if !r.Places.Known() {
+		r.Places = nil
 	}
 	return r, true
 }

@@ -42,8 +42,10 @@ func ownEnvironment(in Input) []EnvVar {
 	if in.CABundle != nil {
 		env = append(env, caVariables(in)...)
 	}
-	if workload(spec).Storage != nil && !compat(in) {
-		env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})
+	if workload(spec).Storage != nil {
+		if !compat(in) {
+			env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})
+		}
 		env = append(env, in.Paths...)
 	}
 	return append(env, in.Secrets...)

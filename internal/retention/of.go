@@ -1,10 +1,12 @@
 package retention
 
 import (
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -43,6 +45,30 @@ func Of(in Input) *Places {
 	return r.places
 }
 
+// bound keeps Places small. The data that is left out is never taken for lost.
+func (p *Places) bound() {
+	names := sortedKeys(p.Data)
+	if len(names) > maxData {
+		p.More = len(names) - maxData
+		for _, name := range names[maxData:] {
+			delete(p.Data, name)
+		}
+	}
+	used := map[string]bool{}
+	for _, data := range p.Data {
+		for _, place := range data.In {
+			used[place.Store] = true
+		}
+	}
+	maps.DeleteFunc(p.Stores, func(name string, _ Store) bool { return !used[name] })
+	if len(p.Stores) == 0 {
+		p.Stores = nil
+	}
+	if len(p.Data) == 0 {
+		p.Data = nil
+	}
+}
+
 type reader struct {
 	Input
 	places *Places
@@ -60,6 +86,9 @@ func (r *reader) stores() {
 			continue
 		}
 		node := yamlnode.At(r.Config, strings.Split(store.Path, ".")...)
+		if yamlnode.IsNull(node) && store.Default != nil {
+			node = provider.Node(store.For(""))
+		}
 		what := store.Name
 		if strings.HasPrefix(what, "metadata") {
 			what = Registry
@@ -74,7 +103,7 @@ func (r *reader) stores() {
 // backend of its own, which is known by the path.
 func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	if name := text(node, "backend"); name != "" {
-		backend := yamlnode.At(r.Config, "storage", "backends", name)
+		backend := r.backendNode(name)
 		if backend == nil || !r.backend(name, text(backend, "type"), backend) {
 			return Place{}, false
 		}
@@ -84,6 +113,23 @@ func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 		return Place{Store: path, Space: r.space(node)}, true
 	}
 	return Place{}, false
+}
+
+// backendNode is a backend of the configuration. One without the section has the
+// server's own.
+func (r *reader) backendNode(name string) *yaml.Node {
+	if !yamlnode.IsNull(yamlnode.At(r.Config, "storage")) {
+		return yamlnode.At(r.Config, "storage", "backends", name)
+	}
+	file := map[string]string{release.KVDefault: "kvstore.db", release.SQLDefault: "sql_store.db"}[name]
+	if file == "" {
+		return nil
+	}
+	family, _, _ := strings.Cut(name, "_")
+	node := yamlnode.Map()
+	yamlnode.Set(node, "type", yamlnode.String(family+"_sqlite"))
+	yamlnode.Set(node, "db_path", yamlnode.String("${env.SQLITE_STORE_DIR:="+r.Release.Runtime.DataDir+"/distributions}/"+file))
+	return node
 }
 
 // space is the namespace or table in a backend.
@@ -135,10 +181,7 @@ func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {
 		store.At = r.Pod.connection(whole)
 	} else {
-		store.At = r.Pod.host(valueOr(node, kind, "host")) + ":" + short(r.Pod.resolve(valueOr(node, kind, "port")))
-		if db := valueOr(node, kind, "db"); db != "" {
-			store.At += "/" + short(r.Pod.resolve(db))
-		}
+		store.At = joined(r.Pod.host(valueOr(node, kind, "host")), r.Pod.host(valueOr(node, kind, "port")), r.Pod.host(valueOr(node, kind, "db")))
 	}
 	for _, key := range []string{"table_name", "collection_name"} {
 		if _, has := kind.Class.Key(key); has && kind.Family == release.KV {
@@ -147,6 +190,19 @@ func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 			store.Text = written(named, store.Table)
 		}
 	}
+}
+
+// joined is the address of a database. Where its parts are of one Secret, that is all
+// there is to say.
+func joined(host, port, db string) string {
+	if strings.HasPrefix(host, "{") && host == port && (db == "" || db == host) {
+		return host
+	}
+	address := host + ":" + port
+	if db != "" {
+		address += "/" + db
+	}
+	return address
 }
 
 // valueOr is the text under a key, or the release's default.

@@ -122,29 +122,6 @@ func (p *Places) Table() string {
 	return ""
 }
 
-// bound keeps Places small. The data that is left out is never taken for lost.
-func (p *Places) bound() {
-	names := sortedKeys(p.Data)
-	if len(names) <= maxData {
-		return
-	}
-	p.More = len(names) - maxData
-	for _, name := range names[maxData:] {
-		delete(p.Data, name)
-	}
-	used := map[string]bool{}
-	for _, data := range p.Data {
-		for _, place := range data.In {
-			used[place.Store] = true
-		}
-	}
-	for name := range p.Stores {
-		if !used[name] {
-			delete(p.Stores, name)
-		}
-	}
-}
-
 // short bounds a text and keeps it different from others.
 func short(text string) string {
 	if len(text) <= maxText {

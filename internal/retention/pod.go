@@ -47,8 +47,20 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 			Mount: mount.MountPath, Source: sources[mount.Name], SubPath: cmp.Or(mount.SubPath, mount.SubPathExpr),
 		})
 	}
+	found.Volumes = slices.DeleteFunc(found.Volumes, func(v Volume) bool { return v.Source == "" && !inAny(v.Mount, found.Volumes) })
+	if len(found.Volumes) == 0 {
+		found.Volumes = nil
+	}
 	slices.SortStableFunc(found.Volumes, func(a, b Volume) int { return strings.Compare(a.Mount, b.Mount) })
 	return found
+}
+
+// inAny reports whether a path is inside of a volume that outlives the pod.
+func inAny(mount string, volumes []Volume) bool {
+	return slices.ContainsFunc(volumes, func(v Volume) bool {
+		_, inside := below(mount, v.Mount)
+		return inside && v.Source != ""
+	})
 }
 
 func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) string {

@@ -15,8 +15,11 @@ const (
 	Files = "files"
 )
 
-// stateless are the APIs whose providers keep nothing that clients stored.
-var stateless = map[string]bool{"inference": true, "safety": true, "tool_runtime": true, "scoring": true}
+// stateless are the APIs whose providers keep nothing that clients stored, or only what
+// the registry has, too.
+var stateless = map[string]bool{
+	"inference": true, "safety": true, "tool_runtime": true, "scoring": true, "eval": true, "datasetio": true,
+}
 
 // fileKeys are the keys of providers that name files or directories.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
@@ -62,7 +65,7 @@ func (r *reader) provider(api, id string, item *yaml.Node) {
 	what := api
 	if api == vectorIO {
 		what += "/" + short(id)
-		if kind, known := r.Release.Provider(api, kept.Type); known {
+		if kind, known := r.Release.Provider(api, kept.Type); known && !r.ReleaseUnknown {
 			kept.Form = kind.KeptForm
 		}
 	}

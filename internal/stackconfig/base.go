@@ -55,6 +55,9 @@ func ParseBase(data []byte) (*Base, error) {
 	return base, err
 }
 
+// Root is the root of the configuration, not to be changed.
+func (b *Base) Root() *yaml.Node { return b.root }
+
 // parsed are the bases that were read last, by digest: most stacks come from the
 // same few, and to read one takes longer than to make a configuration of it.
 var parsed = lru.New(16)

@@ -36,6 +36,9 @@ func (o Origin) String() string {
 	}
 }
 
+// Root is the root of the generated configuration, not to be changed.
+func (r *Report) Root() *yaml.Node { return r.root }
+
 // Explained is one value of the configuration with its origin.
 type Explained struct {
 	// Path in the configuration: providers.inference[2].config.base_url.

@@ -34,8 +34,8 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/startup",
-		"internal/status",
+		"internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
+		"internal/startup", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{
@@ -65,7 +65,10 @@ var Rooms = []Room{
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/podtemplate"}},
 	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},
-	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/retention", Kind: Pure, Imports: []string{
+		"internal/names", "internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
+	}},
+	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 

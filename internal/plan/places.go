@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// placesOf finds where the stack will keep its data: in the configuration that the server reads, and in the pod as it is
+// rendered, the user's patches included.
+func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) (*retention.Places, error) {
+	data, err := json.Marshal(deployment.Spec.Template.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("read the pod of Deployment %q: %w", in.Object.Name, err)
+	}
+	var pod corev1.PodSpec
+	if err := json.Unmarshal(data, &pod); err != nil {
+		return nil, fmt.Errorf("read the pod of Deployment %q: %w", in.Object.Name, err)
+	}
+	return retention.Of(retention.Input{
+		Config: p.root(), Override: p.Mode == ModeOverride, Release: in.Distribution.Release,
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
+		Pod:            retention.PodOf(&pod, names.ServerContainer(in.Object.Annotations), p.derivedFrom(in.Object.Name)),
+	}), nil
+}
+
+// root is the configuration that the server reads; nil when nobody knows it.
+func (p *Plan) root() *yaml.Node {
+	if p.Report != nil {
+		return p.Report.Root()
+	}
+	return rootOf(p.stores.config)
+}
+
+func rootOf(config []byte) *yaml.Node {
+	if len(config) == 0 {
+		return nil
+	}
+	parsed, err := stackconfig.ParseBase(config)
+	if err != nil {
+		return nil
+	}
+	return parsed.Root()
+}
+
+// derivedFrom tells the source of the values that the operator derives.
+func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
+	return func(secret, key string) string {
+		if secret != names.StorageSecret(stack) {
+			return ""
+		}
+		for _, value := range p.Derived {
+			if value.Key == key {
+				return retention.Reference(value.Secret, value.SecretKey)
+			}
+		}
+		return retention.Hidden
+	}
+}
+
+// Running is a Deployment whose record does not tell where its data lies.
+type Running struct {
+	// Stack is the stack's name, Container the server's.
+	Stack, Container string
+	// Distribution is what its image was chosen by.
+	Distribution distribution.Resolved
+	// Pod is its pod template's.
+	Pod *corev1.PodSpec
+	// Config is the mounted configuration, Override says that it is the user's own. Nil: the image's runs.
+	Config   []byte
+	Override bool
+}
+
+// PlacesOf finds where a running stack keeps its data.
+func PlacesOf(in Running) *retention.Places {
+	config := in.Config
+	if config == nil && !in.Override {
+		config = in.Distribution.Base
+	}
+	derived := func(secret, _ string) string {
+		if secret == names.StorageSecret(in.Stack) {
+			return retention.Hidden
+		}
+		return ""
+	}
+	return retention.Of(retention.Input{
+		Config: rootOf(config), Override: in.Override, Release: in.Distribution.Release,
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
+		Pod:            retention.PodOf(in.Pod, in.Container, derived),
+	})
+}

@@ -1,0 +1,161 @@
+package plan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+)
+
+// mark makes a stack one of v1alpha1.
+func mark(in plan.Input) plan.Input {
+	in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	return in
+}
+
+// lost is a Loss in one line: what and where, and whether the roll-out waits.
+func lost(losses []retention.Loss) []string {
+	var found []string
+	for _, loss := range losses {
+		text := strings.Join(loss.What, ",") + " " + loss.Path
+		if loss.Final {
+			text += " waits"
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
+// What a change of the spec leaves behind, each case from one spec to another one.
+func TestLosses(t *testing.T) {
+	const (
+		volume = "\nworkload: {storage: {}}\n"
+		redis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"
+		other  = "\nstorage: {kv: {type: redis, endpoint: \"redis://other:6379\"}}\n"
+		kvSQL  = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
+		kvSQL2 = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg-new, key: url}}}}\n"
+		inKV   = "batches,prompts,registry,vector_io/faiss,vector_io/sqlite-vec"
+		inSQL  = "conversations,files,inference,responses"
+		all    = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec"
+	)
+	release := func(line, rest string) string {
+		return "distribution: {name: starter, version: \"" + line + "\"}" + rest
+	}
+	for name, c := range map[string]struct {
+		before, after string
+		compat        bool
+		want          []string
+		message       string
+	}{
+		"nothing changes":               {volume, volume, false, nil, ""},
+		"a model more":                  {volume, volume + "resources: {models: [a]}\nproviders: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}", false, nil, ""},
+		"an ephemeral stack":            {"disabled: [eval]", "disabled: [batches]", false, nil, ""},
+		"the image's own, then a field": {volume, volume + "disabled: [eval]", false, nil, ""},
+		"another Secret": {
+			volume + kvSQL, volume + kvSQL2, false,
+			[]string{inKV + " spec.storage.kv"}, "stays in PostgreSQL of the Secret pg, key url, and PostgreSQL of the Secret pg-new, key url starts without it",
+		},
+		"storage switched off": {
+			volume, "disabled: [eval]", false,
+			[]string{all + " spec.workload.storage"}, "set spec.workload.storage again to bring it back",
+		},
+		"storage switched on": {"disabled: [eval]", volume, false, []string{all + " spec.workload.storage"}, "is in the pod's own file system"},
+		"another mountPath in a stack of v1alpha1": {
+			volume, "workload: {storage: {mountPath: /data}}", true,
+			[]string{
+				"batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec spec.workload.storage.mountPath",
+				"files spec.workload.storage.mountPath",
+			},
+			"set the variable SQLITE_STORE_DIR to /data/distributions/starter in spec.workload.overrides.env",
+		},
+		"0.7 to 0.8 in a generated stack of v1alpha1": {release("0.7", volume+"disabled: [eval]"), release("0.8", volume+"disabled: [eval]"), true, nil, ""},
+		"vector_io disabled": {
+			volume, volume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
+			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"}, "take the API out of spec.disabled",
+		},
+		"files disabled": {
+			volume, volume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,
+			[]string{"batches spec.disabled[2]", "files spec.disabled[0]", "responses spec.disabled[1]"}, "configure it again",
+		},
+		"an override": {volume, "overrideConfig: {configMapName: mine}" + volume, false, []string{
+			"batches spec.overrideConfig", "files spec.overrideConfig", "responses spec.overrideConfig",
+			"vector_io/faiss spec.overrideConfig", "vector_io/sqlite-vec spec.overrideConfig",
+		}, "nothing in the configuration reads it any more"},
+		"the key-value store": {
+			volume, volume + redis, false,
+			[]string{inKV + " spec.storage.kv"}, "stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and Redis at redis:6379 starts without it",
+		},
+		"the key-value store and back": {volume + redis, volume, false, []string{inKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
+		"another Redis":                {volume + redis, volume + other, false, []string{inKV + " spec.storage.kv"}, "redis-cli --rdb"},
+		"the SQL store": {
+			volume, volume + "storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}", false,
+			[]string{inSQL + " spec.storage.sql"}, "read it through the API",
+		},
+		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + redis, false, []string{inKV + " spec.storage.kv"}, "goes with it, as at every roll-out"},
+		"another mountPath": {
+			volume, "workload: {storage: {mountPath: /data}}", false,
+			[]string{"files spec.workload.storage.mountPath"}, "name lls-storage, mountPath /.llama",
+		},
+		"another mountPath, and the volume there too": {
+			volume, "workload: {storage: {mountPath: /data}, overrides: {volumeMounts: [{name: lls-storage, mountPath: /.llama}]}}", false,
+			nil, "",
+		},
+		"0.7 to 0.8":                        {release("0.7", volume), release("0.8", volume), false, nil, ""},
+		"0.7 to 0.8 in a stack of v1alpha1": {release("0.7", volume), release("0.8", volume), true, nil, ""},
+		"0.3 to 0.4": {
+			release("0.3", volume), release("0.4", volume), false,
+			[]string{"vector_io/faiss spec.distribution waits"}, "release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
+		},
+		"0.3 to 0.7 on Redis": {
+			release("0.3", redis), release("0.7", redis), false,
+			[]string{"vector_io/faiss spec.distribution waits"}, "llamastack.io/accept-data-loss: \"vector_io/faiss\"",
+		},
+		"0.3 to 0.4, ephemeral":    {release("0.3", ""), release("0.4", ""), false, nil, ""},
+		"0.3 to 0.4 without faiss": {release("0.3", volume+"disabled: [vectorIo/faiss]"), release("0.4", volume+"disabled: [vectorIo/faiss]"), false, nil, ""},
+		"0.8 to 1.0":               {release("0.8", volume), release("1.0", volume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
+		"1.0 to 0.8": {
+			release("1.0", volume), release("0.8", volume), false,
+			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"}, "release 1.0 finds it again",
+		},
+		"1.0 to 0.8 on Redis": {release("1.0", redis+volume), release("0.8", redis+volume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
+		"a vector provider disabled": {
+			volume, volume + "disabled: [vector_io/faiss]", false,
+			[]string{"vector_io/faiss spec.disabled[0]"}, "its vector stores answer errors, to their deletion too",
+		},
+		"a vector provider renamed": {
+			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
+			volume + "providers: {vectorIo: {id: two, provider: chromadb, endpoint: \"http://chroma:8000\"}}", false,
+			[]string{"vector_io/one spec.providers.vectorIo"}, `the vector provider "one" is now called "two"`,
+		},
+		"a vector provider elsewhere": {
+			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
+			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://other:8000\"}}", false,
+			[]string{"vector_io/one spec.providers.vectorIo"}, "stays in http://chroma:8000, and http://other:8000 starts without it",
+		},
+		"a vector provider of another type": {
+			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
+			volume + "providers: {vectorIo: {id: one, provider: qdrant, endpoint: \"http://qdrant:6333\"}}", false,
+			[]string{"vector_io/one spec.providers.vectorIo"}, "is of type remote::qdrant instead of remote::chromadb",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := input(t, c.before), input(t, c.after)
+			if c.compat {
+				before, after = mark(before), mark(after)
+			}
+			after.Before = build(t, before).Places
+			got := build(t, after).Losses
+			if diff := cmp.Diff(c.want, lost(got)); diff != "" && len(c.want)+len(got) > 0 {
+				t.Errorf("losses (-want +got):\n%s\n%v", diff, got)
+			}
+			if c.message != "" && !slices.ContainsFunc(got, func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
+				t.Errorf("no message has %q: %v", c.message, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package retention
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// The fields that a user most likely changed.
+const (
+	pathStorage      = "spec.workload.storage"
+	pathMount        = "spec.workload.storage.mountPath"
+	pathDistribution = "spec.distribution"
+	pathDisabled     = "spec.disabled"
+	pathOverride     = "spec.overrideConfig"
+)
+
+// field is the field that says where data is kept.
+func (c *comparison) field(what string) string {
+	if c.after.Override {
+		return pathOverride
+	}
+	api, _, _ := strings.Cut(what, "/")
+	switch api {
+	case vectorIO:
+		return "spec.providers.vectorIo"
+	case Files, "batches", "responses":
+		return "spec.providers." + api
+	default:
+		return "spec.settings.storage"
+	}
+}
+
+// storeField is the field that says where a store is.
+func (c *comparison) storeField(store Store) string {
+	family, _, _ := strings.Cut(store.Type, "_")
+	switch {
+	case c.after.Override:
+		return pathOverride
+	case c.crosses():
+		return pathDistribution
+	default:
+		return "spec.storage." + family
+	}
+}
+
+// crosses reports whether the release is another one.
+func (c *comparison) crosses() bool {
+	return c.before.Release != "" && c.after.Release != "" && c.before.Release != c.after.Release
+}
+
+// moved is data that is looked for in another place than it lies in.
+func (c *comparison) moved(what string, was Place, is Data) {
+	now := c.counterpart(was, is)
+	switch durable := c.before.durable(was); {
+	case !durable && (now == nil || !c.after.durable(*now)):
+		return // it goes with the pod, before and after
+	case !durable:
+		field := c.placeField(what, was, *now)
+		if c.after.fileOf(*now) != "" {
+			field = pathStorage
+		}
+		c.lose(what, field, volatile(), false)
+	case now == nil:
+		c.lose(what, c.droppedField(what), dropped(c.describe(c.before, was)), false)
+	case c.otherFamily(was, *now):
+		c.lose(what, c.placeField(what, was, *now), otherFamily(c.describe(c.before, was), c.describe(c.after, *now)), false)
+	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "":
+		c.movedFile(what, was, *now)
+	default:
+		c.movedStore(what, was, *now)
+	}
+}
+
+// droppedField is the field that made the configuration leave data out.
+func (c *comparison) droppedField(what string) string {
+	if c.crosses() && !c.after.Override {
+		return pathDistribution
+	}
+	return c.field(what)
+}
+
+// otherFamily reports whether data of a key-value store is kept in a SQL store now, or
+// the other way round. Up to 0.2 each store is a file of its own, whatever its family.
+func (c *comparison) otherFamily(was, now Place) bool {
+	_, kept := c.after.Stores[was.Store]
+	return was.Store != "" && now.Store != "" && c.before.family(was) != c.after.family(now) && (kept || c.before.fileOf(was) == "")
+}
+
+// family of the store of a place: kv, sql, or empty.
+func (p *Places) family(place Place) string {
+	family, _, _ := strings.Cut(p.Stores[place.Store].Type, "_")
+	return family
+}
+
+// counterpart is the place that takes that of a place; nil: none does.
+func (c *comparison) counterpart(was Place, is Data) *Place {
+	best := -1
+	for i, place := range is.In {
+		alike := c.after.family(place) == c.before.family(was)
+		switch {
+		case place.Space == was.Space && alike:
+			return &is.In[i]
+		case (place.Store == "") == (was.Store == "") && (best < 0 || alike):
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return &is.In[best]
+}
+
+// placeField is the field that moved a place.
+func (c *comparison) placeField(what string, was, now Place) string {
+	switch {
+	case now.Store != "":
+		return c.storeField(c.after.Stores[now.Store])
+	case c.crosses() && !c.after.Override && was.File != "":
+		return pathDistribution
+	default:
+		return c.field(what)
+	}
+}
+
+// movedStore is data of a store that is elsewhere now.
+func (c *comparison) movedStore(what string, was, now Place) {
+	old, is := c.before.Stores[was.Store], c.after.Stores[now.Store]
+	field := c.placeField(what, was, now)
+	from, to := c.describe(c.before, was), c.describe(c.after, now)
+	switch {
+	case was.Store == "" || now.Store == "":
+		c.lose(what, field, elsewhere(from, to, ""), false)
+	case old.Type == is.Type && sameText(old.At, is.At) && old.Table != is.Table:
+		c.lose(what, field, otherTable(old.Table, is), false)
+	case old.Type == is.Type && sameText(old.At, is.At):
+		c.lose(what, c.droppedField(Registry), otherSpace(was.Space, now.Space, from), false)
+	default:
+		c.lose(what, field, elsewhere(from, to, copyTool(old.Type, is.Type)), false)
+	}
+}
+
+// movedFile is data of a file that is looked for elsewhere.
+func (c *comparison) movedFile(what string, was, now Place) {
+	from, _ := c.before.location(c.before.fileOf(was))
+	to, durable := c.after.location(c.after.fileOf(now))
+	source, rest, _ := strings.Cut(from, ":")
+	mount := c.after.mountOf(source)
+	switch {
+	case mount == "":
+		c.lose(what, pathStorage, unmounted(source, c.describe(c.after, now), durable), false)
+	case path.Dir(from) == path.Dir(to) && c.crosses():
+		c.lose(what, c.placeField(what, was, now), c.otherFiles(path.Dir(from)), false)
+	case path.Dir(from) == path.Dir(to):
+		c.lose(what, c.placeField(what, was, now), otherFile(path.Base(from), path.Base(to), path.Dir(from)), false)
+	default:
+		field := c.placeField(what, was, now)
+		if mount != c.before.mountOf(source) && !c.crosses() {
+			field = pathMount
+		}
+		c.lose(what, field, displaced(displacement{
+			directory: path.Dir(rest), source: source, now: path.Dir(c.after.fileOf(now)), durable: durable,
+			remedy: setVariable(c.textOf(now), path.Join(mount, rest)), mount: c.before.mountOf(source),
+		}), false)
+	}
+}
+
+// textOf is what the configuration says for a place.
+func (c *comparison) textOf(place Place) string {
+	if place.Store != "" {
+		return c.after.Stores[place.Store].Text
+	}
+	return place.Text
+}
+
+// mountOf is where a volume is mounted; empty when it is not.
+func (p *Places) mountOf(source string) string {
+	i := slices.IndexFunc(p.Volumes, func(v Volume) bool { return v.Source == source })
+	if i < 0 {
+		return ""
+	}
+	return p.Volumes[i].Mount
+}

@@ -1,0 +1,98 @@
+package retention
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+const (
+	kvSQLite    = "kv_sqlite"
+	claimPrefix = "PersistentVolumeClaim "
+)
+
+// fileOf is the file or directory of a place; empty when it is on a server.
+func (p *Places) fileOf(place Place) string {
+	if place.Store == "" {
+		return place.File
+	}
+	if store := p.Stores[place.Store]; strings.HasSuffix(store.Type, "_sqlite") {
+		return store.At
+	}
+	return ""
+}
+
+// durable reports whether a place outlives the pod.
+func (p *Places) durable(place Place) bool {
+	file := p.fileOf(place)
+	if file == "" {
+		return true
+	}
+	_, durable := p.location(file)
+	return durable
+}
+
+// same reports whether a place of before and one of after are one.
+func (c *comparison) same(what string, was, is Place) bool {
+	if (was.Store == "") != (is.Store == "") {
+		return false
+	}
+	if was.Store == "" {
+		return c.sameFile(what, was.File, is.File) && sameText(was.At, is.At)
+	}
+	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
+	if old.Type != now.Type || !c.sameSpace(what, was, is) {
+		return false
+	}
+	if file := c.before.fileOf(was); file != "" {
+		return c.sameFile(what, file, c.after.fileOf(is))
+	}
+	return sameText(old.At, now.At) && sameText(old.Table, now.Table)
+}
+
+// sameSpace compares namespaces and tables. Where namespaces are not apart, they make
+// no difference; what was not apart and is now is carried over at the start.
+func (c *comparison) sameSpace(what string, was, is Place) bool {
+	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
+	if strings.HasPrefix(old.Type, "kv") && !(old.Apart && now.Apart) {
+		return true
+	}
+	if what == Registry {
+		return registrySpace(was.Space) == registrySpace(is.Space)
+	}
+	return sameText(was.Space, is.Space)
+}
+
+// sameFile compares files by where they lie.
+func (c *comparison) sameFile(what, was, is string) bool {
+	if (was == "") != (is == "") {
+		return false
+	}
+	old, _ := c.before.location(was)
+	now, _ := c.after.location(is)
+	if old == now {
+		return true
+	}
+	// A registry in a file of its own is adopted by the one beside it.
+	return what == Registry && (hashedFile.MatchString(old) || hashedFile.MatchString(now)) && path.Dir(old) == path.Dir(now)
+}
+
+// sameText takes what nobody can tell for the same.
+func sameText(was, is string) bool {
+	return was == is || strings.Contains(was, Hidden) || strings.Contains(is, Hidden)
+}
+
+var (
+	// hashedFile and hashedSpace are where operators before this one kept the registry
+	// of a configuration.
+	hashedFile  = regexp.MustCompile(`/registry-[0-9a-f]{8}\.db$`)
+	hashedSpace = regexp.MustCompile(`-[0-9a-f]{8}$`)
+	// ownSpace is what tells the registry of a stack from that of another one.
+	ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
+)
+
+// registrySpace is the namespace of a registry without what the operator adds to it:
+// the entries of one are adopted by the other.
+func registrySpace(space string) string {
+	return hashedSpace.ReplaceAllString(ownSpace.ReplaceAllString(space, ""), "")
+}
