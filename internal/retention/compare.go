@@ -153,8 +153,7 @@ func (c *comparison) recorded(was Data) {
 		if place.File == "" {
 			continue
 		}
-		old, durable := c.before.location(place.File)
-		if now, _ := c.after.location(place.File); durable && now != old {
+		if old := c.before.location(place.File); old.durable() && c.after.location(place.File) != old {
 			c.lose(Files, pathMount, c.recordedPaths(place.File), false)
 		}
 	}
@@ -166,7 +165,10 @@ func (c *comparison) gone(what string, was Data) {
 	if !c.anyDurable(was) || !c.has(what) {
 		return
 	}
-	place := c.describe(c.before, was.In[0])
+	place := "its place"
+	if len(was.In) > 0 {
+		place = c.describe(c.before, was.In[0])
+	}
 	switch {
 	case !isVector(what):
 		c.lose(what, c.droppedField(what), dropped(place), false)

@@ -2,6 +2,7 @@ package retention
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -31,9 +32,8 @@ func (c *comparison) describe(p *Places, place Place) string {
 		}
 	}
 	if file := p.fileOf(place); file != "" {
-		if where, durable := p.location(file); durable {
-			source, _, _ := strings.Cut(where, ":")
-			text += " on " + source
+		if where := p.location(file); where.durable() {
+			text += " on " + where.source
 		} else {
 			text += " in the pod"
 		}
@@ -108,20 +108,18 @@ func unmounted(source, to string, durable bool) string {
 
 // displacement is data on a volume that is looked for elsewhere.
 type displacement struct {
-	// directory on source holds the data, the server looks into now; durable says that
-	// now is on a volume.
-	directory, source, now string
-	durable                bool
+	// from holds the data, the server looks into now; durable says that now is on a
+	// volume.
+	from    location
+	now     string
+	durable bool
 	// remedy finds it again, if any is known; mount is where the volume was.
 	remedy, mount string
 }
 
 func displaced(d displacement) string {
-	where := "the directory " + strings.TrimSuffix("/"+d.directory, "/.")
-	if d.directory == "." {
-		where = "the top"
-	}
-	message := fmt.Sprintf("the data of %s stays in %s of %s, and the server looks into %s", whatMark, where, d.source, d.now)
+	message := fmt.Sprintf("the data of %s stays in the directory %s of %s, and the server looks into %s",
+		whatMark, path.Dir(d.from.path), d.from.source, d.now)
 	if !d.durable {
 		message += ", which is not on a volume: what clients store there goes with the pod"
 	}
@@ -132,14 +130,13 @@ func displaced(d displacement) string {
 }
 
 // otherFiles tells of a release that has other files for the same.
-func (c *comparison) otherFiles(directory string) string {
-	return fmt.Sprintf("the data of %s stays in the files of release %s, and release %s reads others beside them, in %s; %s; release %s finds it again",
-		whatMark, c.before.Release, c.after.Release, directory, throughAPI, c.before.Release)
+func (c *comparison) otherFiles(from location) string {
+	return fmt.Sprintf("the data of %s stays in the files of release %s, and release %s reads others beside them, in the directory %s of %s; "+
+		"%s; release %s finds it again", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
 }
 
-func otherFile(was, is, directory string) string {
-	return fmt.Sprintf("the data of %s stays in the file %s, and the server reads %s beside it, in %s; %s, or %s",
-		whatMark, was, is, directory, goBack, throughAPI)
+func otherFile(from, to location) string {
+	return fmt.Sprintf("the data of %s stays in the file %s of %s, and the server reads %s; %s", whatMark, from.path, from.source, to.path, goBack)
 }
 
 // setVariable is how a variable brings a path to a target; empty when none does.
@@ -200,7 +197,5 @@ func (c *comparison) recordedPaths(directory string) string {
 
 // oldMount is where the volume of a directory was mounted.
 func (c *comparison) oldMount(directory string) string {
-	where, _ := c.before.location(directory)
-	source, _, _ := strings.Cut(where, ":")
-	return c.before.mountOf(source)
+	return c.before.mountOf(c.before.location(directory).source)
 }

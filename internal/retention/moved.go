@@ -142,25 +142,24 @@ func (c *comparison) movedStore(what string, was, now Place) {
 
 // movedFile is data of a file that is looked for elsewhere.
 func (c *comparison) movedFile(what string, was, now Place) {
-	from, _ := c.before.location(c.before.fileOf(was))
-	to, durable := c.after.location(c.after.fileOf(now))
-	source, rest, _ := strings.Cut(from, ":")
-	mount := c.after.mountOf(source)
+	from, to := c.before.location(c.before.fileOf(was)), c.after.location(c.after.fileOf(now))
+	mount := c.after.mountOf(from.source)
+	beside := from.source == to.source && path.Dir(from.path) == path.Dir(to.path)
 	switch {
 	case mount == "":
-		c.lose(what, pathStorage, unmounted(source, c.describe(c.after, now), durable), false)
-	case path.Dir(from) == path.Dir(to) && c.crosses():
-		c.lose(what, c.placeField(what, was, now), c.otherFiles(path.Dir(from)), false)
-	case path.Dir(from) == path.Dir(to):
-		c.lose(what, c.placeField(what, was, now), otherFile(path.Base(from), path.Base(to), path.Dir(from)), false)
+		c.lose(what, pathStorage, unmounted(from.source, c.describe(c.after, now), to.durable()), false)
+	case beside && c.crosses():
+		c.lose(what, c.placeField(what, was, now), c.otherFiles(from), false)
+	case beside:
+		c.lose(what, c.placeField(what, was, now), otherFile(from, to), false)
 	default:
 		field := c.placeField(what, was, now)
-		if mount != c.before.mountOf(source) && !c.crosses() {
+		if mount != c.before.mountOf(from.source) && !c.crosses() {
 			field = pathMount
 		}
 		c.lose(what, field, displaced(displacement{
-			directory: path.Dir(rest), source: source, now: path.Dir(c.after.fileOf(now)), durable: durable,
-			remedy: setVariable(c.textOf(now), path.Join(mount, rest)), mount: c.before.mountOf(source),
+			from: from, now: path.Dir(c.after.fileOf(now)), durable: to.durable(),
+			remedy: setVariable(c.textOf(now), path.Join(mount, from.path)), mount: c.before.mountOf(from.source),
 		}), false)
 	}
 }

@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -215,11 +216,9 @@ func valueOr(node *yaml.Node, kind release.Backend, key string) string {
 		return ""
 	}
 	switch value := known.Default.(type) {
-	case string:
-		return value
-	case interface{ String() string }: // a number
-		return value.String()
-	default:
+	case nil, []any, map[string]any:
 		return ""
+	default:
+		return fmt.Sprint(value)
 	}
 }

@@ -135,9 +135,18 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// location is where a file lies whatever path leads to it: a volume and the path in
-// it. durable reports whether it outlives the pod.
-func (p *Places) location(file string) (where string, durable bool) {
+// location is where a file lies, whatever path leads to it.
+type location struct {
+	// source of the volume; empty: the file goes with the pod.
+	source string
+	// path in the volume, or in the pod.
+	path string
+}
+
+func (l location) durable() bool { return l.source != "" }
+
+// location finds the volume that holds a file.
+func (p *Places) location(file string) location {
 	best := -1
 	var rest string
 	for i, volume := range p.Volumes {
@@ -147,9 +156,9 @@ func (p *Places) location(file string) (where string, durable bool) {
 		}
 	}
 	if best < 0 || p.Volumes[best].Source == "" {
-		return file, false
+		return location{path: file}
 	}
-	return p.Volumes[best].Source + ":" + path.Join(p.Volumes[best].SubPath, rest), true
+	return location{source: p.Volumes[best].Source, path: path.Join("/", p.Volumes[best].SubPath, rest)}
 }
 
 // below is the rest of a path below a mount. A home directory that nobody knows is

@@ -25,11 +25,7 @@ func (p *Places) fileOf(place Place) string {
 // durable reports whether a place outlives the pod.
 func (p *Places) durable(place Place) bool {
 	file := p.fileOf(place)
-	if file == "" {
-		return true
-	}
-	_, durable := p.location(file)
-	return durable
+	return file == "" || p.location(file).durable()
 }
 
 // same reports whether a place of before and one of after are one.
@@ -68,13 +64,13 @@ func (c *comparison) sameFile(what, was, is string) bool {
 	if (was == "") != (is == "") {
 		return false
 	}
-	old, _ := c.before.location(was)
-	now, _ := c.after.location(is)
+	old, now := c.before.location(was), c.after.location(is)
 	if old == now {
 		return true
 	}
 	// A registry in a file of its own is adopted by the one beside it.
-	return what == Registry && (hashedFile.MatchString(old) || hashedFile.MatchString(now)) && path.Dir(old) == path.Dir(now)
+	return what == Registry && (hashedFile.MatchString(old.path) || hashedFile.MatchString(now.path)) &&
+		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
 }
 
 // sameText takes what nobody can tell for the same.
