@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -120,6 +121,9 @@ func otherPortVariable(runtime release.Runtime) string {
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {
+		if ownHome(&in.Object.Spec) {
+			return nil
+		}
 		return variables(stackconfig.PathsBeside(config, in.Distribution.Release, in.Distribution.Name, mountPath))
 	}
 	found := stackconfig.PathsIn(config, mountPath)
@@ -129,6 +133,12 @@ func paths(in Input, config []byte) []render.EnvVar {
 		}
 	}
 	return variables(byName(found))
+}
+
+// ownHome reports whether the user says where the server's home directory is.
+func ownHome(spec *v1alpha2.LlamaStackDistributionSpec) bool {
+	return spec.Workload != nil && spec.Workload.Overrides != nil &&
+		slices.ContainsFunc(spec.Workload.Overrides.Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome })
 }
 
 func variables(env []stackconfig.EnvVar) []render.EnvVar {

@@ -159,3 +159,62 @@ func TestLosses(t *testing.T) {
 		})
 	}
 }
+
+// The table of a key-value store in PostgreSQL stays the same whatever release comes; the one that a stack has been
+// using is kept.
+func TestTheTableStays(t *testing.T) {
+	const spec = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
+	release := func(line string) plan.Input {
+		return input(t, "distribution: {name: starter, version: \""+line+"\"}"+spec)
+	}
+	older := build(t, release("0.7"))
+	if got := older.Places.Table(); got != "llamastack_kvstore" {
+		t.Errorf("0.7 uses the table %q", got)
+	}
+	crossed := release("0.8")
+	crossed.Before = older.Places
+	if built := build(t, crossed); built.Places.Table() != "llamastack_kvstore" || len(built.Losses) > 0 {
+		t.Errorf("0.8 after 0.7 uses the table %q and loses %v", built.Places.Table(), built.Losses)
+	}
+	since := retention.Places{
+		Version: 1, Release: "0.8", Stores: map[string]retention.Store{"kv_default": {Type: "kv_postgres", At: retention.Hidden, Table: "ogx_kvstore"}},
+		Data: map[string]retention.Data{retention.Registry: {In: []retention.Place{{Store: "kv_default", Space: "registry"}}}},
+	}
+	for _, line := range []string{"0.8", "1.5"} {
+		in := release(line)
+		in.Before = &since
+		if built := build(t, in); built.Places.Table() != "ogx_kvstore" || len(built.Losses) > 0 {
+			t.Errorf("%s on a stack that was made on 0.8 uses the table %q and loses %v", line, built.Places.Table(), built.Losses)
+		}
+	}
+}
+
+// A stack of v1alpha1 has no variables but those that lead to what lies on its volume.
+func TestPathsOfAnOlderStack(t *testing.T) {
+	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "HOME="}
+	set := func(spec string) []string {
+		var found []string
+		for _, variable := range environment(container(t, build(t, mark(input(t, spec))))) {
+			if slices.ContainsFunc(moved, func(name string) bool { return strings.HasPrefix(variable, name) }) {
+				found = append(found, variable)
+			}
+		}
+		return found
+	}
+	onVolume := []string{
+		"FILES_STORAGE_DIR=/.llama/distributions/starter/files", "MILVUS_DB_PATH=/.llama/distributions/starter", "SQLITE_STORE_DIR=/.llama/distributions/starter",
+	}
+	for spec, want := range map[string][]string{
+		"distribution: {name: starter, version: \"0.7\"}\nworkload: {storage: {}}":                                                   nil,
+		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {}}":                                                   onVolume,
+		"distribution: {name: starter, version: \"1.5\"}\nworkload: {storage: {}}\ndisabled: [batches]":                              onVolume,
+		"distribution: {name: starter, version: \"0.8\"}":                                                                            nil,
+		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {mountPath: /data}}":                                   nil,
+		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {mountPath: /.ogx}}":                                   nil,
+		"distribution: {name: starter, version: \"0.8\"}\nworkload: {storage: {}, overrides: {env: [{name: HOME, value: /.llama}]}}": {"HOME=/.llama"},
+	} {
+		if diff := cmp.Diff(want, set(spec)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", spec, diff)
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // version of the form in which Places are written. What another form says is not
@@ -114,9 +116,10 @@ func (p *Places) Table() string {
 	if !p.Known() {
 		return ""
 	}
-	for _, name := range sortedKeys(p.Stores) {
-		if table := p.Stores[name].Table; table != "" {
-			return table
+	names := append([]string{release.KVDefault}, sortedKeys(p.Stores)...)
+	for _, name := range names {
+		if store := p.Stores[name]; store.Type == kvPostgres && store.Table != "" {
+			return store.Table
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 const (
 	kvSQLite    = "kv_sqlite"
+	kvPostgres  = "kv_postgres"
 	claimPrefix = "PersistentVolumeClaim "
 )
 

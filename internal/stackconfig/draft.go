@@ -23,6 +23,9 @@ type draft struct {
 	version string
 	report  *Report
 
+	// kvTable is the table with the stack's data; empty when nobody knows one.
+	kvTable string
+
 	// distribution is the name that default paths are made with.
 	distribution string
 	// index of the providers, filled by resolve and kept by providers.
@@ -51,6 +54,7 @@ func newDraft(in Input) *draft {
 		in:      in.Intent,
 		rel:     in.Release,
 		unknown: in.ReleaseUnknown,
+		kvTable: in.KVTable,
 		root:    yamlnode.Clone(in.Base.root),
 		version: in.Base.version,
 		report:  &Report{origins: make(map[*yaml.Node]Origin)},

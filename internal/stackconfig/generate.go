@@ -12,6 +12,7 @@ var steps = []step{
 	{"providers", providers}, // the user's providers, over the base's by id
 	{"resources", resources}, // models, tools and shields
 	{"storage", storage},     // backends, stores, a registry of the stack's own
+	{"tables", tables},       // of key-value stores in PostgreSQL, the same in every release
 	{"disable", disable},     // APIs and providers taken away, with what points at them
 	{"supply", supply},       // what the base lacks to start
 	{"server", server},       // port, host, workers

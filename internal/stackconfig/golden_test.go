@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -28,7 +29,7 @@ func TestGenerate(t *testing.T) {
 				dir := filepath.Join("testdata", step, name)
 				wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
 				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, baseOf(t, step, dir)), Release: releaseOf(t, wishes)}
-				in.ReleaseUnknown = wishes.Distribution.Image != ""
+				in.ReleaseUnknown, in.KVTable = wishes.Distribution.Image != "", tableOf(t, dir)
 				result, report := stackconfig.Generate(in)
 				if (result == nil) != (len(report.Errors) > 0) {
 					t.Errorf("result %v with %d errors", result, len(report.Errors))
@@ -37,6 +38,16 @@ func TestGenerate(t *testing.T) {
 			})
 		}
 	}
+}
+
+// tableOf is the table that a case says the stack's data is in; most say none.
+func tableOf(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "kv-table")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(golden.Read(t, path)))
 }
 
 // releaseOf is the release that a case asks for, else the default one.

@@ -22,6 +22,9 @@ type Input struct {
 	// guess. What is safe to write for every release is written, and what is wrong
 	// with the base by Release is a warning.
 	ReleaseUnknown bool
+	// KVTable is the table in which a key-value store in PostgreSQL has the stack's data.
+	// Empty: there is none, or nobody knows.
+	KVTable string
 }
 
 // Result is a generated configuration.

@@ -1,0 +1,63 @@
+package stackconfig
+
+import (
+	"cmp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+const (
+	tableKey = "table_name"
+	// keyValueTable is the table that a key-value store in PostgreSQL has up to release
+	// 0.7 unless told otherwise. Release 0.8 renamed its default, and does not find what
+	// is in this one.
+	keyValueTable = "llamastack_kvstore"
+)
+
+// tables writes out the table of each key-value store in PostgreSQL, so that it stays
+// the same from release to release. A stack whose data lies in another table keeps that.
+func tables(d *draft) {
+	if d.rel.Storage.Inline {
+		return
+	}
+	backends := yamlnode.At(d.root, "storage", "backends")
+	for i := 1; backends != nil && i < len(backends.Content); i += 2 {
+		node := backends.Content[i]
+		kind, known := d.rel.Storage.Backend(yamlnode.Text(node, "type"))
+		if !known || kind.Family != release.KV {
+			continue
+		}
+		if _, has := kind.Class.Key(tableKey); has {
+			d.table(node)
+		}
+	}
+}
+
+func (d *draft) table(backend *yaml.Node) {
+	written := yamlnode.Text(backend, tableKey)
+	switch {
+	case written == "":
+		d.write(under(backend, tableKey), yamlnode.String(cmp.Or(d.kvTable, keyValueTable)), Origin{Note: "the same in every release"})
+	case d.kvTable != "":
+		if text, moved := d.tableWithDefault(written); moved {
+			d.write(under(backend, tableKey), yamlnode.String(text), Origin{Note: "the table that the data is in"})
+		}
+	}
+}
+
+// tableWithDefault is a name of the base with the table in use for its default; false
+// when it has none, or a variable says the table.
+func (d *draft) tableWithDefault(written string) (string, bool) {
+	for found := range referencesIn(written) {
+		name, isDefault := strings.CutPrefix(found.otherwise, ":=")
+		if found.whole != written || !isDefault || name == d.kvTable || d.isSet(found.name) {
+			return "", false
+		}
+		return "${env." + found.name + ":=" + d.kvTable + "}", true
+	}
+	return "", false
+}
