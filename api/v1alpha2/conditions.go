@@ -27,6 +27,9 @@ const (
 	ConditionStorageReady = "StorageReady"
 	// ConditionDegraded is present only while True: it runs, but not as asked.
 	ConditionDegraded = "Degraded"
+	// ConditionDataLeftBehind is present only while True: the last change of the pods
+	// left data behind that clients stored.
+	ConditionDataLeftBehind = "DataLeftBehind"
 	// ConditionAdopted False: a newer operator, or this one after an older,
 	// renders the pods differently; the difference takes effect at the next change.
 	ConditionAdopted = "Adopted"
@@ -110,6 +113,16 @@ const (
 	// ReasonPreflightFailed: the pod in which a change is tried does not become ready;
 	// the pods that run stay as they are.
 	ReasonPreflightFailed = "PreflightFailed"
+	// ReasonDataLossNotAccepted: a change leaves data behind that nothing brings back,
+	// and no annotation of the stack accepts it; the pods that run stay as they are.
+	ReasonDataLossNotAccepted = "DataLossNotAccepted"
+)
+
+// Reason of DataLeftBehind.
+const (
+	// ReasonDataLeftBehind: the message names the data, and how to take it along or
+	// bring it back.
+	ReasonDataLeftBehind = "DataLeftBehind"
 )
 
 // Reasons of Available and the conditions that follow it.
@@ -198,6 +211,11 @@ const (
 	// EventCertificateExpires: the server's certificate ends within 14 days.
 	EventCertificateExpires = "CertificateExpires"
 	EventAdopted            = "Adopted"
+	// EventDataLeftBehind: a change that is about to be made leaves data behind.
+	EventDataLeftBehind = "DataLeftBehind"
+	// EventDataLossNotAccepted: a change waits, because nothing brings back what it
+	// leaves behind.
+	EventDataLossNotAccepted = "DataLossNotAccepted"
 	// EventPreflightStarted: a pod was made to try a change in.
 	EventPreflightStarted = "PreflightStarted"
 	// EventPreflightFailed: the change does not start there.

@@ -51,6 +51,12 @@ var eventOf = []struct{ condition, reason string }{
 	{v1alpha2.ConditionConfigGenerated, v1alpha2.EventConfigGenerationFailed},
 }
 
+// waitEvents are the events of a change that does not reach the pods, by its reason.
+var waitEvents = map[string]string{
+	v1alpha2.ReasonPreflightFailed:     v1alpha2.EventPreflightFailed,
+	v1alpha2.ReasonDataLossNotAccepted: v1alpha2.EventDataLossNotAccepted,
+}
+
 // conditionEvents are the events that follow from what the status says now and
 // did not say before.
 func (s *state) conditionEvents(previous *v1alpha2.LlamaStackDistributionStatus) []event {
@@ -70,8 +76,8 @@ func (s *state) conditionEvents(previous *v1alpha2.LlamaStackDistributionStatus)
 	}
 	updated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionDeploymentUpdated)
 	was = meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionDeploymentUpdated)
-	if updated.Reason == v1alpha2.ReasonPreflightFailed && (was == nil || was.Message != updated.Message) {
-		events = append(events, warn(v1alpha2.EventPreflightFailed, updated.Message))
+	if event, ends := waitEvents[updated.Reason]; ends && (was == nil || was.Message != updated.Message) {
+		events = append(events, warn(event, updated.Message))
 	}
 	if now.GeneratedConfigMap != "" && now.GeneratedConfigMap != previous.GeneratedConfigMap {
 		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)

@@ -101,6 +101,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	if failure == nil && s.object.DeletionTimestamp == nil {
 		r.observeServer(s, pods)
 	}
+	s.tellLeft()
 	s.watchReferences(failure)
 	return r.watchAutoscaler(s)
 }

@@ -61,7 +61,7 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 	}
 	input := plan.Input{
 		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
-		RunningRelease: s.running.Distribution.Release, Base: s.baseConfig, Override: override(s),
+		RunningRelease: s.running.Distribution.Release, Before: s.running.Places, Base: s.baseConfig, Override: override(s),
 		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster, Certificates: s.certificates, Unexposed: s.rival != nil,
 	}
 	planned, err := plan.Build(input)

@@ -58,7 +58,7 @@ type step struct {
 }
 
 // steps in their order. Nothing is written before claim; from there on the
-// order is that of ARCHITECTURE.md: claim, preflight, apply, prune.
+// order is that of ARCHITECTURE.md: claim, retention, preflight, apply, prune.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, (*Reconciler).admit},
 	{"image", v1alpha2.ConditionValidationSucceeded, (*Reconciler).image},
@@ -68,6 +68,7 @@ var steps = []step{
 	{"base", v1alpha2.ConditionConfigGenerated, (*Reconciler).base},
 	{"plan", v1alpha2.ConditionConfigGenerated, (*Reconciler).plan},
 	{"claim", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).claim},
+	{"retention", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).retention},
 	{"preflight", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).preflight},
 	{"apply", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).apply},
 	{"prune", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).prune},

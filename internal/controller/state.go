@@ -58,7 +58,9 @@ type state struct {
 	derived  map[string][]byte
 	claims   []apply.Claim
 	decision record.Decision
-	applied  []apply.Applied
+	// leaves is the data that this change leaves behind, as its record tells.
+	leaves  []string
+	applied []apply.Applied
 	// deployed says that the Deployment is among the applied; refused are the children
 	// after it that are not.
 	deployed bool

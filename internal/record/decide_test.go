@@ -260,6 +260,48 @@ func TestDecideOnReferences(t *testing.T) {
 	}
 }
 
+// The record tells of the pods that run: what it says of their data changes with them, and with nothing else. An
+// operator that says it for the first time writes nothing for that.
+func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
+	said := func(w *world) string {
+		found, _ := record.Parse(w.live().Annotations)
+		text := strings.Join(found.Left, ",")
+		if found.Places != nil {
+			text = found.Places.Release + " " + text
+		}
+		return strings.TrimSpace(text)
+	}
+	w := newWorld(t)
+	one := newStack()
+	w.reconcile(one)
+	before := w.live()
+	one.operator, one.data = operatorV2, "0.6"
+	w.reconcile(one)
+	if diff := cmp.Diff(before, w.live(), ignoreTime); diff != "" {
+		t.Errorf("an upgrade writes (-before +after):\n%s", diff)
+	}
+	two := one.change(func(s *stack) { s.image, s.data, s.left = "server:2", "0.7", "files" })
+	w.reconcile(two)
+	if got := said(w); got != "0.7 files" {
+		t.Errorf("after a change the record says %q", got)
+	}
+	// Nothing is lost any more when the places of what runs are those of the plan.
+	two.left = ""
+	w.reconcile(two)
+	scaled := two.change(func(s *stack) { s.replicas = 3 })
+	w.reconcile(scaled)
+	newer := scaled
+	newer.habit, newer.data = "new", "0.8"
+	w.reconcile(newer)
+	if got := said(w); got != "0.7 files" {
+		t.Errorf("after what leaves the pods alone the record says %q", got)
+	}
+	w.reconcile(newer.change(func(s *stack) { s.image = "server:3" }))
+	if got := said(w); got != "0.8" {
+		t.Errorf("after the next change the record says %q", got)
+	}
+}
+
 // A cache may show the Deployment as it was before our own last apply, and its ReplicaSets as they are after it.
 func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	w := newWorld(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 func TestRecordSurvivesItsAnnotation(t *testing.T) {
@@ -19,6 +20,7 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 			Name: "starter", Version: "0.7", CatalogueImage: "server:0", Release: "0.7",
 		},
 		OperatorVersion: "v1", Kept: &record.Kept{RestartedAt: "monday"},
+		Places: &retention.Places{Version: 1, Release: "0.7"}, Left: []string{"a"},
 	}
 	value, err := want.Encode()
 	if err != nil {
@@ -30,6 +32,17 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Damaged places are no reason to take the whole record for another's.
+func TestParseWithDamagedPlaces(t *testing.T) {
+	for _, places := range []string{`7`, `{}`, `null`, `{"v":1,"data":[]}`, `{"v":99}`} {
+		value := `{"generation":7,"inputs":"a","image":"i","distribution":{},"places":` + places + `}`
+		got, ok := record.Parse(map[string]string{names.AnnotationRendered: value})
+		if !ok || got.Generation != 7 || got.Places != nil {
+			t.Errorf("%s is read as %+v, %t", value, got, ok)
+		}
 	}
 }
 

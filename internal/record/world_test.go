@@ -24,6 +24,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 const (
@@ -55,6 +56,8 @@ type stack struct {
 	operator string
 	// habit is a part of the template that is the operator's own.
 	habit string
+	// data is the release of the places in the record, left what the change left behind; empty: there are none.
+	data, left string
 }
 
 func newStack() stack {
@@ -91,10 +94,17 @@ func (s stack) render(t *testing.T) record.Rendered {
 			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
 				WithName(names.Container).WithImage(s.image).
 				WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue(s.habit))))))
-	rendered, err := record.NewRendered(deployment, record.Record{
+	written := record.Record{
 		UID: s.uid, Generation: s.generation, Inputs: digest, ReferenceKey: s.secrets.Key, Image: s.image,
 		OperatorVersion: s.operator,
-	})
+	}
+	if s.data != "" {
+		written.Places = &retention.Places{Version: 1, Release: s.data}
+	}
+	if s.left != "" {
+		written.Left = []string{s.left}
+	}
+	rendered, err := record.NewRendered(deployment, written)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ var optional = map[string]bool{v1alpha2.ConditionStorageReady: true}
 // transient conditions are present only while somebody sets them in this reconcile.
 var transient = []string{
 	v1alpha2.ConditionDegraded,
+	v1alpha2.ConditionDataLeftBehind,
 	v1alpha2.ConditionAdopted,
 	v1alpha2.ConditionStorageReady,
 	v1alpha2.ConditionStalled,
@@ -241,7 +242,8 @@ var order = slices.Concat(
 	[]string{v1alpha2.ConditionReady}, gates,
 	[]string{
 		v1alpha2.ConditionDeploymentReady, v1alpha2.ConditionHealthCheck, v1alpha2.ConditionConfigReady,
-		v1alpha2.ConditionDegraded, v1alpha2.ConditionAdopted, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling,
+		v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind, v1alpha2.ConditionAdopted, v1alpha2.ConditionStalled,
+		v1alpha2.ConditionReconciling,
 	})
 
 func rank(condition string) int {

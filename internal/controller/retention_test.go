@@ -1,0 +1,251 @@
+package controller_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// onVolume is a stack with its data on a volume, onRedis the same with a part of it elsewhere.
+	onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}}`
+	onRedis  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
+)
+
+// crossing is a stack with a volume, of a release.
+func crossing(release string) string {
+	return fmt.Sprintf(`{distribution: {name: starter, version: %q}, workload: {storage: {size: 1Gi}, preflight: Never}}`, release)
+}
+
+// accept sets the annotation by which a user accepts a loss.
+func (b *bench) accept(t *testing.T, value string) {
+	t.Helper()
+	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Annotations = map[string]string{names.AnnotationAcceptDataLoss: value}
+	})
+}
+
+// noted are the notes of the events with a reason.
+func (b *bench) noted(t *testing.T, reason string) []string {
+	t.Helper()
+	var notes []string
+	for _, event := range b.events(t) {
+		if event.Reason == reason {
+			notes = append(notes, event.Note)
+			if event.Series != nil {
+				notes = append(notes, fmt.Sprintf("again, %d times", event.Series.Count))
+			}
+		}
+	}
+	return notes
+}
+
+// Data that a change leaves behind is told in an event and in the status; the change is made. It is told once, and an
+// idle stack costs no call. The way back leaves behind what was stored meanwhile.
+func TestDataLeftBehindIsTold(t *testing.T) {
+	b := newBench(t)
+	b.serving(t, onVolume)
+	before := &appsv1.Deployment{}
+	b.get(t, "my", before)
+	b.respec(t, "my", onRedis)
+	b.replaced(t, before)
+	b.rollOut(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+	const stays = "spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in " +
+		"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and Redis at redis:6379 starts without it"
+	if left.Status != "True" || !strings.HasPrefix(left.Message, stays) {
+		t.Errorf("condition %+v", left)
+	}
+	calls := b.settled(t, b.namespace)
+	b.rewake(t)
+	if now := b.settled(t, b.namespace); len(now) != len(calls) {
+		t.Errorf("an idle stack costs calls: %v", now[len(calls):])
+	}
+	if notes := b.noted(t, v1alpha2.EventDataLeftBehind); len(notes) != 1 || !strings.HasPrefix(notes[0], stays) {
+		t.Errorf("told %q", notes)
+	}
+
+	b.respec(t, "my", onVolume)
+	eventually(t, func() error {
+		left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+		if !strings.Contains(left.Message, "stays in Redis at redis:6379") {
+			return fmt.Errorf("condition %+v", left)
+		}
+		return nil
+	})
+	b.respec(t, "my", strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1))
+	eventually(t, func() error {
+		object := &v1alpha2.LlamaStackDistribution{}
+		b.get(t, "my", object)
+		if left := meta.FindStatusCondition(object.Status.Conditions, v1alpha2.ConditionDataLeftBehind); left != nil {
+			return fmt.Errorf("condition %+v", left)
+		}
+		return nil
+	})
+}
+
+// rewake makes the operator look at the stack again, which changed nothing.
+func (b *bench) rewake(t *testing.T) {
+	t.Helper()
+	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Labels = map[string]string{"looked-at": fmt.Sprint(len(stack.Labels["looked-at"]))}
+	})
+}
+
+// What nothing brings back keeps the change waiting, and the pods as they are, until the annotation names it.
+func TestDataLossIsAccepted(t *testing.T) {
+	b := newBench(t)
+	b.serving(t, crossing("0.3"))
+	before := &appsv1.Deployment{}
+	b.get(t, "my", before)
+	b.respec(t, "my", crossing("0.7"))
+	refused := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+	const message = "spec.distribution: release 0.7 does not start on what vector_io/faiss keeps under release 0.3, and nothing converts it: " +
+		"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
+		"then accept that what is left is lost with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
+		"The pods that run stay as they are"
+	if refused.Message != message {
+		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)
+	}
+	t.Logf("refused crossing:\n%s", b.described(t))
+	b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonDataLossNotAccepted)
+	b.settled(t, b.namespace)
+	b.untouched(t, before)
+	if notes := b.noted(t, v1alpha2.EventDataLossNotAccepted); len(notes) != 1 || !strings.Contains(notes[0], "vector_io/faiss") {
+		t.Errorf("told %q", notes)
+	}
+
+	b.accept(t, "faiss")
+	eventually(t, func() error {
+		return b.says(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted, message+
+			`; the annotation llamastack.io/accept-data-loss says "faiss", which nothing that is lost is called: write "vector_io/faiss"`)
+	})
+	b.untouched(t, before)
+
+	b.accept(t, "registry, vectorIo/faiss")
+	b.replaced(t, before)
+	b.rollOut(t, "my")
+	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+	t.Logf("accepted loss:\n%s", b.described(t))
+	calls := b.settled(t, b.namespace)
+	b.rewake(t)
+	if now := b.settled(t, b.namespace); len(now) != len(calls) {
+		t.Errorf("a stale annotation costs calls: %v", now[len(calls):])
+	}
+}
+
+// described is the status as people see it.
+func (b *bench) described(t *testing.T) string {
+	t.Helper()
+	object := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", object)
+	var text strings.Builder
+	fmt.Fprintf(&text, "phase %s\n", object.Status.Phase)
+	for _, condition := range object.Status.Conditions {
+		fmt.Fprintf(&text, "%s %s %s: %s\n", condition.Type, condition.Status, condition.Reason, condition.Message)
+	}
+	for _, event := range b.events(t) {
+		fmt.Fprintf(&text, "event %s %s: %s\n", event.Type, event.Reason, event.Note)
+	}
+	return text.String()
+}
+
+// The change that waits is taken back.
+func TestDataLossIsNotAccepted(t *testing.T) {
+	b := newBench(t)
+	b.serving(t, crossing("0.3"))
+	before := &appsv1.Deployment{}
+	b.get(t, "my", before)
+	b.respec(t, "my", crossing("0.4"))
+	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+	b.respec(t, "my", crossing("0.3"))
+	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+	b.settled(t, b.namespace)
+	now := &appsv1.Deployment{}
+	b.get(t, "my", now)
+	if diff := cmp.Diff(before.Spec, now.Spec); diff != "" {
+		t.Errorf("the pods are others (-want +got):\n%s", diff)
+	}
+}
+
+// Where a record does not say where the data lies, because an older operator wrote it or somebody damaged it, the
+// configuration that runs is read, once, when something is to be replaced.
+func TestPlacesOfAnOlderRecord(t *testing.T) {
+	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
+	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			o := b.serving(t, generated)
+			b.settled(t, b.namespace)
+			o.stop(t)
+			config := b.forgetPlaces(t, places)
+			next := b.namespace + "-next"
+			b.start(t, next)
+			idle := b.settled(t, next)
+			reads := func(calls []string) int {
+				return len(slices.DeleteFunc(slices.Clone(calls), func(call string) bool { return call != "get configmaps "+config }))
+			}
+			b.respec(t, "my", strings.Replace(generated, "0.3", "0.7", 1))
+			b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
+			if calls := b.settled(t, next); reads(calls) != reads(idle)+1 {
+				t.Errorf("the configuration was read %d times, before the change %d times: %v", reads(calls), reads(idle), calls)
+			}
+		})
+	}
+}
+
+// forgetPlaces writes something else for the places into the record on the Deployment, and gives the ConfigMap that it
+// mounts.
+func (b *bench) forgetPlaces(t *testing.T, instead string) (config string) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	b.get(t, "my", deployment)
+	rendered, _, found := strings.Cut(deployment.Annotations[names.AnnotationRendered], `,"places":`)
+	if !found {
+		t.Fatalf("the record has no places: %s", rendered)
+	}
+	patch := client.MergeFrom(deployment.DeepCopy())
+	deployment.Annotations[names.AnnotationRendered] = rendered + instead + "}"
+	if err := b.Patch(t.Context(), deployment, patch); err != nil {
+		t.Fatal(err)
+	}
+	for _, volume := range deployment.Spec.Template.Spec.Volumes {
+		if volume.Name == names.ConfigVolume {
+			return volume.ConfigMap.Name
+		}
+	}
+	t.Fatal("no configuration is mounted")
+	return ""
+}
+
+// The claim stays when storage is switched off, and the data with it.
+func TestStorageSwitchedOff(t *testing.T) {
+	b := newBench(t)
+	b.serving(t, onVolume)
+	b.respec(t, "my", `{distribution: {name: starter}}`)
+	eventually(t, func() error {
+		left := b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
+		if !strings.Contains(left.Message, "spec.workload.storage: the data of ") || !strings.Contains(left.Message, "again to bring it back") {
+			return fmt.Errorf("condition %+v", left)
+		}
+		return nil
+	})
+	b.settled(t, b.namespace)
+	claim := &corev1.PersistentVolumeClaim{}
+	b.get(t, "my-pvc", claim)
+	if claim.DeletionTimestamp != nil {
+		t.Error("the claim goes")
+	}
+}
