@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
@@ -25,6 +26,8 @@ import (
 type outcome struct {
 	plan     *plan.Plan
 	warnings []string
+	// lost are the data that a change leaves behind.
+	lost []string
 	// notes are what is good to know and nothing is wrong with.
 	notes []string
 	errs  []string
@@ -32,10 +35,14 @@ type outcome struct {
 
 // offline runs the pipeline of the controller on files. What only a cluster
 // can tell is left out: whether Secrets exist, and what an image's labels say.
-func (m *manifests) offline(s stack) outcome {
+func (m *manifests) offline(s stack) outcome { return m.offlineSince(s, nil) }
+
+// offlineSince is offline for a stack whose data lies in the given places; nil: nothing
+// runs.
+func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 	var found outcome
 	if s.decoded {
-		m.plan(s, &found)
+		m.plan(s, before, &found)
 	}
 	if s.older {
 		found.rename(convert.OlderPaths)
@@ -46,7 +53,7 @@ func (m *manifests) offline(s stack) outcome {
 }
 
 // plan checks a stack that could be read, and plans it.
-func (m *manifests) plan(s stack, found *outcome) {
+func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	warnings, invalid := validate.Spec(s.object)
 	found.warnings = append(found.warnings, warnings...)
 	for _, path := range validate.Unsupported(s.object) {
@@ -58,13 +65,14 @@ func (m *manifests) plan(s stack, found *outcome) {
 		}
 		return
 	}
-	built, err := m.build(s.object)
+	built, err := m.build(s.object, before)
 	if err != nil {
 		found.refuse(err)
 		return
 	}
 	found.plan = built
 	found.warn(built.Warnings)
+	found.data(built)
 	for _, model := range built.Models {
 		if model.Renamed() {
 			found.notes = append(found.notes, model.String())
@@ -79,7 +87,7 @@ func (m *manifests) plan(s stack, found *outcome) {
 // rename writes the fields in all that was found under the names that the
 // document has for them.
 func (o *outcome) rename(name func(string) string) {
-	for _, texts := range [][]string{o.errs, o.warnings, o.notes} {
+	for _, texts := range [][]string{o.errs, o.warnings, o.lost, o.notes} {
 		for i := range texts {
 			texts[i] = name(texts[i])
 		}
@@ -126,7 +134,7 @@ func cluster(config operatorconfig.Config) render.Cluster {
 	}
 }
 
-func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, error) {
+func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *retention.Places) (*plan.Plan, error) {
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
 		m.config.Images)
@@ -134,7 +142,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution) (*plan.Plan, 
 		return nil, err
 	}
 	input := plan.Input{
-		Object: object, Distribution: resolved, Cluster: cluster(m.config),
+		Object: object, Distribution: resolved, Cluster: cluster(m.config), Before: before,
 	}
 	if plan.NeedsBase(spec) {
 		if input.Base, err = m.base(object, resolved); err != nil {

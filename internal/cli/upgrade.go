@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
 type upgradeOptions struct {
@@ -25,8 +26,9 @@ func newUpgradeCheckCommand(streams Streams) *cobra.Command {
 		Long: `Generate the configuration of each LlamaStackDistribution for the release it
 asks for and for another one, and show what differs: the image, the environment,
 providers and keys of the configuration. What the other release refuses is named
-with the field and the remedy, and so is what it would ignore. The exit code is 1
-when a stack would not boot.`,
+with the field and the remedy, and so is what it would ignore, and which data that
+clients stored it would leave behind. The exit code is 1 when a stack would not
+boot.`,
 		Example: `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
 
   # for a pipeline
@@ -56,8 +58,10 @@ type upgrade struct {
 	To    string `json:"to"`
 	Boots bool   `json:"boots"`
 	// Refused are errors, Ignored are warnings that the release of today does not give.
-	Refused []string          `json:"refused,omitempty"`
-	Ignored []string          `json:"ignored,omitempty"`
+	Refused []string `json:"refused,omitempty"`
+	Ignored []string `json:"ignored,omitempty"`
+	// Left is the data that stays behind.
+	Left    []string          `json:"leftBehind,omitempty"`
 	Changes []plan.Difference `json:"changes,omitempty"`
 }
 
@@ -112,8 +116,13 @@ func (m *manifests) upgrade(s stack, options upgradeOptions) upgrade {
 	}
 	next := s
 	next.object = changed
-	before, after := m.offline(today), m.offline(next)
-	u.Refused, u.Boots = after.errs, len(after.errs) == 0
+	before := m.offline(today)
+	var places *retention.Places
+	if before.plan != nil {
+		places = before.plan.Places
+	}
+	after := m.offlineSince(next, places)
+	u.Refused, u.Left, u.Boots = after.errs, after.lost, len(after.errs) == 0
 	for _, warning := range after.warnings {
 		if !slices.Contains(before.warnings, warning) {
 			u.Ignored = append(u.Ignored, warning)
@@ -156,6 +165,9 @@ func (u upgrade) write(w io.Writer) error {
 	}
 	for _, message := range u.Ignored {
 		rows = append(rows, []string{"warning", message})
+	}
+	for _, message := range u.Left {
+		rows = append(rows, []string{"data", message})
 	}
 	if err := writeTable(w, rows); err != nil || len(u.Changes) == 0 {
 		return err

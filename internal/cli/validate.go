@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -10,6 +11,8 @@ import (
 type validateOptions struct {
 	sources
 	strict bool
+	// previous is a file with the stacks as they run; empty: nothing is said of data.
+	previous string
 }
 
 func newValidateCommand(streams Streams) *cobra.Command {
@@ -20,11 +23,18 @@ func newValidateCommand(streams Streams) *cobra.Command {
 		Long: `Check every LlamaStackDistribution in the files as admission and the operator
 would: its fields, its references among each other, and the configuration it
 gives against the server release that reads it. Errors name the field, the value
-and the remedy. The exit code is 1 when there is an error.`,
+and the remedy. The exit code is 1 when there is an error.
+
+With --previous, the manifests as they run, it also tells which data that clients
+stored the change leaves behind, and how to take it along or bring it back. What
+nothing brings back is an error until an annotation of the stack accepts it.`,
 		Example: `  kubectl llamastack validate -f stack.yaml
 
   # every manifest of a folder, warnings being errors
-  kubectl llamastack validate --strict -f deploy/`,
+  kubectl llamastack validate --strict -f deploy/
+
+  # what a change of the spec leaves behind
+  kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runValidate(command.InOrStdin(), streams, options)
@@ -32,6 +42,8 @@ and the remedy. The exit code is 1 when there is an error.`,
 	}
 	options.addFlags(command)
 	command.Flags().BoolVar(&options.strict, "strict", false, "take warnings for errors")
+	command.Flags().StringVar(&options.previous, "previous", "",
+		"file or folder with the manifests of what runs, - for standard input: data that the change leaves behind is told")
 	return command
 }
 
@@ -41,9 +53,17 @@ func runValidate(stdin io.Reader, streams Streams, options validateOptions) erro
 	if err != nil {
 		return err
 	}
+	check := found.offline
+	if options.previous != "" {
+		previous, err := found.readPrevious(options.previous, options.namespace, stdin)
+		if err != nil {
+			return err
+		}
+		check = func(s stack) outcome { return found.since(s, previous) }
+	}
 	wrong := 0
 	for _, s := range found.stacks {
-		if !report(p, s, found.offline(s), options.strict) {
+		if !report(p, s, check(s), options.strict) {
 			wrong++
 		}
 	}
@@ -58,13 +78,14 @@ func report(p printer, s stack, found outcome, strict bool) bool {
 	for _, problem := range found.errs {
 		p.problem(s.title() + ": " + problem)
 	}
-	for _, warning := range found.warnings {
+	warnings := slices.Concat(found.warnings, found.lost)
+	for _, warning := range warnings {
 		p.warning(s.title() + ": " + warning)
 	}
 	for _, note := range found.notes {
 		p.note(s.title() + ": " + note)
 	}
-	valid := len(found.errs) == 0 && (!strict || len(found.warnings) == 0)
+	valid := len(found.errs) == 0 && (!strict || len(warnings) == 0)
 	if valid {
 		p.ok(s.title())
 	}

@@ -46,19 +46,13 @@ func (r *Reconciler) retention(ctx context.Context, s *state) error {
 // notAccepted is the failure of a change that waits.
 func notAccepted(waiting []retention.Loss, unknown []string) error {
 	lines := make([]string, 0, len(waiting)+1)
-	var what []string
 	for _, loss := range waiting {
 		lines = append(lines, loss.String())
-		what = append(what, loss.What...)
 	}
-	message := strings.Join(lines, "\n") + "\nThe pods that run stay as they are"
-	if len(unknown) > 0 {
-		message += fmt.Sprintf("; the annotation %s says %q, which nothing that is lost is called: write %q",
-			retention.Annotation, strings.Join(unknown, ", "), strings.Join(what, ","))
-	}
+	lines = append(lines, "The pods that run stay as they are"+retention.Unknown(waiting, unknown))
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
-		Message: message, Retry: status.OnObjectChange,
+		Message: strings.Join(lines, "\n"), Retry: status.OnObjectChange,
 	}
 }
 

@@ -9,11 +9,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
+const pathDistribution = "spec.distribution"
+
 // losses are the data that this plan leaves behind of what runs, each with the field that does it.
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {
 		losses[i].Path = fieldOf(&losses[i], &in.Object.Spec)
+		if losses[i].Path == pathDistribution && in.Object.Spec.BaseConfig != nil && in.Before.Release == p.Places.Release {
+			losses[i].Path = "spec.baseConfig"
+		}
 	}
 	return losses
 }

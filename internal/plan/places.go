@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -17,19 +18,34 @@ import (
 // placesOf finds where the stack will keep its data: in the configuration that the server reads, and in the pod as it is
 // rendered, the user's patches included.
 func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) (*retention.Places, error) {
-	data, err := json.Marshal(deployment.Spec.Template.Spec)
+	server := names.ServerContainer(in.Object.Annotations)
+	pod, err := typedPod(deployment.Spec.Template.Spec, server)
 	if err != nil {
-		return nil, fmt.Errorf("read the pod of Deployment %q: %w", in.Object.Name, err)
-	}
-	var pod corev1.PodSpec
-	if err := json.Unmarshal(data, &pod); err != nil {
 		return nil, fmt.Errorf("read the pod of Deployment %q: %w", in.Object.Name, err)
 	}
 	return retention.Of(retention.Input{
 		Config: p.root(), Override: p.Mode == ModeOverride, Release: in.Distribution.Release,
 		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown,
-		Pod:            retention.PodOf(&pod, names.ServerContainer(in.Object.Annotations), p.derivedFrom(in.Object.Name)),
+		Pod:            retention.PodOf(pod, server, p.derivedFrom(in.Object.Name)),
 	}), nil
+}
+
+// typedPod has the volumes of a rendered pod, and of the server's container what tells where data lies.
+func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*corev1.PodSpec, error) {
+	part := corev1ac.PodSpecApplyConfiguration{Volumes: rendered.Volumes}
+	for i := range rendered.Containers {
+		if container := &rendered.Containers[i]; container.Name != nil && *container.Name == server {
+			part.Containers = append(part.Containers, corev1ac.ContainerApplyConfiguration{
+				Name: container.Name, Env: container.Env, VolumeMounts: container.VolumeMounts,
+			})
+		}
+	}
+	data, err := json.Marshal(part)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.PodSpec{}
+	return pod, json.Unmarshal(data, pod)
 }
 
 // root is the configuration that the server reads; nil when nobody knows it.

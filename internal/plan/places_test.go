@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // mark makes a stack one of v1alpha1.
@@ -43,7 +44,7 @@ func TestLosses(t *testing.T) {
 		inSQL  = "conversations,files,inference,responses"
 		all    = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec"
 	)
-	release := func(line, rest string) string {
+	of := func(line, rest string) string {
 		return "distribution: {name: starter, version: \"" + line + "\"}" + rest
 	}
 	for name, c := range map[string]struct {
@@ -73,7 +74,7 @@ func TestLosses(t *testing.T) {
 			},
 			"set the variable SQLITE_STORE_DIR to /data/distributions/starter in spec.workload.overrides.env",
 		},
-		"0.7 to 0.8 in a generated stack of v1alpha1": {release("0.7", volume+"disabled: [eval]"), release("0.8", volume+"disabled: [eval]"), true, nil, ""},
+		"0.7 to 0.8 in a generated stack of v1alpha1": {of("0.7", volume+"disabled: [eval]"), of("0.8", volume+"disabled: [eval]"), true, nil, ""},
 		"vector_io disabled": {
 			volume, volume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
 			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"}, "take the API out of spec.disabled",
@@ -105,24 +106,24 @@ func TestLosses(t *testing.T) {
 			volume, "workload: {storage: {mountPath: /data}, overrides: {volumeMounts: [{name: lls-storage, mountPath: /.llama}]}}", false,
 			nil, "",
 		},
-		"0.7 to 0.8":                        {release("0.7", volume), release("0.8", volume), false, nil, ""},
-		"0.7 to 0.8 in a stack of v1alpha1": {release("0.7", volume), release("0.8", volume), true, nil, ""},
+		"0.7 to 0.8":                        {of("0.7", volume), of("0.8", volume), false, nil, ""},
+		"0.7 to 0.8 in a stack of v1alpha1": {of("0.7", volume), of("0.8", volume), true, nil, ""},
 		"0.3 to 0.4": {
-			release("0.3", volume), release("0.4", volume), false,
+			of("0.3", volume), of("0.4", volume), false,
 			[]string{"vector_io/faiss spec.distribution waits"}, "release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
 		},
 		"0.3 to 0.7 on Redis": {
-			release("0.3", redis), release("0.7", redis), false,
+			of("0.3", redis), of("0.7", redis), false,
 			[]string{"vector_io/faiss spec.distribution waits"}, "llamastack.io/accept-data-loss: \"vector_io/faiss\"",
 		},
-		"0.3 to 0.4, ephemeral":    {release("0.3", ""), release("0.4", ""), false, nil, ""},
-		"0.3 to 0.4 without faiss": {release("0.3", volume+"disabled: [vectorIo/faiss]"), release("0.4", volume+"disabled: [vectorIo/faiss]"), false, nil, ""},
-		"0.8 to 1.0":               {release("0.8", volume), release("1.0", volume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
+		"0.3 to 0.4, ephemeral":    {of("0.3", ""), of("0.4", ""), false, nil, ""},
+		"0.3 to 0.4 without faiss": {of("0.3", volume+"disabled: [vectorIo/faiss]"), of("0.4", volume+"disabled: [vectorIo/faiss]"), false, nil, ""},
+		"0.8 to 1.0":               {of("0.8", volume), of("1.0", volume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
 		"1.0 to 0.8": {
-			release("1.0", volume), release("0.8", volume), false,
+			of("1.0", volume), of("0.8", volume), false,
 			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"}, "release 1.0 finds it again",
 		},
-		"1.0 to 0.8 on Redis": {release("1.0", redis+volume), release("0.8", redis+volume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
+		"1.0 to 0.8 on Redis": {of("1.0", redis+volume), of("0.8", redis+volume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
 		"a vector provider disabled": {
 			volume, volume + "disabled: [vector_io/faiss]", false,
 			[]string{"vector_io/faiss spec.disabled[0]"}, "its vector stores answer errors, to their deletion too",
@@ -164,14 +165,14 @@ func TestLosses(t *testing.T) {
 // using is kept.
 func TestTheTableStays(t *testing.T) {
 	const spec = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
-	release := func(line string) plan.Input {
+	of := func(line string) plan.Input {
 		return input(t, "distribution: {name: starter, version: \""+line+"\"}"+spec)
 	}
-	older := build(t, release("0.7"))
+	older := build(t, of("0.7"))
 	if got := older.Places.Table(); got != "llamastack_kvstore" {
 		t.Errorf("0.7 uses the table %q", got)
 	}
-	crossed := release("0.8")
+	crossed := of("0.8")
 	crossed.Before = older.Places
 	if built := build(t, crossed); built.Places.Table() != "llamastack_kvstore" || len(built.Losses) > 0 {
 		t.Errorf("0.8 after 0.7 uses the table %q and loses %v", built.Places.Table(), built.Losses)
@@ -181,7 +182,7 @@ func TestTheTableStays(t *testing.T) {
 		Data: map[string]retention.Data{retention.Registry: {In: []retention.Place{{Store: "kv_default", Space: "registry"}}}},
 	}
 	for _, line := range []string{"0.8", "1.5"} {
-		in := release(line)
+		in := of(line)
 		in.Before = &since
 		if built := build(t, in); built.Places.Table() != "ogx_kvstore" || len(built.Losses) > 0 {
 			t.Errorf("%s on a stack that was made on 0.8 uses the table %q and loses %v", line, built.Places.Table(), built.Losses)
@@ -216,5 +217,45 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 		if diff := cmp.Diff(want, set(spec)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", spec, diff)
 		}
+	}
+}
+
+// What the starter of a release leaves behind when the next one, or the one before, takes its place on the same volume.
+func TestCrossings(t *testing.T) {
+	const files = "agents,batches,files,inference,registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"
+	want := map[string][]string{
+		"0.2 to 0.3": {files},
+		"0.3 to 0.2": {files},
+		"0.3 to 0.4": {"vector_io/faiss spec.distribution waits"},
+		"0.4 to 0.3": {"prompts spec.distribution"},
+		"0.8 to 1.0": {"batches,prompts spec.distribution"},
+		"1.0 to 0.8": {"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
+		"1.1 to 1.0": {"messages spec.distribution"},
+	}
+	lines := slices.DeleteFunc(release.Lines(), func(line string) bool { return line == "0.1" })
+	for i := 1; i < len(lines); i++ {
+		for _, pair := range [][2]string{{lines[i-1], lines[i]}, {lines[i], lines[i-1]}} {
+			before, after := input(t, starterOf(pair[0])), input(t, starterOf(pair[1]))
+			after.Before = build(t, before).Places
+			name := pair[0] + " to " + pair[1]
+			if diff := cmp.Diff(want[name], lost(build(t, after).Losses)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	}
+}
+
+func starterOf(line string) string {
+	return "distribution: {name: starter, version: \"" + line + "\"}\nworkload: {storage: {}}"
+}
+
+// A base of another ConfigMap is what moves the data when the release stays.
+func TestLossesOfAnotherBase(t *testing.T) {
+	const spec = "baseConfig: {configMapName: mine}\nworkload: {storage: {}}"
+	before, after := input(t, spec), input(t, spec)
+	after.Base = &plan.Base{Data: []byte(strings.ReplaceAll(string(after.Base.Data), "openai_conversations", "mine"))}
+	after.Before = build(t, before).Places
+	if diff := cmp.Diff([]string{"conversations spec.baseConfig"}, lost(build(t, after).Losses)); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }

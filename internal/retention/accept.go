@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,6 +44,20 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 		}
 	}
 	return waiting, unknown
+}
+
+// Unknown tells of words of the annotation that name nothing of what is waited for, as
+// it continues a message; empty when there are none.
+func Unknown(waiting []Loss, unknown []string) string {
+	if len(unknown) == 0 {
+		return ""
+	}
+	var what []string
+	for _, loss := range waiting {
+		what = append(what, loss.What...)
+	}
+	return fmt.Sprintf("; the annotation %s says %q, which nothing that is lost is called: write %q",
+		Annotation, strings.Join(unknown, ", "), strings.Join(what, ","))
 }
 
 func words(value string) []string {

@@ -26,22 +26,26 @@ func (c *comparison) field(what string) string {
 		return "spec.providers.vectorIo"
 	case Files, "batches", "responses":
 		return "spec.providers." + api
-	default:
-		return "spec.settings.storage"
+	default: // no field says so but the base
+		return pathDistribution
 	}
 }
 
-// storeField is the field that says where a store is.
+// storeField is the field that says where a store is, unless the release does.
 func (c *comparison) storeField(store Store) string {
-	family, _, _ := strings.Cut(store.Type, "_")
-	switch {
-	case c.after.Override:
-		return pathOverride
-	case c.crosses():
+	if c.crosses() && !c.after.Override {
 		return pathDistribution
-	default:
-		return "spec.storage." + family
 	}
+	return c.ownField(store)
+}
+
+// ownField is the field that says where a store is.
+func (c *comparison) ownField(store Store) string {
+	if c.after.Override {
+		return pathOverride
+	}
+	family, _, _ := strings.Cut(store.Type, "_")
+	return "spec.storage." + family
 }
 
 // crosses reports whether the release is another one.
@@ -65,7 +69,7 @@ func (c *comparison) moved(what string, was Place, is Data) {
 		c.lose(what, c.droppedField(what), dropped(c.describe(c.before, was)), false)
 	case c.otherFamily(was, *now):
 		c.lose(what, c.placeField(what, was, *now), otherFamily(c.describe(c.before, was), c.describe(c.after, *now)), false)
-	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "":
+	case c.before.fileOf(was) != "" && c.after.fileOf(*now) != "" && !c.sameFile(what, c.before.fileOf(was), c.after.fileOf(*now)):
 		c.movedFile(what, was, *now)
 	default:
 		c.movedStore(what, was, *now)
@@ -135,8 +139,8 @@ func (c *comparison) movedStore(what string, was, now Place) {
 		c.lose(what, field, otherTable(old.Table, is), false)
 	case old.Type == is.Type && sameText(old.At, is.At):
 		c.lose(what, c.droppedField(Registry), otherSpace(was.Space, now.Space, from), false)
-	default:
-		c.lose(what, field, elsewhere(from, to, copyTool(old.Type, is.Type)), false)
+	default: // no release changes the server
+		c.lose(what, c.ownField(is), elsewhere(from, to, copyTool(old.Type, is.Type)), false)
 	}
 }
 

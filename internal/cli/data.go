@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+)
+
+// readPrevious gives the stacks as they run: what belongs to them is among the files of
+// the one or of the other.
+func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*manifests, error) {
+	previous, err := readManifests([]string{path}, namespace, stdin)
+	if err != nil {
+		return nil, fmt.Errorf("--previous: %w", err)
+	}
+	previous.config = m.config
+	for key, configMap := range m.configMaps {
+		if _, own := previous.configMaps[key]; !own {
+			previous.configMaps[key] = configMap
+		}
+	}
+	return previous, nil
+}
+
+// since plans a stack as a change of the one of its name and namespace that runs.
+func (m *manifests) since(s stack, previous *manifests) outcome {
+	i := slices.IndexFunc(previous.stacks, func(other stack) bool {
+		return other.object.Name == s.object.Name && other.object.Namespace == s.object.Namespace
+	})
+	if i < 0 {
+		found := m.offline(s)
+		found.notes = append(found.notes, fmt.Sprintf("no stack %q of namespace %q is in --previous; nothing is said of its data",
+			s.object.Name, s.object.Namespace))
+		return found
+	}
+	before := previous.stacks[i]
+	running := previous.offline(before)
+	if running.plan == nil {
+		found := m.offline(s)
+		found.warnings = append(found.warnings, "the stack in --previous gives no configuration, so that nothing is said of its data: "+
+			before.title()+": "+running.errs[0])
+		return found
+	}
+	if names.Compat(before.object.Annotations) && !names.Compat(s.object.Annotations) {
+		// An apply of another version does not take the mark away.
+		s.object = s.object.DeepCopy()
+		s.object.Annotations = maps.Clone(s.object.Annotations)
+		if s.object.Annotations == nil {
+			s.object.Annotations = map[string]string{}
+		}
+		s.object.Annotations[names.AnnotationCompat] = before.object.Annotations[names.AnnotationCompat]
+	}
+	return m.offlineSince(s, running.plan.Places)
+}
+
+// data notes what a change leaves behind: an error where the roll-out would wait.
+func (o *outcome) data(built *plan.Plan) {
+	waiting, unknown := built.Waiting()
+	for _, loss := range built.Losses {
+		if slices.ContainsFunc(waiting, func(l retention.Loss) bool { return l.String() == loss.String() }) {
+			o.errs = append(o.errs, loss.String()+retention.Unknown(waiting, unknown))
+		} else {
+			o.lost = append(o.lost, loss.String())
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	on03      = `{distribution: {name: starter, version: "0.3"}, workload: {storage: {}}}`
+	on07      = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}}`
+	on07redis = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
+	waits     = `spec.distribution: release 0.7 does not start on what vector_io/faiss keeps under release 0.3`
+)
+
+func accepting(spec, what string) string {
+	return strings.Replace(stack(spec), "{name: demo}", "{name: demo, annotations: {llamastack.io/accept-data-loss: \""+what+"\"}}", 1)
+}
+
+// validate tells of two manifests what a change leaves behind, and what the roll-out would wait for.
+func TestValidatePrevious(t *testing.T) {
+	const stays = `warning: -: demo: spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in the SQLite file`
+	for name, c := range map[string]struct {
+		previous, stdin string
+		args            []string
+		code            int
+		want            []string
+		not             string
+	}{
+		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
+		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 invalid"}, "ok:"},
+		"the roll-out waits":    {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 invalid"}, "ok:"},
+		"another word":          {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`says "faiss", which nothing that is lost is called: write "vector_io/faiss"`}, "ok:"},
+		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
+		"accepted, and nothing": {stack(on07), accepting(on07, "vector_io/faiss"), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"another stack": {
+			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
+			[]string{`note: -: demo: no stack "demo" of namespace "default" is in --previous; nothing is said of its data`}, "error",
+		},
+		"a previous one that is wrong": {
+			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
+			[]string{"warning: -: demo: the stack in --previous gives no configuration, so that nothing is said of its data: "}, "error",
+		},
+		"no previous one":  {"a: b", stack(on07), nil, 2, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
+		"no YAML":          {"\tno", stack(on07), nil, 2, []string{"--previous: "}, "ok:"},
+		"of both versions": {olderWithVolume("0.7"), stack(`{distribution: {name: starter, version: "0.8"}, workload: {storage: {}}}`), nil, 0, []string{"ok: -: demo"}, "spec.distribution"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(write(t, map[string]string{"old.yaml": c.previous}), "old.yaml")
+			got := run(t, c.stdin, append([]string{"validate", "-f", "-", "--previous", file}, c.args...)...)
+			if got.code != c.code {
+				t.Errorf("exit code %d, want %d", got.code, c.code)
+			}
+			contains(t, got.err, c.want...)
+			if strings.Contains(got.err, c.not) {
+				t.Errorf("%q in\n%s", c.not, got.err)
+			}
+		})
+	}
+}
+
+// olderWithVolume is a stack of v1alpha1 with a volume. It names no version, so that the image does.
+func olderWithVolume(line string) string {
+	return "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: demo}\n" +
+		"spec: {server: {distribution: {image: \"docker.io/ogxai/distribution-starter:" + line + ".1\"}, storage: {}}}\n"
+}
+
+// upgrade-check tells the same of another release.
+func TestUpgradeCheckTellsOfData(t *testing.T) {
+	waiting := run(t, stack(on03), "upgrade-check", "-f", "-", "--to", "0.7")
+	if waiting.code != 1 {
+		t.Errorf("exit code %d, want 1", waiting.code)
+	}
+	contains(t, waiting.out, "demo: 0.3 to 0.7: would not boot\nrefused  "+waits)
+	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
+	if accepted.code != 0 {
+		t.Errorf("accepted: exit code %d, want 0", accepted.code)
+	}
+	contains(t, accepted.out, "demo: 0.3 to 0.7: boots\n", "\ndata  ")
+	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
+	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is kept in another kind of store by this release")
+}
