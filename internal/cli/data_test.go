@@ -36,11 +36,13 @@ func TestValidatePrevious(t *testing.T) {
 		"accepted, and nothing": {stack(on07), accepting(on07, "vector_io/faiss"), nil, 0, []string{"ok: -: demo"}, "warning"},
 		"another stack": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: -: demo: no stack "demo" of namespace "default" is in --previous; nothing is said of its data`}, "error",
+			[]string{`note: -: demo: no stack "demo" of namespace "default" is in --previous; nothing is said of its data`},
+			"error",
 		},
 		"a previous one that is wrong": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
-			[]string{"warning: -: demo: the stack in --previous gives no configuration, so that nothing is said of its data: "}, "error",
+			[]string{"warning: -: demo: the stack in --previous gives no configuration, so that nothing is said of its data: "},
+			"error",
 		},
 		"no previous one":  {"a: b", stack(on07), nil, 2, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
 		"no YAML":          {"\tno", stack(on07), nil, 2, []string{"--previous: "}, "ok:"},

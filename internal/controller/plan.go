@@ -13,8 +13,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// plan makes the configuration and every object, all of it pure.
+// plan makes the configuration and every object, all of it pure but for the memory of
+// a stack whose Deployment is gone.
 func (r *Reconciler) plan(ctx context.Context, s *state) error {
+	if err := r.recall(ctx, s); err != nil {
+		return err
+	}
 	if err := r.build(ctx, s, false); err != nil {
 		return err
 	}

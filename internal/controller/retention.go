@@ -100,6 +100,29 @@ func (r *Reconciler) lookBack(ctx context.Context, s *state) error {
 	return r.claim(ctx, s)
 }
 
+// recall finds the table of a stack whose Deployment is gone: its data is not, and the
+// configuration that was generated last still tells. Of places no more is known without
+// a pod.
+func (r *Reconciler) recall(ctx context.Context, s *state) error {
+	name := s.object.Status.GeneratedConfigMap
+	if s.deployment != nil || name == "" {
+		return nil
+	}
+	var configMap corev1.ConfigMap
+	if err := r.direct.Get(ctx, s.child(name), &configMap); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("read ConfigMap %q: %w", name, err)
+	}
+	places := plan.PlacesOf(plan.Running{
+		Stack: s.object.Name, Distribution: s.distribution, Pod: &corev1.PodSpec{}, Config: []byte(configMap.Data[names.ConfigFile]),
+	})
+	places.Data, places.Volumes = nil, nil
+	s.running.Places = places
+	return nil
+}
+
 // runningPlaces reads the configuration that the Deployment mounts.
 func (r *Reconciler) runningPlaces(ctx context.Context, s *state) (*retention.Places, error) {
 	running := plan.Running{

@@ -230,6 +230,72 @@ func (b *bench) forgetPlaces(t *testing.T, instead string) (config string) {
 	return ""
 }
 
+// A stack keeps the table of its data: also where an older operator left its name to the release, and where the
+// Deployment with the record is gone.
+func TestTheTableIsKept(t *testing.T) {
+	const spec = `{distribution: {name: starter, version: "0.8"}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`
+	older := configMap("older", names.ConfigFile, `
+storage:
+  backends: {kv_default: {type: kv_postgres, host: pg, user: me}}
+  stores: {metadata: {namespace: registry, backend: kv_default}}
+providers: {}
+`)
+	older.Labels = names.ConfigLabels("my", names.ConfigKindGenerated)
+	for name, forget := range map[string]func(*testing.T, *bench, *appsv1.Deployment){
+		"an older operator": func(t *testing.T, b *bench, deployment *appsv1.Deployment) {
+			b.forgetPlaces(t, "")
+			b.get(t, "my", deployment)
+			for i := range deployment.Spec.Template.Spec.Volumes {
+				if volume := &deployment.Spec.Template.Spec.Volumes[i]; volume.Name == names.ConfigVolume {
+					volume.ConfigMap.Name = "older"
+				}
+			}
+			// It rendered something else.
+			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`, `"template":"0`).
+				Replace(deployment.Annotations[names.AnnotationRendered])
+			if err := b.Update(t.Context(), deployment); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"no Deployment": func(t *testing.T, b *bench, deployment *appsv1.Deployment) {
+			if err := b.Delete(t.Context(), deployment); err != nil {
+				t.Fatal(err)
+			}
+			object := &v1alpha2.LlamaStackDistribution{}
+			b.get(t, "my", object)
+			patch := client.MergeFrom(object.DeepCopy())
+			object.Status.GeneratedConfigMap = "older"
+			if err := b.Status().Patch(t.Context(), object, patch); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.create(t, secret("pg", "url", "postgresql://me:secret@pg:5432/data"), older.DeepCopy())
+			o := b.serving(t, spec)
+			b.settled(t, b.namespace)
+			o.stop(t)
+			deployment := &appsv1.Deployment{}
+			b.get(t, "my", deployment)
+			forget(t, b, deployment)
+			b.start(t, b.namespace+"-next")
+			eventually(t, func() error {
+				object := &v1alpha2.LlamaStackDistribution{}
+				b.get(t, "my", object)
+				config := &corev1.ConfigMap{}
+				if err := b.Get(t.Context(), b.key(object.Status.GeneratedConfigMap), config); err != nil {
+					return err
+				}
+				if !strings.Contains(config.Data[names.ConfigFile], "table_name: ogx_kvstore") {
+					return fmt.Errorf("%s has another table", config.Name)
+				}
+				return nil
+			})
+		})
+	}
+}
+
 // The claim stays when storage is switched off, and the data with it.
 func TestStorageSwitchedOff(t *testing.T) {
 	b := newBench(t)

@@ -59,11 +59,13 @@ func TestLosses(t *testing.T) {
 		"the image's own, then a field": {volume, volume + "disabled: [eval]", false, nil, ""},
 		"another Secret": {
 			volume + kvSQL, volume + kvSQL2, false,
-			[]string{inKV + " spec.storage.kv"}, "stays in PostgreSQL of the Secret pg, key url, and PostgreSQL of the Secret pg-new, key url starts without it",
+			[]string{inKV + " spec.storage.kv"},
+			"stays in PostgreSQL of the Secret pg, key url, and PostgreSQL of the Secret pg-new, key url starts without it",
 		},
 		"storage switched off": {
 			volume, "disabled: [eval]", false,
-			[]string{all + " spec.workload.storage"}, "set spec.workload.storage again to bring it back",
+			[]string{all + " spec.workload.storage"},
+			"set spec.workload.storage again to bring it back",
 		},
 		"storage switched on": {"disabled: [eval]", volume, false, []string{all + " spec.workload.storage"}, "is in the pod's own file system"},
 		"another mountPath in a stack of v1alpha1": {
@@ -77,11 +79,13 @@ func TestLosses(t *testing.T) {
 		"0.7 to 0.8 in a generated stack of v1alpha1": {of("0.7", volume+"disabled: [eval]"), of("0.8", volume+"disabled: [eval]"), true, nil, ""},
 		"vector_io disabled": {
 			volume, volume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
-			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"}, "take the API out of spec.disabled",
+			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"},
+			"take the API out of spec.disabled",
 		},
 		"files disabled": {
 			volume, volume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,
-			[]string{"batches spec.disabled[2]", "files spec.disabled[0]", "responses spec.disabled[1]"}, "configure it again",
+			[]string{"batches spec.disabled[2]", "files spec.disabled[0]", "responses spec.disabled[1]"},
+			"configure it again",
 		},
 		"an override": {volume, "overrideConfig: {configMapName: mine}" + volume, false, []string{
 			"batches spec.overrideConfig", "files spec.overrideConfig", "responses spec.overrideConfig",
@@ -89,18 +93,21 @@ func TestLosses(t *testing.T) {
 		}, "nothing in the configuration reads it any more"},
 		"the key-value store": {
 			volume, volume + redis, false,
-			[]string{inKV + " spec.storage.kv"}, "stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and Redis at redis:6379 starts without it",
+			[]string{inKV + " spec.storage.kv"},
+			"stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and Redis at redis:6379 starts without it",
 		},
 		"the key-value store and back": {volume + redis, volume, false, []string{inKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
 		"another Redis":                {volume + redis, volume + other, false, []string{inKV + " spec.storage.kv"}, "redis-cli --rdb"},
 		"the SQL store": {
 			volume, volume + "storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}", false,
-			[]string{inSQL + " spec.storage.sql"}, "read it through the API",
+			[]string{inSQL + " spec.storage.sql"},
+			"read it through the API",
 		},
 		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + redis, false, []string{inKV + " spec.storage.kv"}, "goes with it, as at every roll-out"},
 		"another mountPath": {
 			volume, "workload: {storage: {mountPath: /data}}", false,
-			[]string{"files spec.workload.storage.mountPath"}, "name lls-storage, mountPath /.llama",
+			[]string{"files spec.workload.storage.mountPath"},
+			"name lls-storage, mountPath /.llama",
 		},
 		"another mountPath, and the volume there too": {
 			volume, "workload: {storage: {mountPath: /data}, overrides: {volumeMounts: [{name: lls-storage, mountPath: /.llama}]}}", false,
@@ -110,38 +117,45 @@ func TestLosses(t *testing.T) {
 		"0.7 to 0.8 in a stack of v1alpha1": {of("0.7", volume), of("0.8", volume), true, nil, ""},
 		"0.3 to 0.4": {
 			of("0.3", volume), of("0.4", volume), false,
-			[]string{"vector_io/faiss spec.distribution waits"}, "release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
+			[]string{"vector_io/faiss spec.distribution waits"},
+			"release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
 		},
 		"0.3 to 0.7 on Redis": {
 			of("0.3", redis), of("0.7", redis), false,
-			[]string{"vector_io/faiss spec.distribution waits"}, "llamastack.io/accept-data-loss: \"vector_io/faiss\"",
+			[]string{"vector_io/faiss spec.distribution waits"},
+			"llamastack.io/accept-data-loss: \"vector_io/faiss\"",
 		},
 		"0.3 to 0.4, ephemeral":    {of("0.3", ""), of("0.4", ""), false, nil, ""},
 		"0.3 to 0.4 without faiss": {of("0.3", volume+"disabled: [vectorIo/faiss]"), of("0.4", volume+"disabled: [vectorIo/faiss]"), false, nil, ""},
 		"0.8 to 1.0":               {of("0.8", volume), of("1.0", volume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
 		"1.0 to 0.8": {
 			of("1.0", volume), of("0.8", volume), false,
-			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"}, "release 1.0 finds it again",
+			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
+			"release 1.0 finds it again",
 		},
 		"1.0 to 0.8 on Redis": {of("1.0", redis+volume), of("0.8", redis+volume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
 		"a vector provider disabled": {
 			volume, volume + "disabled: [vector_io/faiss]", false,
-			[]string{"vector_io/faiss spec.disabled[0]"}, "its vector stores answer errors, to their deletion too",
+			[]string{"vector_io/faiss spec.disabled[0]"},
+			"its vector stores answer errors, to their deletion too",
 		},
 		"a vector provider renamed": {
 			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			volume + "providers: {vectorIo: {id: two, provider: chromadb, endpoint: \"http://chroma:8000\"}}", false,
-			[]string{"vector_io/one spec.providers.vectorIo"}, `the vector provider "one" is now called "two"`,
+			[]string{"vector_io/one spec.providers.vectorIo"},
+			`the vector provider "one" is now called "two"`,
 		},
 		"a vector provider elsewhere": {
 			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://other:8000\"}}", false,
-			[]string{"vector_io/one spec.providers.vectorIo"}, "stays in http://chroma:8000, and http://other:8000 starts without it",
+			[]string{"vector_io/one spec.providers.vectorIo"},
+			"stays in http://chroma:8000, and http://other:8000 starts without it",
 		},
 		"a vector provider of another type": {
 			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			volume + "providers: {vectorIo: {id: one, provider: qdrant, endpoint: \"http://qdrant:6333\"}}", false,
-			[]string{"vector_io/one spec.providers.vectorIo"}, "is of type remote::qdrant instead of remote::chromadb",
+			[]string{"vector_io/one spec.providers.vectorIo"},
+			"is of type remote::qdrant instead of remote::chromadb",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

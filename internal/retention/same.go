@@ -51,7 +51,7 @@ func (c *comparison) same(what string, was, is Place) bool {
 // no difference; what was not apart and is now is carried over at the start.
 func (c *comparison) sameSpace(what string, was, is Place) bool {
 	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
-	if strings.HasPrefix(old.Type, "kv") && !(old.Apart && now.Apart) {
+	if strings.HasPrefix(old.Type, "kv") && (!old.Apart || !now.Apart) {
 		return true
 	}
 	if what == Registry {
