@@ -67,6 +67,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent: wishes, Base: base, Release: in.Distribution.Release,
 		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, KVTable: in.Before.Table(),
+		Directory: in.Before.Directory(),
 	})
 	if result == nil {
 		return refused(in, report)

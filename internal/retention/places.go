@@ -125,6 +125,21 @@ func (p *Places) Table() string {
 	return ""
 }
 
+// Directory is the directory of the key-value store's SQLite file, in the notation of the configuration; empty when there
+// is none, or nobody knows it.
+func (p *Places) Directory() string {
+	if !p.Known() {
+		return ""
+	}
+	store := p.Stores[release.KVDefault]
+	file := cmp.Or(store.Text, store.At)
+	slash := strings.LastIndexByte(file, '/')
+	if store.Type != kvSQLite || slash < strings.LastIndexByte(file, '}') || slash < 1 || strings.Contains(file, "…") {
+		return ""
+	}
+	return file[:slash]
+}
+
 // short bounds a text and keeps it different from others.
 func short(text string) string {
 	if len(text) <= maxText {

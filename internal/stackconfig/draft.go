@@ -23,6 +23,8 @@ type draft struct {
 	version string
 	report  *Report
 
+	// directory is where SQLite files go that the base does not name.
+	directory string
 	// kvTable is the table with the stack's data; empty when nobody knows one.
 	kvTable string
 
@@ -61,6 +63,7 @@ func newDraft(in Input) *draft {
 	}
 	d.report.root = d.root
 	d.distribution = distributionName(d)
+	d.directory = d.dataDirectory(in.Directory)
 	return d
 }
 

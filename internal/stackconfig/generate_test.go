@@ -2,6 +2,7 @@ package stackconfig_test
 
 import (
 	"bytes"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -247,5 +248,38 @@ func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	}
 	if want := "      namespace: ${env.MINE:=own}/team-a/demo\n"; !strings.Contains(string(result.Config), want) || result.Registry.Namespace != "" {
 		t.Errorf("%+v, and no %q in\n%s", result.Registry, want, result.Config)
+	}
+}
+
+// A base that names no files keeps those that the server makes by itself, when its first resource adds the section for
+// storage; and those that an operator before this one gave it.
+func TestFilesOfABaseWithoutStorage(t *testing.T) {
+	base := []byte("version: 2\ndistro_name: mine\napis: [inference]\nproviders: {inference: [{provider_id: a, provider_type: 'remote::vllm', config: {base_url: 'http://v/v1'}}]}\n")
+	required := *release.Default()
+	required.Storage.Required = true
+	for _, tc := range []struct {
+		name, running string
+		release       *release.Release
+		want          string
+	}{
+		{name: "a new stack", release: release.Default(), want: "${env.SQLITE_STORE_DIR:=~/.llama/distributions}"},
+		{name: "one that runs", release: release.Default(), running: "/data", want: "/data"},
+		{name: "a release that wants the section", release: &required, want: "${env.SQLITE_STORE_DIR:=~/.llama/distributions/mine}"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			result, report := stackconfig.Generate(stackconfig.Input{
+				Intent: readIntent(t, []byte("metadata: {name: demo}\nspec: {resources: {models: [m]}}\n")),
+				Base:   parseBase(t, base), Release: tc.release, Directory: tc.running,
+			})
+			if result == nil {
+				t.Fatal(intent.Messages(report.Errors))
+			}
+			if want := "      db_path: " + tc.want + "/kvstore.db\n"; !strings.Contains(string(result.Config), want) {
+				t.Errorf("no %q in\n%s", want, result.Config)
+			}
+			if got, want := path.Dir(result.Registry.Earlier), tc.want; got != want {
+				t.Errorf("earlier registries are looked for in %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -22,6 +22,9 @@ type Input struct {
 	// guess. What is safe to write for every release is written, and what is wrong
 	// with the base by Release is a warning.
 	ReleaseUnknown bool
+	// Directory is where the SQLite files of what runs are, in the notation of the configuration. Empty: nothing runs, or
+	// nobody knows it. It counts for a base that names no files.
+	Directory string
 	// KVTable is the table in which a key-value store in PostgreSQL has the stack's data.
 	// Empty: there is none, or nobody knows.
 	KVTable string

@@ -1,6 +1,7 @@
 package stackconfig
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -174,8 +175,16 @@ func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 }
 
 // dataFile is a file in the directory for the distribution's databases.
-func (d *draft) dataFile(name string) string {
-	return "${env.SQLITE_STORE_DIR:=" + d.rel.Runtime.DataDir + "/distributions/" + d.distribution + "}/" + name
+func (d *draft) dataFile(name string) string { return d.directory + "/" + name }
+
+// dataDirectory is where SQLite files go that the base does not name. Without a section for storage, the server itself
+// has them in a directory that all distributions share: a stack whose first resource adds that section keeps its files.
+func (d *draft) dataDirectory(running string) string {
+	all := d.rel.Runtime.DataDir + "/distributions"
+	if !yamlnode.IsNull(yamlnode.Get(d.root, "storage")) || d.rel.Storage.Required || d.rel.Storage.Inline {
+		return "${env.SQLITE_STORE_DIR:=" + all + "/" + d.distribution + "}"
+	}
+	return cmp.Or(running, "${env.SQLITE_STORE_DIR:="+all+"}")
 }
 
 // complete lists every store the release knows, and the backends they point at.
