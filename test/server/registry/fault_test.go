@@ -5,6 +5,7 @@ package registry
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -282,6 +283,39 @@ time.sleep(100)`
 		output := w.run(t, declares(modelA))
 		if took := time.Since(begin); took > 25*time.Second || !strings.Contains(output, "a library hung") {
 			t.Errorf("after %s:\n%s", took, output)
+		}
+	})
+}
+
+// TestDrivers runs with each of the two libraries for PostgreSQL alone, and where the
+// release has it with a connection string.
+func TestDrivers(t *testing.T) {
+	eachRelease(t, func(t *testing.T, w *world) {
+		backend, _ := w.rel.Storage.Backend("kv_postgres")
+		for _, uri := range []bool{false, true} {
+			for _, missing := range []string{"psycopg2", "asyncpg"} {
+				if uri && backend.ConnectionStringKey == "" {
+					continue
+				}
+				w := w.with(t, "kv_postgres")
+				w.uri = uri
+				w.env["POSTGRES_URI"] = (&url.URL{
+					Scheme: "postgresql", User: url.UserPassword(postgresUser, password),
+					Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(shared.postgres)), Path: "/postgres",
+				}).String()
+				dir := t.TempDir()
+				writeFile(t, filepath.Join(dir, missing+".py"), `raise ModuleNotFoundError("missing", name=__name__)`)
+				before, after := declares(modelA), declares()
+				w.pod(map[string]string{"PYTHONPATH": dir}).run(t, before)
+				if failure := w.boot(t, before); failure != "" {
+					t.Fatal(failure)
+				}
+				w.do(t, before, vectorStore("vs_1"))
+				output := w.pod(map[string]string{"PYTHONPATH": dir, "LLS_GENERATION": "stack-1/2"}).run(t, after)
+				if diff := cmp.Diff([]string{"vector_store:vs_1"}, w.ids(t, after)); diff != "" {
+					t.Errorf("without %s, by connection string %v (-want +got):\n%s\n%s", missing, uri, diff, output)
+				}
+			}
 		}
 	})
 }

@@ -50,6 +50,7 @@ type world struct {
 	store  string // type of the backend
 	dir    string // the stack's volume
 	base   string // the namespace that a base configuration would have
+	uri    bool   // whether PostgreSQL is given by a connection string
 	env    map[string]string
 }
 
@@ -126,6 +127,9 @@ func (w *world) backend() string {
 	case "kv_redis":
 		return fmt.Sprintf(`{type: kv_redis, host: ":${env.REDIS_PASSWORD}@127.0.0.1", port: %d}`, shared.redis)
 	case "kv_postgres":
+		if w.uri {
+			return fmt.Sprintf(`{type: kv_postgres, connection_string: "${env.POSTGRES_URI}", table_name: %s, pool_size: 1, max_overflow: 1}`, w.base)
+		}
 		return fmt.Sprintf(`{type: kv_postgres, host: 127.0.0.1, port: %d, db: postgres, user: %s, password: "${env.POSTGRES_PASSWORD}", table_name: %s, pool_size: 1, max_overflow: 1}`,
 			shared.postgres, postgresUser, w.base)
 	}
