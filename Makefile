@@ -93,6 +93,16 @@ test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -timeout=90m ./test/server/...
 
+# The servers are the work: two at once, whatever the machine has.
+RETENTION_RELEASES ?= 0.3.5 0.5.4 0.7.3 0.8.0 1.0.4 1.5.0
+
+.PHONY: test-retention
+test-retention: $(BIN)/gotestsum ## Show on the real servers that changes of a stack lose nothing; prints tables [RELEASES="0.7.3", RETENTION_SEED=1]
+	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/retention.txt; status=0; \
+	RELEASES="$(or $(RELEASES),$(RETENTION_RELEASES))" RETENTION_SEED="$(RETENTION_SEED)" RETENTION_TABLE=$(abspath $(CACHE))/test/retention.txt \
+		hack/test test-retention -tags=server$(comma)retention -count=1 -timeout=120m -parallel=2 -run='^TestRetention' ./test/server/boot || status=$$?; \
+	cat $(CACHE)/test/retention.txt $(CACHE)/test/test-retention.closing; exit $$status
+
 .PHONY: test-faults
 test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the operator, at every write; prints a table (minutes)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \

@@ -30,19 +30,32 @@ func resolve(t *testing.T, rel *release.Release, name string) distribution.Resol
 	}
 	return distribution.Resolved{
 		Name: name, Version: rel.Version, Image: "registry.example.com/distribution-" + name + ":" + rel.Version,
-		Release: rel, Exact: true, DetectedBy: distribution.ByVersion, Base: base,
+		Release: rel, Exact: true, DetectedBy: distribution.ByVersion, Base: base, Entrypoint: entrypoint(rel),
 	}
+}
+
+// entrypoint is that of the release's image, where it is known.
+func entrypoint(rel *release.Release) []string {
+	if !rel.Runtime.EntrypointKnown {
+		return nil
+	}
+	return []string{rel.Runtime.Entrypoint}
 }
 
 // generate runs the pipeline that the controller and the command line run, and
 // returns the pod it asks for, with its files below root.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()
+	return generateOn(t, rel, s, &plan.Base{Data: resolve(t, rel, s.stack.Spec.Distribution.Name).Base, Source: v1alpha2.ConfigSourceEmbedded}, root)
+}
+
+// generateOn is generate with another base than the distribution's.
+func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, root string) pod {
+	t.Helper()
 	if _, errs := validate.Spec(s.stack); len(errs) > 0 {
 		t.Fatalf("validate the stack:\n%s", intent.Messages(errs))
 	}
 	resolved := resolve(t, rel, s.stack.Spec.Distribution.Name)
-	base := &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	built, err := plan.Build(plan.Input{Object: s.stack, Distribution: resolved, Base: base})
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 		t.Fatalf("plan the stack:\n%s", refused)

@@ -24,6 +24,8 @@ type pod struct {
 	mounts map[string]string // path in the container → directory here
 	env    []string          // NAME=value
 	config string            // path of the configuration here
+	// wrapper is what the container's command puts in front of the server's own.
+	wrapper []string
 }
 
 // newPod builds the pod from the objects that the operator would apply. What an
@@ -41,11 +43,18 @@ func newPod(t *testing.T, objects []render.Object, values secrets, root string) 
 		p.fill(t, volume, configMaps, values)
 	}
 	for _, variable := range container.Env {
+		if variable.ValueFrom != nil && variable.ValueFrom.FieldRef != nil {
+			p.env = append(p.env, variable.Name+"="+annotation(t, variable, deployment.Spec.Template.Annotations))
+			continue
+		}
 		p.env = append(p.env, variable.Name+"="+p.value(t, variable, values))
 	}
 	p.config = p.lookup(t, "RUN_CONFIG_PATH")
+	p.wrapper = p.wrapperOf(template.InitContainers, container.Command)
 	for _, container := range template.InitContainers {
-		p.initialise(t, container.Command)
+		if p.program(container.Command) == nil {
+			p.initialise(t, container.Command)
+		}
 	}
 	return p
 }

@@ -151,6 +151,7 @@ type boot struct {
 	scheme  string
 	secrets []string // values that no output may show
 	workers int      // the processes that serve, if more than one
+	wrapper []string // what the pod puts in front of the server's own command
 }
 
 // bootError is a start that failed, with the server's log, free of secret values.
@@ -176,12 +177,15 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(filepath.Join(bin, runtime.Command[0]), append(slices.Clone(runtime.Command[1:]), b.config)...)
-	path := "/usr/local/bin:/usr/bin:/bin"
+	words := slices.Concat(b.wrapper, []string{filepath.Join(bin, runtime.Command[0])}, runtime.Command[1:], []string{b.config})
 	if len(b.command) > 0 {
-		cmd = exec.Command(b.command[0], b.command[1:]...)
-		path = bin + ":" + path
+		words = b.command
 	}
+	path := "/usr/local/bin:/usr/bin:/bin"
+	if len(b.command)+len(b.wrapper) > 0 {
+		path = clock + ":" + bin + ":" + path
+	}
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
 	// The tokenizer, the port and the time of the workers are the things in which
 	// this machine differs from the image and the pod; the last of two equal names counts.
@@ -296,6 +300,12 @@ func (b *syncBuffer) tail(lines int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return tail(b.buffer.String(), lines)
+}
+
+func (b *syncBuffer) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }
 
 func (b *syncBuffer) count(text string) int {

@@ -177,7 +177,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 	if got := p.servesTLS(t); got != wantTLS {
 		t.Fatalf("the configuration has TLS: %t, want %t", got, wantTLS)
 	}
-	b.config, b.env, b.home = p.config, p.env, p.home(t)
+	b.config, b.env, b.home, b.wrapper = p.config, p.env, p.home(t), p.wrapper
 	if rel.TopLevel.HasPath("server.workers") {
 		b.workers = int(render.Workers(&s.stack.Spec))
 	}

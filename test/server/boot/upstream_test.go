@@ -3,7 +3,11 @@
 package boot
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -34,6 +38,7 @@ func startUpstream(t *testing.T) *upstream {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", u.models)
 	mux.HandleFunc("POST /v1/chat/completions", u.chat)
+	mux.HandleFunc("POST /v1/embeddings", u.embeddings)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	u.url = server.URL
@@ -76,6 +81,65 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 		}},
 		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
 	})
+}
+
+// dimension is the length of every vector of this model server.
+const dimension = 8
+
+// embeddings answers with a vector of each text: the same one for the same text.
+func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Model    string          `json:"model"`
+		Input    json.RawMessage `json:"input"`
+		Encoding string          `json:"encoding_format"`
+	}
+	var texts []string
+	err := json.NewDecoder(r.Body).Decode(&request)
+	if err == nil && json.Unmarshal(request.Input, &texts) != nil {
+		texts = []string{""}
+		err = json.Unmarshal(request.Input, &texts[0])
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	u.record(r, request.Model)
+	data := make([]any, 0, len(texts))
+	for i, text := range texts {
+		vector := vectorOf(text)
+		var written any = vector
+		if request.Encoding == "base64" {
+			written = floats(vector)
+		}
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": written})
+	}
+	writeJSON(w, map[string]any{
+		"object": "list", "data": data, "model": request.Model, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1},
+	})
+}
+
+// vectorOf is a vector of length one.
+func vectorOf(text string) []float32 {
+	sum := sha256.Sum256([]byte(text))
+	var square float64
+	vector := make([]float32, dimension)
+	for i := range vector {
+		vector[i] = 1 + float32(sum[i])
+		square += float64(vector[i]) * float64(vector[i])
+	}
+	for i := range vector {
+		vector[i] /= float32(math.Sqrt(square))
+	}
+	return vector
+}
+
+// floats writes a vector as the OpenAI API does in base64.
+func floats(vector []float32) string {
+	var data []byte
+	for _, value := range vector {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(value))
+	}
+	return base64.StdEncoding.EncodeToString(data)
 }
 
 // autoListed is a model that the model server lists and no object names.

@@ -21,6 +21,9 @@ type Outcome struct {
 	Config []byte
 	// Env is the environment of the server's container, the values of Secrets filled in.
 	Env map[string]string
+	// Command is that of the server's container, or of the init container that brings the registry in line: its beginning
+	// runs the program which does that.
+	Command []string
 	// Warnings are told to the user.
 	Warnings []stackconfig.Finding
 	// Refused is what the user reads instead, empty when the case is accepted.
@@ -52,6 +55,7 @@ func (c *Case) Run() (*Outcome, error) {
 	if outcome.Env, err = c.environment(built); err != nil {
 		return nil, fmt.Errorf("environment of case %q of %s: %w", c.Name, c.Release.Line, err)
 	}
+	outcome.Command = commandOf(built)
 	return outcome, nil
 }
 
@@ -86,6 +90,23 @@ func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
 		}
 	}
 	return env, nil
+}
+
+// commandOf is the command that brings the registry in line. Nil when there is none.
+func commandOf(built *plan.Plan) []string {
+	for _, object := range built.Objects {
+		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
+		if !ok {
+			continue
+		}
+		for _, container := range deployment.Spec.Template.Spec.InitContainers {
+			if *container.Name == names.RegistryContainer {
+				return container.Command
+			}
+		}
+		return deployment.Spec.Template.Spec.Containers[0].Command
+	}
+	return nil
 }
 
 // Secrets whose values have a form.

@@ -12,6 +12,11 @@ looked up and its configuration read into the provider's class. Nothing is conne
 Tier "initialise": the server's own application is made and started as uvicorn would do it, and stopped again, with HOME in
 a directory of its own. What the start-up code connects to has to be there.
 
+Tier "serve": the same, and the running application answers requests, in process. "home" is a directory to keep; what an
+earlier start left there is found again. Each of "requests" is {"method", "path", "json"}, or has "file" for the text of an
+upload in place of "json"; {0.id} in a path or a text is the id in the answer to the first of them. The answers come as
+"answers", a list of {"status", "body"}.
+
 With "without", a second configuration, "same" says whether both are read as the same: what the one has more is ignored.
 
 An answer with "missing" names a package that is not installed: that says nothing about the configuration.
@@ -145,8 +150,8 @@ def provider_class(release: Release, config, provider):
     return kind(**written)
 
 
-def initialise(release: Release, text: str) -> None:
-    """Start the server's application in this process and stop it."""
+def initialise(release: Release, text: str, requests: list | None = None) -> list:
+    """Start the server's application in this process, let it answer requests and stop it."""
     # What is checked for a mistake is checked by its class first: the message names the part then.
     parse(release, text)
     path = os.path.join(os.environ["HOME"], "config.yaml")
@@ -156,14 +161,42 @@ def initialise(release: Release, text: str) -> None:
         release.command(path)
     os.environ[release.config_variable] = path
     with phase("start"):
-        asyncio.run(start(release))
+        return asyncio.run(start(release, requests or []))
 
 
-async def start(release: Release) -> None:
+async def start(release: Release, requests: list) -> list:
     """Make and start the application within one event loop, as uvicorn does."""
     app = release.application()
     async with app.router.lifespan_context(app):
-        pass
+        return await answer(app, requests) if requests else []
+
+
+async def answer(app, requests: list) -> list:
+    """Send requests to the application."""
+    httpx = importlib.import_module("httpx")
+    # A raised exception is an answer too: the server's own is an internal error.
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    answers = []
+    async with httpx.AsyncClient(transport=transport, base_url="http://server", timeout=60) as client:
+        for request in requests:
+            filled = json.loads(fill(json.dumps(request), answers))
+            body = {"json": filled["json"]} if filled.get("json") is not None else {}
+            if filled.get("file"):
+                body = {"files": {"file": ("notes.txt", filled["file"].encode())}, "data": {"purpose": "assistants"}}
+            for _ in range(4):
+                response = await client.request(filled["method"], filled["path"], **body)
+                if response.status_code != 500:
+                    break  # with Redis the first requests find connections of an event loop that is gone
+            answers.append({"status": response.status_code, "body": response.text})
+    return answers
+
+
+def fill(text: str, answers: list) -> str:
+    """Put the ids of earlier answers into a request."""
+    for number, given in enumerate(answers):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            text = text.replace(f"{{{number}.id}}", json.loads(given["body"])["id"])
+    return text
 
 
 def run(release: Release, request: dict) -> dict:
@@ -173,12 +206,17 @@ def run(release: Release, request: dict) -> dict:
     signal.setitimer(signal.ITIMER_REAL, request.get("seconds") or 30, 3)
     working.set()
     try:
-        with tempfile.TemporaryDirectory() as home:
+        with contextlib.ExitStack() as stack:
+            home = request.get("home") or stack.enter_context(tempfile.TemporaryDirectory())
             os.environ.update({"HOME": home, **request["env"]})
             if request["tier"] == "parse":
                 parse(release, request["config"])
             else:
-                initialise(release, request["config"])
+                if request["tier"] == "serve":
+                    within(release)
+                answers = initialise(release, request["config"], request.get("requests"))
+                if request["tier"] == "serve":
+                    return {"ok": True, "answers": answers}
             if request.get("without"):
                 return {"ok": True, "same": same(release, request["config"], request["without"])}
         return {"ok": True}
@@ -249,6 +287,22 @@ def alone(release: Release) -> None:
     with contextlib.suppress(ImportError):
         pool = importlib.import_module(f"{release.package}.core.jobs.worker").WorkerPool
         pool.start = pool.shutdown = lambda *_, **__: None
+
+
+def within(release: Release) -> None:
+    """Let the server do by itself what it queues for other processes."""
+    with contextlib.suppress(ImportError):
+        specs = importlib.import_module(f"{release.package}.providers.registry.file_processors")
+        if not hasattr(specs, "queued"):
+            specs.queued = specs.available_providers
+            specs.available_providers = lambda: [inline(spec) for spec in specs.queued()]
+
+
+def inline(spec):
+    """Take the mark of queued work from a provider's specification."""
+    if hasattr(spec, "execution_mode"):
+        spec.execution_mode = "inline"
+    return spec
 
 
 # Set while the server's code runs; what ends it must not end this program.

@@ -24,6 +24,8 @@ const (
 	// Initialise starts the server's application in process and stops it. What it
 	// connects to at the start has to be there.
 	Initialise Tier = "initialise"
+	// Serve is Initialise with requests, which the running application answers in process.
+	Serve Tier = "serve"
 )
 
 // Request is a configuration to ask about.
@@ -33,8 +35,28 @@ type Request struct {
 	Env    map[string]string `json:"env"`
 	// Without is another configuration, to compare what is read of both.
 	Without string `json:"without,omitempty"`
+	// Home is the server's home directory, which keeps its state. Empty: one that is removed at once.
+	Home string `json:"home,omitempty"`
+	// Requests are sent to the application of tier Serve.
+	Requests []Call `json:"requests,omitempty"`
 	// Seconds that the server's code may take; 30 when zero.
 	Seconds int `json:"seconds,omitempty"`
+}
+
+// Call is a request to the server. {0.id} in a text is the id in the answer to the first one.
+type Call struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	// JSON is the body.
+	JSON any `json:"json,omitempty"`
+	// File is the text of an uploaded file, in place of JSON.
+	File string `json:"file,omitempty"`
+}
+
+// Answer is what the server says to a Call.
+type Answer struct {
+	Status int    `json:"status"`
+	Body   string `json:"body"`
 }
 
 // Verdict is what the release's own code says of a configuration.
@@ -51,6 +73,8 @@ type Verdict struct {
 	// Missing is a Python package that is not installed here, which says nothing
 	// about the configuration.
 	Missing string `json:"missing"`
+	// Answers are those to Request.Requests.
+	Answers []Answer `json:"answers"`
 }
 
 // String is the verdict in words.
@@ -96,7 +120,7 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 			return Verdict{}, err
 		}
 	}
-	if request.Tier == Initialise {
+	if request.Tier != Parse {
 		c.starts++
 	}
 	line, err := json.Marshal(request)

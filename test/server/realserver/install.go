@@ -62,6 +62,22 @@ func InstallSupport(ctx context.Context) (Support, error) {
 	return Support{Tokenizer: filepath.Dir(table), Postgres: postgres, Redis: redis}, nil
 }
 
+// Chroma is a vector database.
+type Chroma struct {
+	// Bin is the directory of its programs, Packages that of its client library and what that needs.
+	Bin, Packages string
+}
+
+// InstallChroma makes the environment of Chroma.
+func InstallChroma(ctx context.Context) (Chroma, error) {
+	bin, err := install(ctx, "chroma.txt", "chroma")
+	if err != nil {
+		return Chroma{}, err
+	}
+	packages, err := theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
+	return Chroma{Bin: bin, Packages: packages}, err
+}
+
 func install(ctx context.Context, lock, name string, options ...string) (string, error) {
 	path := filepath.Join(here(), "..", "environment", lock)
 	content, err := os.ReadFile(path)

@@ -1,0 +1,146 @@
+//go:build server
+
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// adoptions are the releases and stores of testdata/retention/adoption.
+var adoptions = []struct{ version, store string }{
+	{"0.5.4", onSQLite},
+	{"0.7.3", onSQLite},
+	{"0.7.3", onRedis},
+	{"1.5.0", onSQLite},
+	{"1.5.0", onRedis},
+	{"1.5.0", onPostgres},
+}
+
+// inGate are those that the gate has the time for: a file and a namespace.
+var inGate = []int{1, 3}
+
+// TestRetentionAdoption starts a stack as the operator of an earlier commit rendered it, with a registry for each set of
+// declared resources, and with a client's vector store in two of them. What is rendered today serves both, and still does
+// when the declared resources change.
+func TestRetentionAdoption(t *testing.T) {
+	report := newRetentionReport(t)
+	for i, tc := range adoptions {
+		if !wholeRetention && !slices.Contains(inGate, i) {
+			continue
+		}
+		// The fixtures are of these versions, whatever RELEASES names.
+		t.Run(tc.version+"/"+tc.store, func(t *testing.T) {
+			t.Parallel()
+			a := newAdoption(t, lineOf(t, tc.version), tc.store)
+			for _, step := range a.steps() {
+				outcome := passed
+				if !t.Run(step.name, step.run) {
+					outcome = failed
+				}
+				report.add(tc.version, tc.store, step.name, outcome)
+			}
+			report.addTimes(tc.version, tc.store, a.stack.times)
+		})
+	}
+}
+
+// adoption is a stack with what its clients made while an operator of an earlier commit ran it.
+type adoption struct {
+	*retention
+	made map[string]string // what each vector store holds, by its id
+}
+
+type namedTest struct {
+	name string
+	run  func(t *testing.T)
+}
+
+func newAdoption(t *testing.T, rel *release.Release, store string) *adoption {
+	t.Helper()
+	r := &retention{stack: newKeptStack(t, rel, store, retentionBase(t, rel, []string{"faiss"}))}
+	return &adoption{retention: r, made: map[string]string{}}
+}
+
+func (a *adoption) steps() []namedTest {
+	add := func(t *testing.T, name string) {
+		t.Helper()
+		a.models(t, func(models []any) []any { return append(models, fields{"name": name, "provider": "vllm"}) })
+	}
+	return []namedTest{
+		{"first resources", func(t *testing.T) { a.earlier(t, 1) }},
+		{"second resources", func(t *testing.T) {
+			add(t, "added")
+			a.earlier(t, 2)
+		}},
+		{"adopted", a.today},
+		{"resources changed", func(t *testing.T) {
+			a.model(t, "added", fields{"contextLength": 4096})
+			add(t, "another")
+			a.today(t)
+		}},
+	}
+}
+
+// earlier starts what the earlier operator rendered, and makes a vector store as a client does.
+func (a *adoption) earlier(t *testing.T, number int) {
+	p := a.stack.render(t)
+	p.wrapper = nil
+	writeFile(t, p.config, a.rendered(t, number))
+	text := fmt.Sprintf("The vector store of the registry number %d.", number)
+	_, err := a.stack.serve(t, p, func(server *llamaStack) error {
+		id, err := server.vectorStoreWithFile(t.Context(), fmt.Sprintf("store %d", number), "faiss", a.public("embed", ""), text)
+		if err == nil {
+			a.made[id] = text
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rendered is a configuration of the earlier operator, with the addresses of this machine.
+func (a *adoption) rendered(t *testing.T, number int) string {
+	t.Helper()
+	file := fmt.Sprintf("testdata/retention/adoption/%s-%s-%d.yaml", a.stack.rel.Version, a.stack.store, number)
+	text, err := os.ReadFile(filepath.FromSlash(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := strings.TrimPrefix(a.stack.on.models.url, "http://")
+	places := []string{"vllm:8000", models, "second:8000", models}
+	if a.stack.on.redis != nil {
+		host, port, err := net.SplitHostPort(a.stack.on.redis.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, "@redis", "@"+host, "port: 6379", "port: "+port)
+	}
+	return strings.NewReplacer(places...).Replace(string(text))
+}
+
+// today starts what is rendered now, and looks for every vector store.
+func (a *adoption) today(t *testing.T) {
+	if len(a.made) != 2 {
+		t.Errorf("%d vector stores were made, want 2", len(a.made))
+	}
+	a.stack.start(t, func(server *llamaStack) error {
+		var lost error
+		for id, text := range a.made {
+			lost = errors.Join(lost, server.wantEntry(t.Context(), vectorStoresPath, id, ""), server.search(t.Context(), id, text))
+		}
+		for _, name := range []string{"embed", "plain", "added"} {
+			lost = errors.Join(lost, server.wantModel(t.Context(), a.public(name, ""), ""))
+		}
+		return lost
+	})
+}

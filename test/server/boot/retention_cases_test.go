@@ -1,0 +1,187 @@
+//go:build server
+
+package boot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// declaredStore is a vector store that the base configuration declares.
+const declaredStore = "declared"
+
+// retentionCase is one change of a stack that runs, and what the server must show after it.
+type retentionCase struct {
+	name string
+	// has reports whether the release has what the case changes. Nil: every release has it.
+	has    func(rel *release.Release) bool
+	change func(t *testing.T, r *retention)
+	check  func(ctx context.Context, r *retention, server *llamaStack) error
+}
+
+// retentionCases are tried one after the other on the same state.
+var retentionCases = []retentionCase{
+	{
+		name: "model added",
+		change: func(t *testing.T, r *retention) {
+			r.models(t, func(models []any) []any { return append(models, fields{"name": "added", "provider": "vllm"}) })
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			return server.wantModel(ctx, r.public("added", ""), "")
+		},
+	},
+	{
+		name: "metadata changed",
+		change: func(t *testing.T, r *retention) {
+			r.model(t, "plain", fields{"contextLength": 64123})
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			return server.wantModel(ctx, r.public("plain", ""), "64123")
+		},
+	},
+	{
+		name: "provider's id changed",
+		change: func(t *testing.T, r *retention) {
+			r.model(t, "alias", fields{"providerModelId": "vendor-new"})
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			before, now := r.public("alias", "vendor-old"), r.public("alias", "vendor-new")
+			if err := server.wantModel(ctx, now, "vendor-new"); err != nil {
+				return err
+			}
+			if before == now {
+				return nil
+			}
+			return server.wantNoModel(ctx, before)
+		},
+	},
+	{
+		name: "model removed",
+		change: func(t *testing.T, r *retention) {
+			r.models(t, func(models []any) []any {
+				return slices.DeleteFunc(models, func(m any) bool { return m.(map[string]any)["name"] == "spare" })
+			})
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			return server.wantNoModel(ctx, r.public("spare", ""))
+		},
+	},
+	{
+		name: "listed, then declared",
+		change: func(t *testing.T, r *retention) {
+			r.models(t, func(models []any) []any {
+				return append(models, fields{"name": autoListed, "provider": "vllm", "contextLength": 32123})
+			})
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			return server.wantModel(ctx, r.public(autoListed, ""), "32123")
+		},
+	},
+	{
+		name: "shield changed",
+		has:  func(rel *release.Release) bool { _, ok := rel.Resource("shields"); return ok },
+		change: func(t *testing.T, r *retention) {
+			r.stack.change(t, func(spec map[string]any) {
+				mapping(spec, "resources")["shields"] = []any{fields{"name": "guard", "provider": "llama-guard", "model": "vllm/added"}}
+			})
+		},
+		check: func(ctx context.Context, _ *retention, server *llamaStack) error {
+			return server.wantEntry(ctx, "/v1/shields", "guard", "vllm/added")
+		},
+	},
+	{
+		name: "store renamed",
+		has:  declaresStores,
+		change: func(t *testing.T, r *retention) {
+			r.declare(t, "second name")
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			// The list has the name that the provider noted at first: a new one is not to be seen by clients.
+			return server.search(ctx, declaredStore, r.declaredText)
+		},
+	},
+	{
+		name: "store removed",
+		has:  declaresStores,
+		change: func(t *testing.T, r *retention) {
+			r.declare(t, "")
+		},
+		check: func(ctx context.Context, _ *retention, server *llamaStack) error {
+			return server.wantNoEntry(ctx, vectorStoresPath, declaredStore)
+		},
+	},
+	{
+		name: "store back",
+		has:  declaresStores,
+		change: func(t *testing.T, r *retention) {
+			r.declare(t, "third name")
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			return server.search(ctx, declaredStore, r.declaredText)
+		},
+	},
+	{
+		name: "provider removed",
+		change: func(t *testing.T, r *retention) {
+			r.stack.change(t, func(spec map[string]any) {
+				providers := mapping(spec, "providers")
+				providers["inference"] = providers["inference"].([]any)[:1]
+				spec["disabled"] = r.disposable()
+			})
+		},
+		check: func(ctx context.Context, r *retention, server *llamaStack) error {
+			gone := model{provider: "second", name: autoListed}
+			return server.wantNoModel(ctx, gone.public(r.stack.rel))
+		},
+	},
+}
+
+func declaresStores(rel *release.Release) bool {
+	stores, ok := rel.Resource("vector_stores")
+	return ok && !stores.Dropped
+}
+
+type fields = map[string]any
+
+// vectorStoresPath lists as many as the server gives at once.
+const vectorStoresPath = "/v1/vector_stores?limit=100"
+
+func (s *llamaStack) wantModel(ctx context.Context, id, text string) error {
+	return s.wantEntry(ctx, "/v1/models", id, text)
+}
+
+func (s *llamaStack) wantNoModel(ctx context.Context, id string) error {
+	return s.wantNoEntry(ctx, "/v1/models", id)
+}
+
+// wantEntry reports an error unless a path lists an id, with a text in its entry.
+func (s *llamaStack) wantEntry(ctx context.Context, path, id, text string) error {
+	entries, err := s.entries(ctx, path)
+	if err != nil {
+		return err
+	}
+	entry, ok := entries[id]
+	if !ok {
+		return fmt.Errorf("%s has no %q; it has %q", path, id, keysOf(entries))
+	}
+	if !strings.Contains(entry, text) {
+		return fmt.Errorf("%s: the entry of %q has no %q: %s", path, id, text, entry)
+	}
+	return nil
+}
+
+func (s *llamaStack) wantNoEntry(ctx context.Context, path, id string) error {
+	entries, err := s.entries(ctx, path)
+	if err != nil {
+		return err
+	}
+	if entry, ok := entries[id]; ok {
+		return fmt.Errorf("%s still has %q: %s", path, id, entry)
+	}
+	return nil
+}

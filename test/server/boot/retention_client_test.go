@@ -1,0 +1,222 @@
+//go:build server
+
+package boot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+const (
+	// maxInternal is how many requests of a start may be answered with an internal error: with Redis and PostgreSQL some
+	// find connections of an event loop that is gone.
+	maxInternal = 12
+	// answerTimeout is many times what an answer takes on a busy machine. A request that waits for such a connection waits
+	// for ever, and with it whoever wants the same lock.
+	answerTimeout = 90 * time.Second
+)
+
+// ask sends a request as do does, and sends it again where the server finds a connection that is gone.
+func (s *llamaStack) ask(ctx context.Context, method, path string, body, into any) error {
+	return s.again(ctx, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
+}
+
+// again repeats a request that is answered with an internal error.
+func (s *llamaStack) again(ctx context.Context, request func(ctx context.Context) error) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, answerTimeout)
+		err := request(attempt)
+		cancel()
+		answered, ok := errors.AsType[*statusError](err)
+		if !ok || answered.status != http.StatusInternalServerError || s.failed >= maxInternal {
+			return err
+		}
+		s.failed++
+	}
+}
+
+// createVectorStore makes a vector store as a client does, and returns its id.
+func (s *llamaStack) createVectorStore(ctx context.Context, name, provider, embedding string) (string, error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	body := map[string]any{"name": name, "provider_id": provider, "embedding_model": embedding, "embedding_dimension": dimension}
+	err := s.ask(ctx, http.MethodPost, "/v1/vector_stores", body, &made)
+	return made.ID, err
+}
+
+// vectorStoreWithFile makes a vector store that holds one file with the given text.
+func (s *llamaStack) vectorStoreWithFile(ctx context.Context, name, provider, embedding, text string) (string, error) {
+	id, err := s.createVectorStore(ctx, name, provider, embedding)
+	if err != nil {
+		return "", err
+	}
+	return id, s.attach(ctx, id, text)
+}
+
+// attach uploads a file and puts it into a vector store. The first file of a start may fail as the first requests do.
+func (s *llamaStack) attach(ctx context.Context, store, text string) error {
+	for {
+		file, err := s.tryAttach(ctx, store, text)
+		switch {
+		case err != nil:
+			return err
+		case file.Status == "completed":
+			return nil
+		case s.failed >= maxInternal:
+			return fmt.Errorf("put a file into %q: status %q: %s", store, file.Status, file.LastError)
+		}
+		s.failed++
+	}
+}
+
+// attachedFile is a file in a vector store.
+type attachedFile struct {
+	Status    string          `json:"status"`
+	LastError json.RawMessage `json:"last_error"`
+}
+
+// tryAttach returns what became of the file.
+func (s *llamaStack) tryAttach(ctx context.Context, store, text string) (attachedFile, error) {
+	var id string
+	err := s.again(ctx, func(ctx context.Context) (err error) {
+		id, err = s.upload(ctx, text)
+		return err
+	})
+	if err != nil {
+		return attachedFile{}, err
+	}
+	var file attachedFile
+	path := "/v1/vector_stores/" + store + "/files"
+	if err := s.ask(ctx, http.MethodPost, path, map[string]any{"file_id": id}, &file); err != nil {
+		return file, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for file.Status == "in_progress" {
+		select {
+		case <-ctx.Done():
+			return file, fmt.Errorf("wait for the file in %q: %w", store, ctx.Err())
+		case <-tick.C:
+		}
+		if err := s.ask(ctx, http.MethodGet, path+"/"+id, nil, &file); err != nil {
+			return file, err
+		}
+	}
+	return file, nil
+}
+
+// upload sends a text file and returns its id.
+func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "notes.txt")
+	if err == nil {
+		_, err = io.WriteString(part, text)
+	}
+	if err == nil {
+		err = form.WriteField("purpose", "assistants")
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		return "", fmt.Errorf("write form: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/files", &body)
+	if err != nil {
+		return "", fmt.Errorf("make request: %w", err)
+	}
+	request.Header.Set("Content-Type", form.FormDataContentType())
+	request.Close = true
+	response, err := s.client.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("upload file: %w", err)
+	}
+	defer response.Body.Close()
+	received, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", fmt.Errorf("upload file: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return "", &statusError{request: "POST /v1/files", status: response.StatusCode, body: string(received)}
+	}
+	var file struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(received, &file); err != nil {
+		return "", fmt.Errorf("decode answer of POST /v1/files: %w", err)
+	}
+	return file.ID, nil
+}
+
+// question is what is searched for to find a text. It is not the text itself: a distance of zero is a score of infinity,
+// which 0.3 cannot answer.
+func question(text string) string { return "Which text says: " + text }
+
+// search asks a vector store, and reports an error unless it finds the text.
+func (s *llamaStack) search(ctx context.Context, store, text string) error {
+	var found json.RawMessage
+	body := map[string]any{"query": question(text)}
+	if err := s.ask(ctx, http.MethodPost, "/v1/vector_stores/"+store+"/search", body, &found); err != nil {
+		return err
+	}
+	if !strings.Contains(string(found), text) {
+		return fmt.Errorf("a search in %q finds no %q: %s", store, text, found)
+	}
+	return nil
+}
+
+// entries are what a path lists, as JSON, by their ids.
+func (s *llamaStack) entries(ctx context.Context, path string) (map[string]string, error) {
+	var list struct {
+		Data []json.RawMessage `json:"data"`
+	}
+	if err := s.ask(ctx, http.MethodGet, path, nil, &list); err != nil {
+		return nil, err
+	}
+	entries := map[string]string{}
+	for _, entry := range list.Data {
+		var fields map[string]any
+		if err := json.Unmarshal(entry, &fields); err != nil {
+			return nil, fmt.Errorf("decode an entry of %s: %w", path, err)
+		}
+		for _, key := range idKeys {
+			if id, ok := fields[key].(string); ok {
+				entries[id] = string(entry)
+				break
+			}
+		}
+	}
+	return entries, nil
+}
+
+// registerModel registers a model as a client does. It reports whether the release lets clients do that.
+func (s *llamaStack) registerModel(ctx context.Context, rel *release.Release, name string) (bool, error) {
+	path, err := s.route(ctx, http.MethodPost, "/v1/models")
+	if err != nil || path == "" {
+		return false, err
+	}
+	err = s.ask(ctx, http.MethodPost, path, map[string]any{
+		"model_id": name, "provider_id": "vllm", "provider_model_id": name, "model_type": "llm", "metadata": map[string]any{"made": "by a client"},
+	}, nil)
+	if failed, ok := errors.AsType[*statusError](err); ok && failed.status == http.StatusMethodNotAllowed {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("register a model with release %s: %w", rel.Version, err)
+	}
+	return true, nil
+}

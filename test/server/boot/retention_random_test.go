@@ -1,0 +1,344 @@
+//go:build server && retention
+
+package boot
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+const (
+	// randomPairs is how many changes made by chance are tried, over all releases.
+	randomPairs = 108
+	// triesPerPair is how many are made for one that counts: others do not start on an empty state either, for want of
+	// a service or a package.
+	triesPerPair = 6
+	// seedVariable is the seed of the changes; defaultSeed when it is not set.
+	seedVariable = "RETENTION_SEED"
+	defaultSeed  = 1
+	// startSeconds is how long a start in process may take.
+	startSeconds = 60
+)
+
+// TestRetentionRandom changes stacks by chance. The second server starts on what the first one left, serves what a server
+// with an empty state serves, and what the client of the first one made. The servers run in process.
+func TestRetentionRandom(t *testing.T) {
+	seed := uint64(defaultSeed)
+	if text := os.Getenv(seedVariable); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	releases, _ := retentionScope(t)
+	wanted := (randomPairs + len(releases) - 1) / len(releases)
+	var table tableOfLines
+	table.add("release", "pairs", "lost", "left out", "seconds", "seed")
+	t.Cleanup(func() { writeTable(t, table.String()) })
+	for _, rel := range releases {
+		t.Run(rel.Version, func(t *testing.T) {
+			t.Parallel()
+			begin, p := time.Now(), newPairs(t, rel)
+			edits := corpus.Edits(rel, seed, wanted*triesPerPair)
+			for i := 0; i < len(edits) && p.tried < wanted; i++ {
+				p.try(t, &edits[i])
+			}
+			t.Logf("left out:\n%s", strings.Join(p.left, "\n"))
+			if p.tried < wanted {
+				t.Errorf("only %d of %d changes could be tried", p.tried, wanted)
+			}
+			table.add(rel.Version, p.tried, p.lost, len(p.left), int(time.Since(begin).Seconds()), seed)
+		})
+	}
+}
+
+// pairs tries changes on one release.
+type pairs struct {
+	rel     *release.Release
+	bin     string
+	checker *realserver.Checker
+	models  *upstream
+	scripts string // the directory of the program that runs before the server
+
+	tried, lost int
+	left        []string // the changes that say nothing, and why
+}
+
+func newPairs(t *testing.T, rel *release.Release) *pairs {
+	t.Helper()
+	bin, err := realserver.Install(t.Context(), rel.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pairs{rel: rel, bin: bin, checker: realserver.NewChecker(bin, support), models: startUpstream(t), scripts: t.TempDir()}
+	p.models.listed = []string{corpus.EditListed}
+	t.Cleanup(p.checker.Close)
+	for name, content := range startup.Files() {
+		writeFile(t, filepath.Join(p.scripts, name), content)
+	}
+	return p
+}
+
+// try makes one change: the later stack on an empty state, the earlier one with a client, the later one on its state.
+func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
+	t.Helper()
+	before, reason := p.ready(t, &edit.Before)
+	after, reasonAfter := p.ready(t, &edit.After)
+	if reason+reasonAfter != "" {
+		p.left = append(p.left, edit.Name+": "+reason+reasonAfter)
+		return
+	}
+	listed := slices.Contains(corpus.Models(after.Config), corpus.EditListed)
+	fresh := p.start(t, after, t.TempDir(), p.look())
+	home := t.TempDir()
+	first := p.start(t, before, home, p.client())
+	for _, verdict := range []realserver.Verdict{fresh, first} {
+		if !verdict.OK {
+			p.left = append(p.left, edit.Name+": "+firstLine(verdict.String()))
+			return
+		}
+	}
+	made, err := p.made(first.Answers)
+	if err != nil {
+		p.left = append(p.left, edit.Name+": "+err.Error())
+		return
+	}
+	p.tried++
+	second := p.start(t, after, home, append(p.look(), made.search()))
+	t.Logf("%s: %s", edit.Name, strings.Join(edit.Changes, ", "))
+	if err := made.compare(fresh, second, listed); err != nil {
+		p.lost++
+		t.Errorf("%s: %v", edit.Name, err)
+	}
+}
+
+// ready is what runs in the pod of a case, or why that says nothing.
+func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
+	t.Helper()
+	light, reason := c.Light()
+	if reason != "" {
+		return nil, reason
+	}
+	outcome, err := light.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome, firstLine(outcome.Refused)
+}
+
+// start runs what the pod runs before its server, and then the server with the requests.
+func (p *pairs) start(t *testing.T, outcome *corpus.Outcome, home string, requests []realserver.Call) realserver.Verdict {
+	t.Helper()
+	env := map[string]string{}
+	for name, value := range outcome.Env {
+		for _, volume := range []string{"/.llama", "/.ogx", "/data"} {
+			if value == volume || strings.HasPrefix(value, volume+"/") {
+				value = home + strings.TrimPrefix(value, volume)
+				if strings.HasSuffix(name, "_DIR") {
+					mustMakeDirectory(t, value)
+				}
+			}
+		}
+		env[name] = moveServices(value, p.models.url)
+	}
+	config := moveServices(string(outcome.Config), p.models.url)
+	p.runScript(t, outcome, config, env, home)
+	verdict, err := p.checker.Check(t.Context(), realserver.Request{
+		Tier: realserver.Serve, Config: config, Env: env, Home: home, Requests: requests, Seconds: startSeconds,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict
+}
+
+// runScript runs what the container's command runs before the server.
+func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, env map[string]string, home string) {
+	t.Helper()
+	file := filepath.Join(home, names.ConfigFile)
+	writeFile(t, file, config)
+	place := pod{root: home, mounts: map[string]string{
+		names.ConfigDir: home, names.StartupDir: p.scripts,
+	}}
+	words := place.program(outcome.Command)
+	if words == nil {
+		t.Fatal("the pod runs nothing before its server")
+	}
+	words = append(words, "true")
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	cmd.Dir = home
+	cmd.Env = []string{"PATH=" + p.bin + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + home}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		cmd.Env = append(cmd.Env, name+"="+env[name])
+	}
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("run the script: %v\n%s", err, output)
+	}
+	if !strings.Contains(string(output), "registry: in line: ") {
+		t.Errorf("the registry was not brought in line: %s", output)
+	}
+}
+
+// Requests of look, by their number.
+const (
+	askModels = iota
+	askVectorStores
+	askShields
+	askSearch
+)
+
+// look asks for all that is registered.
+func (p *pairs) look() []realserver.Call {
+	return []realserver.Call{
+		askModels:       {Method: http.MethodGet, Path: "/v1/models"},
+		askVectorStores: {Method: http.MethodGet, Path: vectorStoresPath},
+		askShields:      {Method: http.MethodGet, Path: "/v1/shields"},
+	}
+}
+
+// clientText is what the client's vector store holds.
+const clientText = "The client keeps its bees in the attic."
+
+// Requests of client, by their number.
+const (
+	makeStore = iota
+	makeFile
+	attachFile
+	makeModel
+)
+
+// client makes a vector store with a file, and a model where the release has that.
+func (p *pairs) client() []realserver.Call {
+	models, _ := p.rel.Resource("models")
+	embedding := models.Public(corpus.EditEmbedding, corpus.EditInference, "")
+	return []realserver.Call{
+		makeStore: {Method: http.MethodPost, Path: "/v1/vector_stores", JSON: fields{
+			"name": "of a client", "provider_id": corpus.EditVectors, "embedding_model": embedding,
+			"embedding_dimension": corpus.EditDimension,
+		}},
+		makeFile:   {Method: http.MethodPost, Path: "/v1/files", File: clientText},
+		attachFile: {Method: http.MethodPost, Path: "/v1/vector_stores/{0.id}/files", JSON: fields{"file_id": "{1.id}"}},
+		makeModel: {Method: http.MethodPost, Path: "/v1/models", JSON: fields{
+			"model_id": "client", "provider_id": corpus.EditInference, "provider_model_id": "client", "model_type": "llm",
+			"metadata": fields{},
+		}},
+	}
+}
+
+// madeByClient is what the second server must still have.
+type madeByClient struct {
+	store string
+	model string // empty where the release lets clients register none
+}
+
+func (p *pairs) made(answers []realserver.Answer) (madeByClient, error) {
+	made := madeByClient{}
+	for _, number := range []int{makeStore, makeFile, attachFile} {
+		if answers[number].Status != http.StatusOK {
+			return made, fmt.Errorf("the client's request %d: status %d: %s", number, answers[number].Status, firstLine(answers[number].Body))
+		}
+	}
+	if !strings.Contains(answers[attachFile].Body, `"completed"`) {
+		return made, fmt.Errorf("the client's file: %s", firstLine(answers[attachFile].Body))
+	}
+	if answers[makeModel].Status == http.StatusOK {
+		models, _ := p.rel.Resource("models")
+		made.model = models.Public("client", corpus.EditInference, "client")
+	}
+	var store struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(answers[makeStore].Body), &store); err != nil {
+		return made, fmt.Errorf("read the client's vector store: %w", err)
+	}
+	made.store = store.ID
+	return made, nil
+}
+
+func (m *madeByClient) search() realserver.Call {
+	return realserver.Call{Method: http.MethodPost, Path: "/v1/vector_stores/" + m.store + "/search", JSON: fields{"query": question(clientText)}}
+}
+
+// compare reports what the second server has not, or has too much, beside one that started on an empty state. A model
+// that the model server lists counts only when it is declared: the server finds it some time after its start.
+func (m *madeByClient) compare(fresh, second realserver.Verdict, declared bool) error {
+	if !second.OK {
+		return fmt.Errorf("the server does not start: %s", second)
+	}
+	for number, own := range map[int]string{askModels: m.model, askVectorStores: m.store, askShields: ""} {
+		found := func(id string) bool {
+			own := corpus.EditInference + "/" + corpus.EditListed
+			return strings.HasSuffix(id, "/"+corpus.EditListed) && (id != own || !declared)
+		}
+		want := slices.DeleteFunc(listedIn(fresh.Answers[number]), found)
+		got := slices.DeleteFunc(listedIn(second.Answers[number]), found)
+		if own != "" && !slices.Contains(want, own) {
+			want = append(want, own)
+		}
+		slices.Sort(want)
+		if !slices.Equal(want, got) {
+			return fmt.Errorf("the server lists %q, want %q", got, want)
+		}
+	}
+	if found := second.Answers[askSearch]; !strings.Contains(found.Body, clientText) {
+		return fmt.Errorf("the search: status %d: %s", found.Status, found.Body)
+	}
+	return nil
+}
+
+// listedIn are the ids in an answer, sorted.
+func listedIn(answer realserver.Answer) []string {
+	var list struct {
+		Data []map[string]any `json:"data"`
+	}
+	if json.Unmarshal([]byte(answer.Body), &list) != nil {
+		return nil
+	}
+	var ids []string
+	for _, entry := range list.Data {
+		for _, key := range idKeys {
+			if id, ok := entry[key].(string); ok {
+				ids = append(ids, id)
+				break
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// services are the addresses of the corpus, which nobody answers at.
+var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
+
+// moveServices moves the services of a text to a server that answers.
+func moveServices(text, server string) string { return services.ReplaceAllString(text, server) }
+
+func mustMakeDirectory(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line[:min(len(line), 300)]
+}

@@ -1,0 +1,185 @@
+//go:build server && retention
+
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// TestRetentionRolling changes a stack that several pods serve. An old pod serves while new ones start, starts again after
+// they registered their resources, and takes over again after a rollback.
+func TestRetentionRolling(t *testing.T) {
+	report := newRetentionReport(t)
+	releases, _ := retentionScope(t)
+	// Not SQLite: a file has one pod.
+	eachRetained(t, releases, []string{onRedis, onPostgres}, func(t *testing.T, rel *release.Release, store string) {
+		r := newRolling(t, rel, store)
+		for _, step := range r.steps() {
+			outcome := passed
+			if !t.Run(step.name, step.run) {
+				outcome = failed
+			}
+			report.add(rel.Version, store, step.name, outcome)
+		}
+		report.add(rel.Version, store, "stores made", fmt.Sprint(len(r.made)))
+		report.addTimes(rel.Version, store, r.stack.times)
+	})
+}
+
+// rolling is a stack with an old and a new pod template.
+type rolling struct {
+	*retention
+	before, after pod
+	made          []string // the ids of the vector stores that clients made
+}
+
+func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
+	t.Helper()
+	r := &rolling{retention: &retention{stack: newKeptStack(t, rel, store, retentionBase(t, rel, []string{"faiss"}))}}
+	r.before = r.stack.render(t)
+	r.models(t, func(models []any) []any { return append(models, fields{"name": "added", "provider": "vllm"}) })
+	r.model(t, "plain", fields{"contextLength": 64123})
+	r.stack.root = t.TempDir() // pods share the store and no volume
+	r.after = r.stack.render(t)
+	return r
+}
+
+func (r *rolling) steps() []namedTest {
+	return []namedTest{
+		{"roll-out", r.rollOut},
+		// What only the newer generation declares stays.
+		{"old pod again", func(t *testing.T) { r.boot(t, r.before, "plain", "", "added", "") }},
+		{"new pod again", func(t *testing.T) { r.boot(t, r.after, "plain", "64123", "added", "") }},
+		{"next edit", func(t *testing.T) {
+			r.models(t, func(models []any) []any { return models[:len(models)-1] })
+			server := r.boot(t, r.stack.render(t), "plain", "64123")
+			if err := server.wantNoModel(t.Context(), r.public("added", "")); err != nil {
+				t.Error(err)
+			}
+		}},
+	}
+}
+
+// rollOut starts two new pods at once while an old one serves and a client makes vector stores.
+func (r *rolling) rollOut(t *testing.T) {
+	old, err := r.stack.serve(t, r.before, func(server *llamaStack) error { return r.make(t.Context(), server) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := r.startClient(t, old)
+	var group sync.WaitGroup
+	var errs [2]error
+	for i := range errs {
+		group.Go(func() {
+			_, errs[i] = r.stack.serve(t, r.after, func(server *llamaStack) error {
+				return server.wantModel(t.Context(), r.public("plain", ""), "64123")
+			})
+		})
+	}
+	group.Wait()
+	r.made = append(r.made, client.stop(t)...)
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d vector stores made meanwhile", len(r.made))
+}
+
+// make makes a vector store as a client does.
+func (r *rolling) make(ctx context.Context, server *llamaStack) error {
+	id, err := server.createVectorStore(ctx, "of a client", "faiss", r.public("embed", ""))
+	if err == nil {
+		r.made = append(r.made, id)
+	}
+	return err
+}
+
+// boot starts a pod, and looks for every vector store and for models with a text in their entries.
+func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
+	t.Helper()
+	server, err := r.stack.serve(t, p, func(server *llamaStack) error {
+		missing := r.keeps(t.Context(), server)
+		for pair := range slices.Chunk(models, 2) {
+			missing = errors.Join(missing, server.wantModel(t.Context(), r.public(pair[0], ""), pair[1]))
+		}
+		return missing
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// keeps looks for every vector store.
+func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
+	if len(r.made) == 0 {
+		return errors.New("no vector store was made")
+	}
+	var lost []error
+	for _, id := range r.made {
+		if err := server.ask(ctx, http.MethodGet, "/v1/vector_stores/"+url.PathEscape(id), nil, nil); err != nil {
+			lost = append(lost, err)
+		}
+	}
+	if len(lost) > 0 {
+		return fmt.Errorf("%d of %d vector stores are lost: %w", len(lost), len(r.made), lost[0])
+	}
+	return nil
+}
+
+// makingClient makes vector stores until it is stopped.
+type makingClient struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	made   []string
+	err    error
+}
+
+// pause between two vector stores of a client.
+const pause = 200 * time.Millisecond
+
+func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &makingClient{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			// Not with the client's context: an answered request counts.
+			id, err := server.createVectorStore(context.WithoutCancel(ctx), "of a client", "faiss", r.public("embed", ""))
+			if err != nil {
+				c.err = err
+				return
+			}
+			c.made = append(c.made, id)
+		}
+	}()
+	return c
+}
+
+// stop returns the ids of what was made.
+func (c *makingClient) stop(t *testing.T) []string {
+	t.Helper()
+	c.cancel()
+	<-c.done
+	if c.err != nil {
+		t.Errorf("the client: %v", c.err)
+	}
+	return c.made
+}

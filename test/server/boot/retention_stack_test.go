@@ -1,0 +1,167 @@
+//go:build server
+
+package boot
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// Where a stack keeps its state: the values of spec.storage.kv.type.
+const (
+	onSQLite   = "sqlite"
+	onRedis    = "redis"
+	onPostgres = "postgres"
+)
+
+// keptStack is a stack whose spec changes while its state stays.
+type keptStack struct {
+	sample
+	rel   *release.Release
+	store string
+	base  []byte
+	root  string
+	on    place
+	env   []string // what the machine adds to the environment of the pod
+	mu    sync.Mutex
+	times []int // of the script before the start, in milliseconds
+}
+
+// newKeptStack makes a stack with an empty state of the given kind.
+func newKeptStack(t *testing.T, rel *release.Release, store string, base []byte) *keptStack {
+	t.Helper()
+	k := &keptStack{
+		sample: readSample(t, "testdata/retention/stack.yaml"), rel: rel, store: store, base: base, root: t.TempDir(),
+		on: place{models: startUpstream(t)},
+	}
+	storage := map[string]any{"kv": map[string]any{"type": onSQLite}}
+	switch store {
+	case onRedis:
+		k.on.redis = startRedis(t)
+		storage["kv"] = map[string]any{"type": onRedis, "endpoint": k.on.redis.address, "password": secretKey("redis-creds", "password")}
+	case onPostgres:
+		k.on.db = newDatabase(t)
+		connection := map[string]any{"type": onPostgres, "connectionString": secretKey("pg-creds", "url")}
+		storage = map[string]any{"kv": connection, "sql": connection}
+	}
+	k.secrets["redis-creds"], k.secrets["pg-creds"] = nil, nil
+	if k.on.redis != nil {
+		k.secrets["redis-creds"] = map[string]string{"password": k.on.redis.password}
+	}
+	if k.on.db != nil {
+		k.secrets["pg-creds"] = map[string]string{"url": k.on.db.connectionString()}
+	}
+	k.change(t, func(spec map[string]any) {
+		withoutAPIs(rel, spec)
+		fitProviders(t, spec, k.on)
+		mapping(spec, "distribution")["version"] = rel.Version
+		spec["storage"] = storage
+	})
+	return k
+}
+
+func secretKey(name, key string) map[string]any {
+	return map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}
+}
+
+// change edits the spec as a user would: the object gets a new generation.
+func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
+	t.Helper()
+	k.edit(t, edit)
+	k.stack.Generation++
+}
+
+// render makes the pod of the spec as it is now.
+func (k *keptStack) render(t *testing.T) pod {
+	t.Helper()
+	p := generateOn(t, k.rel, k.sample, &plan.Base{Data: k.base, Source: v1alpha2.ConfigSourceConfigMap}, k.root)
+	if p.wrapper == nil {
+		t.Fatal("the pod does not bring the registry in line")
+	}
+	return p
+}
+
+// run starts what a pod runs.
+func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
+	t.Helper()
+	server, err := startServer(t, boot{
+		release: k.rel, config: p.config, env: slices.Concat(p.env, k.env), home: p.home(t), wrapper: p.wrapper,
+		client: http.DefaultClient, scheme: "http", secrets: k.secrets.values(),
+	})
+	log := ""
+	if server != nil {
+		log = server.process.log.text()
+	} else if failed, ok := errors.AsType[*bootError](err); ok {
+		log = failed.log
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, took := range scriptTook.FindAllStringSubmatch(log, -1) {
+		if milliseconds, err := strconv.Atoi(took[1]); err == nil {
+			k.times = append(k.times, milliseconds)
+		}
+	}
+	acts := scriptAct.FindAllString(log, -1)
+	for _, act := range acts {
+		t.Log(act)
+	}
+	inLine := func(act string) bool { return strings.HasPrefix(act, "registry: in line: ") }
+	if p.wrapper != nil && !slices.ContainsFunc(acts, inLine) {
+		t.Error("the registry was not brought in line")
+	}
+	return server, err
+}
+
+// maxHung is how many starts one that answers may take.
+const maxHung = 3
+
+// serve starts what a pod runs and uses it. A server that hangs, see answerTimeout, is started again.
+func (k *keptStack) serve(t *testing.T, p pod, use func(server *llamaStack) error) (*llamaStack, error) {
+	t.Helper()
+	for starts := 1; ; starts++ {
+		server, err := k.run(t, p)
+		if err != nil {
+			return nil, err
+		}
+		err = use(server)
+		if starts == maxHung || !errors.Is(err, context.DeadlineExceeded) {
+			return server, err
+		}
+		t.Logf("the server hangs and is started again: %v", err)
+		server.stop()
+	}
+}
+
+// start renders the stack, starts what its pod would run on the state that is there, and uses it.
+func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
+	t.Helper()
+	if _, err := k.serve(t, k.render(t), use); err != nil {
+		t.Error(err)
+	}
+}
+
+// clock stands in front of the release's Python and writes how long the script takes.
+var clock, _ = filepath.Abs("testdata/clock")
+
+var (
+	scriptTook = regexp.MustCompile(`(?m)^test: the script took (\d+) ms$`)
+	scriptAct  = regexp.MustCompile(`(?m)^registry: .*$`)
+)
+
+// public is the id under which clients know a model of the provider vllm.
+func (k *keptStack) public(name, upstream string) string {
+	m := model{provider: "vllm", name: name, upstream: upstream}
+	return m.public(k.rel)
+}

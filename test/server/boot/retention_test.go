@@ -1,0 +1,202 @@
+//go:build server
+
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// TestRetention changes a stack step by step and shows after each step that its clients have lost nothing, and that
+// the server serves what the spec declares now.
+func TestRetention(t *testing.T) {
+	report := newRetentionReport(t)
+	releases, stores := retentionScope(t)
+	eachRetained(t, releases, stores, func(t *testing.T, rel *release.Release, store string) {
+		r := newRetention(t, rel, store)
+		if !t.Run("first start", r.fill) {
+			report.add(rel.Version, store, "first start", failed)
+			return
+		}
+		report.add(rel.Version, store, "first start", passed)
+		for _, tc := range retentionCases {
+			if tc.has != nil && !tc.has(rel) {
+				report.add(rel.Version, store, tc.name, absent)
+				continue
+			}
+			outcome := passed
+			if !t.Run(tc.name, func(t *testing.T) { r.try(t, &tc) }) {
+				outcome = failed
+			}
+			report.add(rel.Version, store, tc.name, outcome)
+		}
+		report.addTimes(rel.Version, store, r.stack.times)
+	})
+}
+
+// eachRetained runs a test for each release and store, as many at once as go test runs in parallel.
+func eachRetained(
+	t *testing.T, releases []*release.Release, stores []string, test func(t *testing.T, rel *release.Release, store string),
+) {
+	t.Helper()
+	for _, rel := range releases {
+		for _, store := range stores {
+			t.Run(rel.Version+"/"+store, func(t *testing.T) {
+				t.Parallel()
+				test(t, rel, store)
+			})
+		}
+	}
+}
+
+// retentionScope is what is tried: with every store for make test-retention, else with the two that differ most. Without
+// a choice of RELEASES it is the default one and the newest.
+func retentionScope(t *testing.T) (releases []*release.Release, stores []string) {
+	t.Helper()
+	stores = []string{onSQLite, onRedis}
+	if wholeRetention {
+		stores = append(stores, onPostgres)
+	}
+	if !realserver.Named() {
+		offered := release.Offered()
+		return []*release.Release{lineOf(t, release.DefaultLine()), lineOf(t, offered[len(offered)-1])}, stores
+	}
+	releases, err := realserver.Releases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Up to 0.2 what is registered again takes the place of the first.
+	return slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Runtime.RegistryReplaces }), stores
+}
+
+// lineOf is the release of a line or a version.
+func lineOf(t *testing.T, name string) *release.Release {
+	t.Helper()
+	match, err := release.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return match.Release
+}
+
+// retention is a stack with what its clients made.
+type retention struct {
+	stack        *keptStack
+	ofClient     string // the id of the client's vector store
+	clientText   string // what the client's vector store holds
+	declaredText string // what the declared vector store holds
+	clientModel  string // the public id of the client's model, if the release lets clients register one
+}
+
+func newRetention(t *testing.T, rel *release.Release, store string) *retention {
+	t.Helper()
+	r := &retention{clientText: "The client keeps its bees in the attic.", declaredText: "The operator keeps its keys in the cellar."}
+	r.stack = newKeptStack(t, rel, store, nil)
+	r.declare(t, "first name")
+	return r
+}
+
+// fill starts the stack for the first time.
+func (r *retention) fill(t *testing.T) {
+	r.stack.start(t, func(server *llamaStack) error { return r.use(t.Context(), server) })
+}
+
+// use does what clients do.
+func (r *retention) use(ctx context.Context, server *llamaStack) (err error) {
+	embedding := r.public("embed", "")
+	if r.ofClient, err = server.vectorStoreWithFile(ctx, "of a client", "faiss", embedding, r.clientText); err != nil {
+		return err
+	}
+	if declaresStores(r.stack.rel) {
+		if err := server.attach(ctx, declaredStore, r.declaredText); err != nil {
+			return err
+		}
+	}
+	registered, err := server.registerModel(ctx, r.stack.rel, "client")
+	if err != nil {
+		return err
+	}
+	if registered {
+		r.clientModel = r.public("client", "client")
+	}
+	return errors.Join(r.kept(ctx, server), server.wantModel(ctx, r.public(autoListed, ""), ""))
+}
+
+// try changes the stack, starts it on its state and looks.
+func (r *retention) try(t *testing.T, tc *retentionCase) {
+	tc.change(t, r)
+	r.stack.start(t, func(server *llamaStack) error {
+		return errors.Join(tc.check(t.Context(), r, server), r.kept(t.Context(), server))
+	})
+}
+
+// kept reports what clients made and is lost.
+func (r *retention) kept(ctx context.Context, server *llamaStack) error {
+	lost := server.wantEntry(ctx, vectorStoresPath, r.ofClient, "")
+	lost = errors.Join(lost, server.search(ctx, r.ofClient, r.clientText))
+	if r.clientModel != "" {
+		lost = errors.Join(lost, server.wantModel(ctx, r.clientModel, ""))
+	}
+	if lost != nil {
+		return fmt.Errorf("lost: %w", lost)
+	}
+	return nil
+}
+
+// models changes the list of models.
+func (r *retention) models(t *testing.T, change func(models []any) []any) {
+	t.Helper()
+	r.stack.change(t, func(spec map[string]any) {
+		mapping(spec, "resources")["models"] = change(list(spec, "resources", "models"))
+	})
+}
+
+// model sets fields of one model.
+func (r *retention) model(t *testing.T, name string, set fields) {
+	t.Helper()
+	r.models(t, func(models []any) []any {
+		for _, entry := range models {
+			if m := entry.(map[string]any); m["name"] == name {
+				maps.Copy(m, set)
+			}
+		}
+		return models
+	})
+}
+
+// declare makes a base that declares one vector store of the given name, or none.
+func (r *retention) declare(t *testing.T, name string) {
+	t.Helper()
+	var stores []any
+	if name != "" && declaresStores(r.stack.rel) {
+		stores = []any{fields{
+			"vector_store_id": declaredStore, "vector_store_name": name, "provider_id": "faiss",
+			"embedding_model": r.public("embed", ""), "embedding_dimension": dimension,
+		}}
+	}
+	r.stack.base = retentionBase(t, r.stack.rel, []string{"faiss"}, stores...)
+	r.stack.change(t, func(map[string]any) {})
+}
+
+// disposable are the base's providers that nothing else needs.
+func (r *retention) disposable() []any {
+	var disabled []any
+	for _, item := range [][2]string{{"tool_runtime", "brave-search"}, {"scoring", "basic"}} {
+		if _, ok := r.stack.rel.API(item[0]); ok {
+			disabled = append(disabled, strings.Join(item[:], "/"))
+		}
+	}
+	return disabled
+}
+
+func (r *retention) public(name, upstream string) string { return r.stack.public(name, upstream) }
+
+func keysOf(entries map[string]string) []string { return slices.Sorted(maps.Keys(entries)) }

@@ -1,0 +1,132 @@
+//go:build server && retention
+
+package boot
+
+import (
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// vectorProvider is a kind of vector provider beside faiss.
+type vectorProvider struct {
+	kind string
+	// store is where the stack keeps its state.
+	store string
+	// settings are those of the provider, for the servers of this machine.
+	settings func(t *testing.T, k *keptStack) fields
+}
+
+var vectorProviders = []vectorProvider{
+	{kind: "inline::sqlite-vec", store: onSQLite, settings: func(*testing.T, *keptStack) fields { return nil }},
+	{kind: "remote::pgvector", store: onPostgres, settings: pgvector},
+	{kind: "remote::chromadb", store: onSQLite, settings: chroma},
+}
+
+// TestRetentionVectors changes the models of stacks with other vector providers than faiss, and searches.
+func TestRetentionVectors(t *testing.T) {
+	report := newRetentionReport(t)
+	releases, _ := retentionScope(t)
+	for _, rel := range releases {
+		for _, p := range vectorProviders {
+			t.Run(rel.Version+"/"+p.kind, func(t *testing.T) {
+				t.Parallel()
+				r := newVectors(t, rel, p)
+				for _, step := range r.steps() {
+					outcome := passed
+					if !t.Run(step.name, step.run) {
+						outcome = failed
+					}
+					report.add(rel.Version, p.kind+" on "+p.store, step.name, outcome)
+				}
+				report.addTimes(rel.Version, p.kind+" on "+p.store, r.stack.times)
+			})
+		}
+	}
+}
+
+const vectorID = "vectors"
+
+func newVectors(t *testing.T, rel *release.Release, p vectorProvider) *retention {
+	t.Helper()
+	k := newKeptStack(t, rel, p.store, retentionBase(t, rel, []string{}))
+	provider := fields{"id": vectorID, "provider": p.kind}
+	settings := p.settings(t, k)
+	if password, ok := settings["password"]; ok {
+		provider["password"] = password
+		delete(settings, "password")
+	}
+	if len(settings) > 0 {
+		provider["settings"] = settings
+	}
+	k.change(t, func(spec map[string]any) { mapping(spec, "providers")["vectorIo"] = []any{provider} })
+	return &retention{stack: k, clientText: "The client keeps its bees in the attic."}
+}
+
+func (r *retention) steps() []namedTest {
+	look := func(t *testing.T) {
+		r.stack.start(t, func(server *llamaStack) error { return r.kept(t.Context(), server) })
+	}
+	return []namedTest{
+		{"first start", func(t *testing.T) {
+			r.stack.start(t, func(server *llamaStack) (err error) {
+				r.ofClient, err = server.vectorStoreWithFile(t.Context(), "of a client", vectorID, r.public("embed", ""), r.clientText)
+				return err
+			})
+		}},
+		{"metadata changed", func(t *testing.T) {
+			r.model(t, "plain", fields{"contextLength": 64123})
+			look(t)
+		}},
+		{"model removed", func(t *testing.T) {
+			r.models(t, func(models []any) []any { return models[:len(models)-1] })
+			look(t)
+		}},
+	}
+}
+
+// pgvector is the stack's own database with the extension.
+func pgvector(t *testing.T, k *keptStack) fields {
+	t.Helper()
+	if _, err := k.on.db.query(t.Context(), "CREATE EXTENSION vector"); err != nil {
+		t.Fatal(err)
+	}
+	k.secrets["vector-creds"] = map[string]string{"password": k.on.db.password}
+	return fields{
+		"host": k.on.db.host, "port": k.on.db.port, "db": k.on.db.name, "user": postgresUser,
+		"password": secretKey("vector-creds", "password"),
+	}
+}
+
+// chroma is a server of its own. Its client library is added to what the release has installed.
+func chroma(t *testing.T, k *keptStack) fields {
+	t.Helper()
+	environment, err := realserver.InstallChroma(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	cmd := exec.Command(filepath.Join(environment.Bin, "chroma"), "run", "--path", t.TempDir(), "--host", "127.0.0.1", "--port", strconv.Itoa(port))
+	cmd.Dir = t.TempDir()
+	p, err := startProcess(t, cmd, syscall.SIGTERM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.waitListening(t, address)
+	behind, err := filepath.Abs("testdata/behind")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.env = append(k.env, "PYTHONPATH="+behind, "PACKAGES_BEHIND="+environment.Packages)
+	return fields{"url": (&url.URL{Scheme: "http", Host: address}).String()}
+}
