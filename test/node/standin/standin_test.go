@@ -214,6 +214,39 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// A text has the same vector wherever it stands, and another text has another one.
+func TestEmbeddings(t *testing.T) {
+	p := start(t, map[string]string{"PORT": "0"}, "vllm").ready(t)
+	embed := func(input string) (vectors [][]float64) {
+		var got struct {
+			Data []struct {
+				Embedding []float64 `json:"embedding"`
+			} `json:"data"`
+		}
+		text := client(t, "post", p.url+"/v1/embeddings", `{"model": "embed", "input": `+input+`}`)
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(text, "200\n")), &got); err != nil {
+			t.Fatalf("answer %q: %v", text, err)
+		}
+		for _, entry := range got.Data {
+			vectors = append(vectors, entry.Embedding)
+		}
+		return vectors
+	}
+	one, two := embed(`"hello"`), embed(`["other", "hello"]`)
+	if len(one) != 1 || len(two) != 2 || len(one[0]) != dimension {
+		t.Fatalf("vectors %v and %v", one, two)
+	}
+	if diff := cmp.Diff(one[0], two[1]); diff != "" {
+		t.Errorf("vectors of the same text (-one +two):\n%s", diff)
+	}
+	if cmp.Equal(two[0], two[1]) {
+		t.Errorf("two texts have the vector %v", two[0])
+	}
+	if got := client(t, "post", p.url+"/v1/embeddings", `{"input": 1}`); !strings.HasPrefix(got, "400\n") {
+		t.Errorf("answer %q to no text", got)
+	}
+}
+
 func TestUnknownModel(t *testing.T) {
 	p := start(t, environment(t)).ready(t)
 	if got := client(t, "post", p.url+"/v1/chat/completions", `{"model": "llama"}`); !strings.HasPrefix(got, "404\n") {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,6 +32,7 @@ func (m *modelServer) handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v1/models", m.models)
 	api.HandleFunc("POST /v1/chat/completions", m.chat)
+	api.HandleFunc("POST /v1/embeddings", m.embed)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
@@ -65,5 +67,48 @@ func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 			"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": completion},
 		}},
 		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+	})
+}
+
+// dimension is how many numbers the vector of a text has.
+const dimension = 8
+
+// vector depends on the text alone: two texts that are the same are as near to each other as can be.
+func vector(text string) []float64 {
+	digest := sha256.Sum256([]byte(text))
+	numbers := make([]float64, dimension)
+	for i := range numbers {
+		numbers[i] = (float64(digest[i]) - 127.5) / 127.5
+	}
+	return numbers
+}
+
+// texts is what is to be embedded: one text, or a list.
+type texts []string
+
+func (t *texts) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*t = texts{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(t))
+}
+
+func (m *modelServer) embed(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Model string `json:"model"`
+		Input texts  `json:"input"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, fmt.Sprintf("read request: %v", err), http.StatusBadRequest)
+		return
+	}
+	entries := []any{}
+	for i, text := range request.Input {
+		entries = append(entries, map[string]any{"object": "embedding", "index": i, "embedding": vector(text)})
+	}
+	answer(w, map[string]any{
+		"object": "list", "data": entries, "model": request.Model, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1},
 	})
 }
