@@ -1,0 +1,233 @@
+//go:build node && all
+
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// embedding is a stack's embedding model, and dimension that of the vectors of the model server of the tests.
+const (
+	embedding = "vllm/embed"
+	dimension = 8
+)
+
+// retained is a stack with two replicas whose state is in a store that they share; it declares models in YAML.
+const retained = `
+distribution: {name: starter, version: "` + realRelease + `"}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+resources: {models: [{name: embed, modelType: embedding, metadata: {embedding_dimension: 8}}, %[1]s]}
+storage: {%[2]s}
+workload: {resources: ` + realRequests + `, replicas: %[3]d}
+`
+
+const (
+	onPostgres = "kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}, " +
+		"sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}"
+	onRedis = "kv: {type: redis, endpoint: %s, password: {secretKeyRef: {name: redis, key: password}}}"
+)
+
+// model declares one with a context length.
+func model(name string, contextLength int) string {
+	return fmt.Sprintf("{name: %s, contextLength: %d}", name, contextLength)
+}
+
+// retainingScenario has the model server, which lists the embedding model alone, and a client.
+func retainingScenario(s *scenario) clientPod {
+	s.t.Helper()
+	s.models("vllm", "sk-real", "embed")
+	s.apply(secret("vllm-creds", "token", "sk-real"))
+	return s.client()
+}
+
+// at is where a pod's own server answers.
+func at(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:8321", pod.Status.PodIP) }
+
+// createStore makes a vector store, once.
+func (c clientPod) createStore(url, name string) (id string, err error) {
+	body := fmt.Sprintf(`{"name": %q, "provider_id": "faiss", "embedding_model": %q, "embedding_dimension": %d}`, name, embedding, dimension)
+	text, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores", body)
+	if err != nil {
+		return "", err
+	}
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := decode(url, text, &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" {
+		return "", fmt.Errorf("a vector store without an id: %s", text)
+	}
+	return made.ID, nil
+}
+
+// store waits until the server makes a vector store, puts a text into it, and gives its id. Of a server's first requests
+// some find connections to the database that are gone, and fail.
+func (c clientPod) store(url, name, text string) (id string) {
+	c.t.Helper()
+	c.eventually(func() (err error) { id, err = c.createStore(url, name); return err })
+	chunk := map[string]any{
+		"content": text, "chunk_id": name, "chunk_metadata": map[string]any{"document_id": name}, "metadata": map[string]any{"document_id": name},
+		"embedding": slices.Repeat([]float64{1}, dimension), "embedding_model": embedding, "embedding_dimension": dimension,
+	}
+	body, err := json.Marshal(map[string]any{"vector_store_id": id, "chunks": []any{chunk}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.eventually(func() error {
+		answer, err := c.call("post", "-timeout=30s", url+"/v1/vector-io/insert", string(body))
+		if err == nil && !strings.HasPrefix(answer, "204\n") {
+			err = fmt.Errorf("put a text into %q: %s", id, answer)
+		}
+		return err
+	})
+	return id
+}
+
+// finds waits until a search in a vector store gives the text that was put into it.
+func (c clientPod) finds(url, id, text string) {
+	c.t.Helper()
+	c.eventually(func() error {
+		answer, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores/"+id+"/search", `{"query": "anything"}`)
+		if err == nil && (!strings.HasPrefix(answer, "200\n") || !strings.Contains(answer, text)) {
+			err = fmt.Errorf("search in %q: %s, want %q in it", id, answer, text)
+		}
+		return err
+	})
+}
+
+// stores are the ids of the vector stores that a server lists, as many as it gives at once.
+func (c clientPod) stores(url string) ([]string, error) {
+	var answer struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+		More bool `json:"has_more"`
+	}
+	if err := c.try(url+"/v1/vector_stores?limit=100", &answer); err != nil {
+		return nil, err
+	}
+	if answer.More {
+		return nil, errors.New("more than 100 vector stores")
+	}
+	var ids []string
+	for _, entry := range answer.Data {
+		ids = append(ids, entry.ID)
+	}
+	return ids, nil
+}
+
+// hasStores waits until a server lists exactly these vector stores.
+func (c clientPod) hasStores(url string, want ...string) {
+	c.t.Helper()
+	c.eventually(func() error {
+		got, err := c.stores(url)
+		if err == nil && !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			err = fmt.Errorf("%s has the vector stores %q, want %q", url, got, want)
+		}
+		return err
+	})
+}
+
+// lengths are the context lengths of the models that a server lists, zero for one without, but for the embedding model.
+func (c clientPod) lengths(url string) (map[string]int, error) {
+	var answer struct {
+		Data []struct {
+			ID       string `json:"id"`
+			Metadata struct {
+				Length int `json:"context_length"`
+			} `json:"custom_metadata"`
+		} `json:"data"`
+	}
+	if err := c.try(url+"/v1/models", &answer); err != nil {
+		return nil, err
+	}
+	found := map[string]int{}
+	for _, entry := range answer.Data {
+		if entry.ID != embedding {
+			found[entry.ID] = entry.Metadata.Length
+		}
+	}
+	return found, nil
+}
+
+// hasModels waits until a server lists exactly these models, with these context lengths, beside the embedding model.
+func (c clientPod) hasModels(url string, want map[string]int) {
+	c.t.Helper()
+	c.eventually(func() error {
+		got, err := c.lengths(url)
+		if err == nil && !maps.Equal(got, want) {
+			err = fmt.Errorf("%s has the models %v, want %v", url, got, want)
+		}
+		return err
+	})
+}
+
+// restart ends the server in a pod's container, and waits until the same pod is ready again with a container of its own.
+func (s *scenario) restart(pod *corev1.Pod) {
+	s.t.Helper()
+	s.kubectl("exec", pod.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
+	s.eventually(func() error {
+		now := &corev1.Pod{}
+		if err := s.get(pod.Name, now); err != nil {
+			return err
+		}
+		if now.Status.ContainerStatuses[0].RestartCount <= pod.Status.ContainerStatuses[0].RestartCount || !isReady(now) {
+			return fmt.Errorf("pod %s: %d restarts, ready %t", now.Name, now.Status.ContainerStatuses[0].RestartCount, isReady(now))
+		}
+		return nil
+	})
+}
+
+// serverContainer is the one that the server runs in.
+const serverContainer = "llama-stack"
+
+// livePods are the pods of a stack that are not about to end, the oldest first.
+func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
+	pods, err := s.pods(stack)
+	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	return pods, err
+}
+
+// settled waits until the stack is ready, with as many pods and no other, and gives them.
+func (s *scenario) settled(stack string, count int) (pods []corev1.Pod) {
+	s.t.Helper()
+	s.ready(stack)
+	s.eventually(func() (err error) {
+		if pods, err = s.pods(stack); err != nil {
+			return err
+		}
+		for i := range pods {
+			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil {
+				return fmt.Errorf("pod %s is not ready", pods[i].Name)
+			}
+		}
+		if len(pods) != count {
+			return fmt.Errorf("%d pods, want %d", len(pods), count)
+		}
+		return nil
+	})
+	return pods
+}
+
+// registryLog is what the program before the server said, the last time that a container started.
+func (s *scenario) registryLog(pod, container string) string {
+	s.t.Helper()
+	var said []string
+	for line := range strings.Lines(s.kubectl("logs", pod, "-c", container)) {
+		if strings.HasPrefix(line, "registry: ") {
+			said = append(said, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(said, "\n")
+}

@@ -1,0 +1,189 @@
+//go:build node && all
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
+)
+
+const lengthAndAdded = "{name: llama3.2-8b, contextLength: 64000}, {name: added-8b, contextLength: 16000}"
+
+// halfway is a roll-out of two replicas that is held: beside the two old pods a new one is ready, which has registered a
+// changed model and one more.
+type halfway struct {
+	*scenario
+	client   clientPod
+	old, new []corev1.Pod
+	store    string
+}
+
+// rollHalfway rolls out a change of a stack, and holds the roll-out.
+func rollHalfway(s *scenario, more string) *halfway {
+	s.t.Helper()
+	s.postgres()
+	c := retainingScenario(s)
+	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 2)+more))
+	h := &halfway{scenario: s, client: c, old: s.settled("my", 2)}
+	h.store = c.store(at(&h.old[0]), "kept", "The text of the store.")
+	before := map[types.UID]bool{h.old[0].UID: true, h.old[1].UID: true}
+
+	s.apply(stack("my", fmt.Sprintf(retained, lengthAndAdded, onPostgres, 2)+more))
+	s.eventually(func() error { return h.look(before) })
+	s.kubectl("rollout", "pause", "deployment/"+names.Deployment("my"))
+	s.eventually(func() error {
+		if err := h.look(before); err != nil {
+			return err
+		}
+		if !isReady(&h.new[0]) {
+			return fmt.Errorf("pod %s is not ready", h.new[0].Name)
+		}
+		return nil
+	})
+	if len(h.old) != 2 || len(h.new) != 1 {
+		s.t.Fatalf("%d old pods and %d new ones, want two and one", len(h.old), len(h.new))
+	}
+	return h
+}
+
+// look tells the old pods from the new ones; it is content when there are new ones.
+func (h *halfway) look(before map[types.UID]bool) error {
+	pods, err := h.livePods("my")
+	if err != nil {
+		return err
+	}
+	h.old, h.new = nil, nil
+	for i := range pods {
+		if before[pods[i].UID] {
+			h.old = append(h.old, pods[i])
+		} else {
+			h.new = append(h.new, pods[i])
+		}
+	}
+	if len(h.new) == 0 {
+		return errors.New("no new pod")
+	}
+	return nil
+}
+
+// goOn lets the roll-out come to its end, and looks at what the stack has then.
+func (h *halfway) goOn(want map[string]int) {
+	h.t.Helper()
+	h.kubectl("rollout", "resume", "deployment/"+names.Deployment("my"))
+	pods := h.settled("my", 2)
+	for i := range pods {
+		h.client.hasStores(at(&pods[i]), h.store)
+		h.client.finds(at(&pods[i]), h.store, "The text of the store.")
+		got, err := h.client.lengths(at(&pods[i]))
+		h.t.Logf("after the roll-out pod %s lists %v (%v)", pods[i].Name, got, err)
+	}
+	for i := range pods {
+		h.restart(&pods[i])
+		h.client.hasModels(at(&pods[i]), want)
+		h.client.hasStores(at(&pods[i]), h.store)
+	}
+}
+
+var newerLengths = map[string]int{"vllm/llama3.2-8b": 64000, "vllm/added-8b": 16000}
+
+// The server in a pod of the older generation ends after a newer one has registered a changed model. The image's entrypoint
+// is known, so the program before the server runs again, the server registers its own declaration, and the pod is ready
+// again. What only the newer generation declares stays.
+func TestRetentionRestart(t *testing.T) {
+	h := rollHalfway(newRealScenario(t, "server@"+realRelease, "databases"), "")
+	old, newest := h.old[0], h.new[0]
+	if found := containerNames(&old); !slices.Equal(found, []string{serverContainer}) {
+		t.Fatalf("containers %q; the image's entrypoint is known, so the server's does it all", found)
+	}
+	h.client.hasModels(at(&newest), newerLengths)
+	h.restart(&old)
+	said := h.registryLog(old.Name, serverContainer)
+	t.Logf("old pod, started again:\n%s", said)
+	if !strings.Contains(said, "to be registered anew: model:vllm/embed, model:vllm/llama3.2-8b") {
+		t.Errorf("the program before the server says:\n%s", said)
+	}
+	h.client.hasStores(at(&old), h.store)
+	h.client.finds(at(&old), h.store, "The text of the store.")
+	for _, pod := range []*corev1.Pod{&old, &newest} {
+		got, err := h.client.lengths(at(pod))
+		t.Logf("pod %s lists %v (%v)", pod.Name, got, err)
+		if err != nil || got["vllm/added-8b"] != newerLengths["vllm/added-8b"] {
+			t.Errorf("pod %s lists %v (%v), want added-8b among them", pod.Name, got, err)
+		}
+	}
+	h.goOn(newerLengths)
+}
+
+// The same where the image's entrypoint is not known, because the base is a user's: an init container does not run again
+// when only the server's container starts again. The server refuses the newer entry; its log and the stack's status say so,
+// the pods of the newer generation serve on, and the end of the roll-out mends it.
+func TestRetentionRestartConflict(t *testing.T) {
+	match, err := release.Lookup(realRelease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := corpus.LightStarter(match.Release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newRealScenario(t, "server@"+realRelease, "databases")
+	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\ndata:\n  config.yaml: |\n    " +
+		strings.ReplaceAll(strings.TrimSpace(string(config)), "\n", "\n    ") + "\n")
+	h := rollHalfway(s, "baseConfig: {configMapName: base}\n")
+	old, newest := h.old[0], h.new[0]
+	if found := containerNames(&old); !slices.Equal(found, []string{names.RegistryContainer, serverContainer}) {
+		t.Fatalf("containers %q; the image's entrypoint is not known, so an init container does it", found)
+	}
+	h.kubectl("exec", old.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
+	const conflict = "already exists with conflicting field values"
+	h.eventually(func() error {
+		said, err := kubectl(t.Context(), nil, "logs", "--namespace="+h.namespace, old.Name, "-c", serverContainer, "--previous")
+		if err == nil && !strings.Contains(said, conflict) {
+			err = fmt.Errorf("the log of the old pod has no %q:\n%s", conflict, said)
+		}
+		return err
+	})
+	told := h.saysOf("my", old.Name)
+	t.Logf("status: %s", told)
+	h.client.hasModels(at(&newest), newerLengths)
+	h.client.finds(at(&newest), h.store, "The text of the store.")
+	h.goOn(newerLengths)
+}
+
+// saysOf waits until a condition of the stack names a pod, and gives its message.
+func (s *scenario) saysOf(name, pod string) (message string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		found := &v1alpha2.LlamaStackDistribution{}
+		if err := s.get(name, found); err != nil {
+			return err
+		}
+		for _, c := range found.Status.Conditions {
+			if strings.Contains(c.Message, pod) {
+				message = fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition names pod %q: %s", pod, conditions(found))
+	})
+	return message
+}
+
+// containerNames are those of a pod, the init containers first.
+func containerNames(pod *corev1.Pod) (found []string) {
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		found = append(found, container.Name)
+	}
+	return found
+}

@@ -1,0 +1,92 @@
+//go:build node && all
+
+package node
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// mostStores is how many vector stores a client makes during a roll-out, at most; leastStores is how many show something.
+const (
+	mostStores  = 60
+	leastStores = 4
+)
+
+// creation is what a client made while it was told to go on.
+type creation struct {
+	ids      []string
+	refused  int
+	last     error
+	finished chan struct{}
+}
+
+// createStores makes vector stores one after the other, until it is told to stop. A client tries again when a server that
+// ends does not answer it.
+func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
+	made := &creation{finished: make(chan struct{})}
+	go func() {
+		defer close(made.finished)
+		pause := time.NewTicker(poll)
+		defer pause.Stop()
+		for len(made.ids) < mostStores {
+			select {
+			case <-stop:
+				return
+			case <-c.t.Context().Done():
+				return
+			case <-pause.C:
+			}
+			id, err := c.createStore(url, fmt.Sprintf("number %d", len(made.ids)))
+			if err != nil {
+				made.refused, made.last = made.refused+1, err
+				continue
+			}
+			made.ids = append(made.ids, id)
+		}
+	}()
+	return made
+}
+
+// Two replicas on PostgreSQL are rolled out with another declaration of their models, while a client makes vector stores
+// through the Service. No store is lost: each pod, once its server starts again, lists every one. Until then a server of
+// this release lists those that it found when it started and that it made itself; so it does without any operator.
+func TestRetentionRollOut(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease, "databases")
+	s.postgres()
+	c := retainingScenario(s)
+	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 2)))
+	before := s.settled("my", 2)
+	url := s.service("my")
+	kept := c.store(at(&before[0]), "kept", "The text of the first store.")
+
+	stop := make(chan struct{})
+	made := c.createStores(url, stop)
+	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 64000)+", "+model("added-8b", 16000), onPostgres, 2)))
+	after := s.settled("my", 2)
+	close(stop)
+	<-made.finished
+	t.Logf("%d vector stores were made during the roll-out, %d requests failed, the last with: %v", len(made.ids), made.refused, made.last)
+	if len(made.ids) < leastStores {
+		t.Fatalf("%d vector stores were made during the roll-out, want at least %d", len(made.ids), leastStores)
+	}
+	all := append(made.ids, kept)
+	for i := range after {
+		if slices.ContainsFunc(before, func(old corev1.Pod) bool { return old.UID == after[i].UID }) {
+			t.Errorf("pod %s was not replaced", after[i].Name)
+		}
+		found, err := c.stores(at(&after[i]))
+		t.Logf("pod %s lists %d of %d vector stores before its server starts again (%v)", after[i].Name, len(found), len(all), err)
+	}
+	for i := range after {
+		s.restart(&after[i])
+		c.hasStores(at(&after[i]), all...)
+		c.finds(at(&after[i]), kept, "The text of the first store.")
+		c.hasModels(at(&after[i]), map[string]int{"vllm/llama3.2-8b": 64000, "vllm/added-8b": 16000})
+		t.Logf("pod %s:\n%s", after[i].Name, s.registryLog(after[i].Name, serverContainer))
+	}
+}

@@ -1,0 +1,89 @@
+//go:build node && all
+
+package node
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Two stacks of a namespace, and one in another namespace with the name of the first, share one Redis. Each lists its own
+// models and vector stores alone, also after one of them has changed and after all of them have started again.
+func TestRetentionSharedRedis(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease, "databases")
+	s.redis()
+	other := newScenario(t)
+	other.patience = s.patience
+	other.apply(secret("redis", "password", redisPassword))
+	redis := fmt.Sprintf(onRedis, "redis."+s.namespace+".svc:6379")
+	stacks := []*sharing{
+		{scenario: s, client: retainingScenario(s), stack: "one", model: "one-8b", length: 1000},
+		{scenario: s, stack: "two", model: "two-8b", length: 2000},
+		{scenario: other, client: retainingScenario(other), stack: "one", model: "other-8b", length: 3000},
+	}
+	stacks[1].client = stacks[0].client
+	for _, each := range stacks {
+		each.declare(redis)
+	}
+	for _, each := range stacks {
+		each.settled(each.stack, 1)
+		each.store = each.client.store(each.url(), each.stack, each.text())
+	}
+	check := func() {
+		t.Helper()
+		for _, each := range stacks {
+			each.seesItsOwn(stacks)
+		}
+	}
+	check()
+
+	changed := stacks[0]
+	changed.model, changed.length = "changed-8b", 4000
+	changed.declare(redis)
+	changed.settledAs(changed.stack, changed.models(), changed.client)
+	check()
+	for _, each := range stacks {
+		pods := each.settled(each.stack, 1)
+		each.restart(&pods[0])
+		t.Logf("stack %s of %s:\n%s", each.stack, each.namespace, each.registryLog(pods[0].Name, serverContainer))
+	}
+	check()
+}
+
+// sharing is a stack that shares its store with others.
+type sharing struct {
+	*scenario
+	client       clientPod
+	stack, model string
+	length       int
+	store        string
+}
+
+func (s *sharing) url() string { return s.service(s.stack) }
+
+func (s *sharing) text() string { return "The text of " + s.namespace + "/" + s.stack + "." }
+
+func (s *sharing) models() map[string]int { return map[string]int{"vllm/" + s.model: s.length} }
+
+func (s *sharing) declare(store string) {
+	s.t.Helper()
+	s.apply(stack(s.stack, fmt.Sprintf(retained, model(s.model, s.length), store, 1)))
+}
+
+// seesItsOwn waits until the stack lists its own entries alone and finds its text, and looks that it does not know the
+// vector stores of the others.
+func (s *sharing) seesItsOwn(all []*sharing) {
+	s.t.Helper()
+	s.client.hasModels(s.url(), s.models())
+	s.client.hasStores(s.url(), s.store)
+	s.client.finds(s.url(), s.store, s.text())
+	for _, other := range all {
+		if other == s {
+			continue
+		}
+		var found map[string]any
+		if err := s.client.try(s.url()+"/v1/vector_stores/"+other.store, &found); err == nil {
+			s.t.Errorf("stack %s of %s has the vector store of %s of %s: %v", s.stack, s.namespace, other.stack, other.namespace, found)
+		}
+	}
+}
