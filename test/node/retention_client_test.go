@@ -75,6 +75,13 @@ func (c clientPod) createStore(url, name string) (id string, err error) {
 func (c clientPod) store(url, name, text string) (id string) {
 	c.t.Helper()
 	c.eventually(func() (err error) { id, err = c.createStore(url, name); return err })
+	c.insert(url, id, name, text)
+	return id
+}
+
+// insert waits until the server puts a text into a vector store.
+func (c clientPod) insert(url, id, name, text string) {
+	c.t.Helper()
 	chunk := map[string]any{
 		"content": text, "chunk_id": name, "chunk_metadata": map[string]any{"document_id": name}, "metadata": map[string]any{"document_id": name},
 		"embedding": slices.Repeat([]float64{1}, dimension), "embedding_model": embedding, "embedding_dimension": dimension,
@@ -90,7 +97,6 @@ func (c clientPod) store(url, name, text string) (id string) {
 		}
 		return err
 	})
-	return id
 }
 
 // finds waits until a search in a vector store gives the text that was put into it.

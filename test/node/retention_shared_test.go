@@ -4,6 +4,7 @@ package node
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -27,7 +28,7 @@ func TestRetentionSharedRedis(t *testing.T) {
 	}
 	for _, each := range stacks {
 		each.settled(each.stack, 1)
-		each.store = each.client.store(each.url(), each.stack, each.text())
+		each.fill()
 	}
 	check := func() {
 		t.Helper()
@@ -68,6 +69,31 @@ func (s *sharing) models() map[string]int { return map[string]int{"vllm/" + s.mo
 func (s *sharing) declare(store string) {
 	s.t.Helper()
 	s.apply(stack(s.stack, fmt.Sprintf(retained, model(s.model, s.length), store, 1)))
+}
+
+// fill makes the stack's vector store. On Redis a request may find a connection that is gone and wait for ever, and every
+// later one waits with it, until the server starts again.
+func (s *sharing) fill() {
+	s.t.Helper()
+	const starts, tries = 4, 15
+	for range starts {
+		late := 0
+		for try := 0; try < tries && late < 2; try++ {
+			id, err := s.client.createStore(s.url(), s.stack)
+			if err == nil {
+				s.store = id
+				s.client.insert(s.url(), id, s.stack, s.text())
+				return
+			}
+			if strings.Contains(err.Error(), "Client.Timeout") {
+				late++
+			}
+			s.t.Logf("stack %s of %s: %v", s.stack, s.namespace, err)
+		}
+		pods := s.settled(s.stack, 1)
+		s.restart(&pods[0])
+	}
+	s.t.Fatalf("stack %s of %s makes no vector store in %d starts", s.stack, s.namespace, starts)
 }
 
 // seesItsOwn waits until the stack lists its own entries alone and finds its text, and looks that it does not know the

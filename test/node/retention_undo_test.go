@@ -15,9 +15,9 @@ import (
 // newer generation declared. The vector stores of both answer. The next change of the spec goes forward again.
 func TestRetentionUndo(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
-	s.redis()
+	s.postgres()
 	c := retainingScenario(s)
-	url, redis := s.service("my"), fmt.Sprintf(onRedis, "redis:6379")
+	url := s.service("my")
 	texts := map[string]string{}
 	check := func(what string, lengths map[string]int) {
 		t.Helper()
@@ -34,11 +34,11 @@ func TestRetentionUndo(t *testing.T) {
 		texts[c.store(url, name, "The text of the "+name+" store.")] = "The text of the " + name + " store."
 	}
 
-	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), redis, 1)))
+	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 1)))
 	s.settled("my", 1)
 	add("first")
 	check("generation 1", map[string]int{"vllm/llama3.2-8b": 32000})
-	s.apply(stack("my", fmt.Sprintf(retained, lengthAndAdded, redis, 1)))
+	s.apply(stack("my", fmt.Sprintf(retained, lengthAndAdded, onPostgres, 1)))
 	check("generation 2", newerLengths)
 	add("second")
 
@@ -51,7 +51,7 @@ func TestRetentionUndo(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 	add("third")
 
-	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 128000), redis, 1)))
+	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 128000), onPostgres, 1)))
 	check("forward again", map[string]int{"vllm/llama3.2-8b": 128000})
 	c.chat(url, "vllm/llama3.2-8b")
 }
