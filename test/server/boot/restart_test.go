@@ -13,8 +13,8 @@ import (
 // TestChangedModelsBootOnKeptState boots a stack, changes its models and boots
 // it again on the same state. The server keeps what it registered and refuses to
 // start when that comes back with other properties, or when a model it had found
-// by itself is now registered; so the operator keeps the registry apart by what
-// is registered.
+// by itself is now registered; so the pod takes what the configuration declares
+// out of the registry first. TestRetention tries more changes.
 func TestChangedModelsBootOnKeptState(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {
