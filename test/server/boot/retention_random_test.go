@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
@@ -105,7 +107,6 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 		p.left = append(p.left, edit.Name+": "+reason+reasonAfter)
 		return
 	}
-	listed := slices.Contains(corpus.Models(after.Config), corpus.EditListed)
 	fresh := p.start(t, after, t.TempDir(), p.look())
 	home := t.TempDir()
 	first := p.start(t, before, home, p.client())
@@ -123,7 +124,12 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	p.tried++
 	second := p.start(t, after, home, append(p.look(), made.search()))
 	t.Logf("%s: %s", edit.Name, strings.Join(edit.Changes, ", "))
-	if err := made.compare(fresh, second, listed); err != nil {
+	made.declared = p.declared(t, after)
+	made.gone = slices.DeleteFunc(p.declared(t, before), func(id string) bool {
+		// What the model server lists stays when it is no longer declared.
+		return slices.Contains(made.declared, id) || strings.HasSuffix(id, "/"+corpus.EditListed)
+	})
+	if err := made.compare(fresh, second); err != nil {
 		p.lost++
 		t.Errorf("%s: %v", edit.Name, err)
 	}
@@ -247,6 +253,8 @@ func (p *pairs) client() []realserver.Call {
 type madeByClient struct {
 	store string
 	model string // empty where the release lets clients register none
+	// declared are the models that the second configuration declares, gone those that only the first one did.
+	declared, gone []string
 }
 
 func (p *pairs) made(answers []realserver.Answer) (madeByClient, error) {
@@ -277,22 +285,28 @@ func (m *madeByClient) search() realserver.Call {
 	return realserver.Call{Method: http.MethodPost, Path: "/v1/vector_stores/" + m.store + "/search", JSON: fields{"query": question(clientText)}}
 }
 
-// compare reports what the second server has not, or has too much, beside one that started on an empty state. A model
-// that the model server lists counts only when it is declared: the server finds it some time after its start.
-func (m *madeByClient) compare(fresh, second realserver.Verdict, declared bool) error {
+// compare reports what the second server has not, or has too much, beside one that started on an empty state. Models that
+// providers list count neither way: a server finds them some time after its start.
+func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
 	}
-	for number, own := range map[int]string{askModels: m.model, askVectorStores: m.store, askShields: ""} {
-		found := func(id string) bool {
-			own := corpus.EditInference + "/" + corpus.EditListed
-			return strings.HasSuffix(id, "/"+corpus.EditListed) && (id != own || !declared)
+	models := listedIn(second.Answers[askModels])
+	for _, id := range m.declared {
+		if !slices.Contains(models, id) {
+			return fmt.Errorf("the server lists the models %q, without %q", models, id)
 		}
-		want := slices.DeleteFunc(listedIn(fresh.Answers[number]), found)
-		got := slices.DeleteFunc(listedIn(second.Answers[number]), found)
-		if own != "" && !slices.Contains(want, own) {
-			want = append(want, own)
+	}
+	for _, id := range m.gone {
+		if slices.Contains(models, id) {
+			return fmt.Errorf("the server still lists the model %q", id)
 		}
+	}
+	if m.model != "" && !slices.Contains(models, m.model) {
+		return fmt.Errorf("the server lists the models %q, without the client's %q", models, m.model)
+	}
+	for number, own := range map[int][]string{askVectorStores: {m.store}, askShields: nil} {
+		want, got := append(listedIn(fresh.Answers[number]), own...), listedIn(second.Answers[number])
 		slices.Sort(want)
 		if !slices.Equal(want, got) {
 			return fmt.Errorf("the server lists %q, want %q", got, want)
@@ -302,6 +316,32 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict, declared bool) 
 		return fmt.Errorf("the search: status %d: %s", found.Status, found.Body)
 	}
 	return nil
+}
+
+// declared are the public ids of the models that a configuration declares, but for those of a provider that hangs on a
+// variable or is any.
+func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
+	t.Helper()
+	var config struct {
+		Registered struct {
+			Models []struct {
+				ID       string `json:"model_id"`
+				Provider string `json:"provider_id"`
+				Own      string `json:"provider_model_id"`
+			} `json:"models"`
+		} `json:"registered_resources"`
+	}
+	if err := yaml.Unmarshal(outcome.Config, &config); err != nil {
+		t.Fatalf("read the configuration: %v", err)
+	}
+	models, _ := p.rel.Resource("models")
+	var ids []string
+	for _, m := range config.Registered.Models {
+		if !strings.Contains(m.ID+m.Provider+m.Own, "${") && m.Provider != models.AnyProvider {
+			ids = append(ids, models.Public(m.ID, m.Provider, m.Own))
+		}
+	}
+	return ids
 }
 
 // listedIn are the ids in an answer, sorted.
