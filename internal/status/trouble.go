@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -46,6 +47,26 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", claims[0].Name, cluster(claims[0].Words))}
 	}
 	return first
+}
+
+// earlierTrouble is why a pod of an earlier revision does not serve any more while
+// newer ones do: a server that restarts beside a newer one may not start on what that
+// one registered. It passes with the pod and so is never fatal.
+func earlierTrouble(current *appsv1.ReplicaSet, pods []corev1.Pod) trouble {
+	if current == nil {
+		return trouble{}
+	}
+	var name, message string
+	for i := range pods {
+		pod := &pods[i]
+		if pod.DeletionTimestamp != nil || metav1.IsControlledBy(pod, current) || name != "" && pod.Name > name {
+			continue
+		}
+		if found := podTrouble(pod, false); found.fatal {
+			name, message = pod.Name, "pod "+strconv.Quote(pod.Name)+" of an earlier revision does not serve: "+found.message
+		}
+	}
+	return trouble{message: message}
 }
 
 // refusal is what the API server said to whoever makes the pods: a quota that is

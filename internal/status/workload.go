@@ -118,6 +118,9 @@ func availability(in Seen, overdue bool) metav1.Condition {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
 	}
 	trouble := findTrouble(deployment, current, in.Pods, in.Claims, overdue)
+	if trouble.message == "" && serving > 0 {
+		trouble = earlierTrouble(current, in.Pods)
+	}
 	if trouble.message != "" {
 		message += ": " + trouble.message
 	}

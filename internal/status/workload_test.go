@@ -264,3 +264,40 @@ func TestPendingClaim(t *testing.T) {
 		})
 	}
 }
+
+// A pod of an earlier revision that crashes beside newer ones is named, and does not fail the roll-out. One that is ended
+// is none, and before a newer one serves its trouble is no news.
+func TestEarlierPodThatCrashes(t *testing.T) {
+	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}
+	of := func(set int, pod corev1.Pod) corev1.Pod {
+		pod.OwnerReferences = []metav1.OwnerReference{{UID: sets[set].UID, Controller: new(true)}}
+		return pod
+	}
+	crashed := of(0, pod("p", ended(1, "Error", "ValueError: already exists with conflicting field values")))
+	deleted := crashed
+	deleted.DeletionTimestamp = &metav1.Time{}
+	ready := corev1.ContainerStatus{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	const none = "RolloutInProgress 1/2 replicas available with current config"
+	for name, tc := range map[string]struct {
+		pods      []corev1.Pod
+		available int32
+		want      string
+	}{
+		"it crashes": {
+			[]corev1.Pod{of(1, pod("q", ready)), crashed}, 1,
+			none + `: pod "p" of an earlier revision does not serve: container "llama-stack" crashed with ValueError; ` +
+				`see kubectl logs p -c llama-stack --previous`,
+		},
+		"it is ended":       {[]corev1.Pod{of(1, pod("q", ready)), deleted}, 1, none},
+		"it serves":         {[]corev1.Pod{of(1, pod("q", ready)), of(0, pod("p", ready))}, 1, none},
+		"no newer one does": {[]corev1.Pod{crashed}, 0, "RolloutInProgress 0/2 replicas available with current config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sets[1].Status.AvailableReplicas = tc.available
+			got := status.Workload(status.Seen{Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets, Pods: tc.pods}).Conditions[0]
+			if text := got.Reason + " " + got.Message; text != tc.want {
+				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
+			}
+		})
+	}
+}
