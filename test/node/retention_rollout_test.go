@@ -74,7 +74,7 @@ func TestRetentionRollOut(t *testing.T) {
 	if len(made.ids) < leastStores {
 		t.Fatalf("%d vector stores were made during the roll-out, want at least %d", len(made.ids), leastStores)
 	}
-	all := append(made.ids, kept)
+	all := slices.Concat(made.ids, []string{kept})
 	for i := range after {
 		if slices.ContainsFunc(before, func(old corev1.Pod) bool { return old.UID == after[i].UID }) {
 			t.Errorf("pod %s was not replaced", after[i].Name)
