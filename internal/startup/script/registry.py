@@ -21,8 +21,15 @@ import startup_config
 import startup_steps
 import startup_stores
 
-SOFT_LIMIT = 15  # seconds until the work is rolled back
-HARD_LIMIT = 20  # seconds until the process is ended, if a library hangs
+
+def _seconds():
+    """How long the work may take: LLS_REGISTRY_SECONDS, from 1 to 999, or 15."""
+    text = os.environ.get("LLS_REGISTRY_SECONDS", "")
+    return int(text) if re.fullmatch("[1-9][0-9]{0,2}", text) else 15
+
+
+SOFT_LIMIT = _seconds()  # seconds until the work is rolled back
+HARD_LIMIT = SOFT_LIMIT + 5  # seconds until the process is ended, if a library hangs
 
 
 class TimeLimit(BaseException):
