@@ -95,7 +95,7 @@ func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructure
 var edits = []strike{
 	edit(everyChild[0], `{"spec":{"progressDeadlineSeconds":7}}`),
 	edit(everyChild[1], `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
-	edit(everyChild[3], `{"data":{"kv-password":"eA=="}}`),
+	edit(everyChild[3], `{"data":{"sql-password":"eA=="}}`),
 	edit(everyChild[6], `{"spec":{"rules":[{"host":"elsewhere.example.com"}]}}`),
 	edit(everyChild[7], `{"spec":{"ingress":[]}}`),
 	edit(everyChild[8], `{"spec":{"minAvailable":0}}`),

@@ -52,7 +52,6 @@ resources:
   tools: [websearch, rag]
   shields: [llama-guard]
 storage:
-  kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: creds, key: password}}}
   sql: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}
 disabled: [eval]
 networking:
@@ -80,7 +79,7 @@ providers:
   inference: {provider: vllm, endpoint: "http://other:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}
 resources: {models: [llama3.2-8b]}
 storage:
-  kv: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}
+  sql: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}
 workload: {replicas: 2, storage: {size: 10Gi}}
 `
 
@@ -275,6 +274,8 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 			delete(fields, "observedGeneration")
 		}
 	}
+	// The stack's UID and generation. A shared key-value store would have its namespace in the configuration, too.
+	unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "annotations", names.AnnotationGeneration)
 	kept := map[string]any{
 		"labels": object.GetLabels(), "annotations": annotations, "owners": references,
 		"spec": object.Object["spec"], "data": object.Object["data"],
