@@ -284,7 +284,8 @@ func TestEarlierPodThatCrashes(t *testing.T) {
 		want      string
 	}{
 		"it crashes": {
-			[]corev1.Pod{of(1, pod("q", ready)), crashed}, 1,
+			[]corev1.Pod{of(1, pod("q", ready)), crashed},
+			1,
 			none + `: pod "p" of an earlier revision does not serve: container "llama-stack" crashed with ValueError; ` +
 				`see kubectl logs p -c llama-stack --previous`,
 		},
