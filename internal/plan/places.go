@@ -90,7 +90,8 @@ type Running struct {
 	Distribution distribution.Resolved
 	// Pod is its pod template's.
 	Pod *corev1.PodSpec
-	// Config is the mounted configuration, Override says that it is the user's own. Nil: the image's runs.
+	// Config is the mounted configuration; it is nil when the server reads the image's own. Override reports whether the
+	// user wrote it.
 	Config   []byte
 	Override bool
 }

@@ -21,7 +21,7 @@ const defaultNamespace = "default"
 // vector stores of the configuration, of its providers and of its clients.
 //
 // A stack has one registry for its whole life. The server refuses to start when an entry
-// of the configuration differs from the kept one (SERVER.md fact 6), so the pod takes the
+// of the configuration differs from the kept one (0.3 to 1.5), so the pod takes the
 // configuration's entries out of the registry before each start (package startup).
 type Registry struct {
 	// Earlier is the place where operators before this one kept the registry of today's

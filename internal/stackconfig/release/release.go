@@ -95,8 +95,7 @@ type Runtime struct {
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
 	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
 	DistributionKey string `json:"distribution_key"`
-	// RegistryKeepsNamespace says that a sqlite key-value backend honours `namespace`, so that a changed namespace
-	// alone gives a fresh registry.
+	// RegistryKeepsNamespace reports whether a sqlite key-value backend puts its `namespace` before each key.
 	RegistryKeepsNamespace bool `json:"registry_keeps_namespace"`
 }
 
