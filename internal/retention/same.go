@@ -55,7 +55,7 @@ func (c *comparison) sameSpace(what string, was, is Place) bool {
 		return true
 	}
 	if what == Registry {
-		return registrySpace(was.Space) == registrySpace(is.Space)
+		return sameRegistry(was.Space, is.Space)
 	}
 	return sameText(was.Space, is.Space)
 }
@@ -87,6 +87,15 @@ var (
 	// ownSpace is what tells the registry of a stack from that of another one.
 	ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
 )
+
+// sameRegistry reports whether the entries of one namespace are found in the other, or adopted by it. A stack adopts what
+// lay under the plain name, and never the registry of another stack (LLS_REGISTRY).
+func sameRegistry(was, is string) bool {
+	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
+		return false
+	}
+	return registrySpace(was) == registrySpace(is)
+}
 
 // registrySpace is the namespace of a registry without what the operator adds to it:
 // the entries of one are adopted by the other.
