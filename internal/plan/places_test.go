@@ -32,147 +32,185 @@ func lost(losses []retention.Loss) []string {
 	return found
 }
 
-// What a change of the spec leaves behind, each case from one spec to another one.
-func TestLosses(t *testing.T) {
-	const (
-		volume = "\nworkload: {storage: {}}\n"
-		redis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"
-		other  = "\nstorage: {kv: {type: redis, endpoint: \"redis://other:6379\"}}\n"
-		kvSQL  = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
-		kvSQL2 = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg-new, key: url}}}}\n"
-		inKV   = "batches,prompts,registry,vector_io/faiss,vector_io/sqlite-vec"
-		inSQL  = "conversations,files,inference,responses"
-		all    = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec"
-	)
-	of := func(line, rest string) string {
-		return "distribution: {name: starter, version: \"" + line + "\"}" + rest
+// Specs of the cases, and what the starter keeps.
+const (
+	lossVolume = "\nworkload: {storage: {}}\n"
+	lossRedis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"
+	lossInKV   = "batches,prompts,registry,vector_io/faiss,vector_io/sqlite-vec"
+	lossAll    = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec"
+)
+
+// lossCase is a change from one spec to another one, and what it leaves behind.
+type lossCase struct {
+	before, after string
+	compat        bool // a stack of v1alpha1
+	want          []string
+	message       string
+}
+
+func (c lossCase) check(t *testing.T) {
+	t.Helper()
+	before, after := input(t, c.before), input(t, c.after)
+	if c.compat {
+		before, after = mark(before), mark(after)
 	}
-	for name, c := range map[string]struct {
-		before, after string
-		compat        bool
-		want          []string
-		message       string
-	}{
-		"nothing changes":               {volume, volume, false, nil, ""},
-		"a model more":                  {volume, volume + "resources: {models: [a]}\nproviders: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}", false, nil, ""},
+	after.Before = build(t, before).Places
+	got := build(t, after).Losses
+	if diff := cmp.Diff(c.want, lost(got)); diff != "" && len(c.want)+len(got) > 0 {
+		t.Errorf("losses (-want +got):\n%s\n%v", diff, got)
+	}
+	if c.message != "" && !slices.ContainsFunc(got, func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
+		t.Errorf("no message has %q: %v", c.message, got)
+	}
+}
+
+func checkLosses(t *testing.T, cases map[string]lossCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, c.check)
+	}
+}
+
+// TestLossesOfVolumes shows what is left behind by a change of the volume, or one that moves no data.
+func TestLossesOfVolumes(t *testing.T) {
+	checkLosses(t, map[string]lossCase{
+		"nothing changes":               {lossVolume, lossVolume, false, nil, ""},
+		"a model more":                  {lossVolume, lossVolume + "resources: {models: [a]}\nproviders: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}", false, nil, ""},
 		"an ephemeral stack":            {"disabled: [eval]", "disabled: [batches]", false, nil, ""},
-		"the image's own, then a field": {volume, volume + "disabled: [eval]", false, nil, ""},
-		"another Secret": {
-			volume + kvSQL, volume + kvSQL2, false,
-			[]string{inKV + " spec.storage.kv"},
-			"stays in PostgreSQL of the Secret pg, key url, and PostgreSQL of the Secret pg-new, key url starts without it",
-		},
+		"the image's own, then a field": {lossVolume, lossVolume + "disabled: [eval]", false, nil, ""},
 		"storage switched off": {
-			volume, "disabled: [eval]", false,
-			[]string{all + " spec.workload.storage"},
+			lossVolume, "disabled: [eval]", false,
+			[]string{lossAll + " spec.workload.storage"},
 			"set spec.workload.storage again to bring it back",
 		},
-		"storage switched on": {"disabled: [eval]", volume, false, []string{all + " spec.workload.storage"}, "is in the pod's own file system"},
+		"storage switched on": {"disabled: [eval]", lossVolume, false, []string{lossAll + " spec.workload.storage"}, "is in the pod's own file system"},
 		"another mountPath in a stack of v1alpha1": {
-			volume, "workload: {storage: {mountPath: /data}}", true,
+			lossVolume, "workload: {storage: {mountPath: /data}}", true,
 			[]string{
 				"batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec spec.workload.storage.mountPath",
 				"files spec.workload.storage.mountPath",
 			},
 			"set the variable SQLITE_STORE_DIR to /data/distributions/starter in spec.workload.overrides.env",
 		},
-		"0.7 to 0.8 in a generated stack of v1alpha1": {of("0.7", volume+"disabled: [eval]"), of("0.8", volume+"disabled: [eval]"), true, nil, ""},
-		"vector_io disabled": {
-			volume, volume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
-			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"},
-			"take the API out of spec.disabled",
-		},
-		"files disabled": {
-			volume, volume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,
-			[]string{"batches spec.disabled[2]", "files spec.disabled[0]", "responses spec.disabled[1]"},
-			"configure it again",
-		},
-		"an override": {volume, "overrideConfig: {configMapName: mine}" + volume, false, []string{
-			"batches spec.overrideConfig", "files spec.overrideConfig", "responses spec.overrideConfig",
-			"vector_io/faiss spec.overrideConfig", "vector_io/sqlite-vec spec.overrideConfig",
-		}, "nothing in the configuration reads it any more"},
-		"the key-value store": {
-			volume, volume + redis, false,
-			[]string{inKV + " spec.storage.kv"},
-			"stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and Redis at redis:6379 starts without it",
-		},
-		"the key-value store and back": {volume + redis, volume, false, []string{inKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
-		"another Redis":                {volume + redis, volume + other, false, []string{inKV + " spec.storage.kv"}, "redis-cli --rdb"},
-		"the SQL store": {
-			volume, volume + "storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}", false,
-			[]string{inSQL + " spec.storage.sql"},
-			"read it through the API",
-		},
-		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + redis, false, []string{inKV + " spec.storage.kv"}, "goes with it, as at every roll-out"},
 		"another mountPath": {
-			volume, "workload: {storage: {mountPath: /data}}", false,
+			lossVolume, "workload: {storage: {mountPath: /data}}", false,
 			[]string{"files spec.workload.storage.mountPath"},
 			"name lls-storage, mountPath /.llama",
 		},
 		"another mountPath, and the volume there too": {
-			volume, "workload: {storage: {mountPath: /data}, overrides: {volumeMounts: [{name: lls-storage, mountPath: /.llama}]}}", false,
+			lossVolume, "workload: {storage: {mountPath: /data}, overrides: {volumeMounts: [{name: lls-storage, mountPath: /.llama}]}}", false,
 			nil, "",
 		},
-		"0.7 to 0.8":                        {of("0.7", volume), of("0.8", volume), false, nil, ""},
-		"0.7 to 0.8 in a stack of v1alpha1": {of("0.7", volume), of("0.8", volume), true, nil, ""},
-		"0.3 to 0.4": {
-			of("0.3", volume), of("0.4", volume), false,
-			[]string{"vector_io/faiss spec.distribution waits"},
-			"release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
+	})
+}
+
+// TestLossesOfStores shows what is left behind by a change of the stores.
+func TestLossesOfStores(t *testing.T) {
+	const (
+		other  = "\nstorage: {kv: {type: redis, endpoint: \"redis://other:6379\"}}\n"
+		kvSQL  = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
+		kvSQL2 = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg-new, key: url}}}}\n"
+		inSQL  = "conversations,files,inference,responses"
+	)
+	checkLosses(t, map[string]lossCase{
+		"another Secret": {
+			lossVolume + kvSQL, lossVolume + kvSQL2, false,
+			[]string{lossInKV + " spec.storage.kv"},
+			"stays in PostgreSQL of the Secret pg, key url, and PostgreSQL of the Secret pg-new, key url starts without it",
 		},
-		"0.3 to 0.7 on Redis": {
-			of("0.3", redis), of("0.7", redis), false,
-			[]string{"vector_io/faiss spec.distribution waits"},
-			"llamastack.io/accept-data-loss: \"vector_io/faiss\"",
+		"the key-value store": {
+			lossVolume, lossVolume + lossRedis, false,
+			[]string{lossInKV + " spec.storage.kv"},
+			"stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and Redis at redis:6379 starts without it",
 		},
-		"0.3 to 0.4, ephemeral":    {of("0.3", ""), of("0.4", ""), false, nil, ""},
-		"0.3 to 0.4 without faiss": {of("0.3", volume+"disabled: [vectorIo/faiss]"), of("0.4", volume+"disabled: [vectorIo/faiss]"), false, nil, ""},
-		"0.8 to 1.0":               {of("0.8", volume), of("1.0", volume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
-		"1.0 to 0.8": {
-			of("1.0", volume), of("0.8", volume), false,
-			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
-			"release 1.0 finds it again",
+		"the key-value store and back": {lossVolume + lossRedis, lossVolume, false, []string{lossInKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
+		"another Redis":                {lossVolume + lossRedis, lossVolume + other, false, []string{lossInKV + " spec.storage.kv"}, "redis-cli --rdb"},
+		"the SQL store": {
+			lossVolume, lossVolume + "storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}", false,
+			[]string{inSQL + " spec.storage.sql"},
+			"read it through the API",
 		},
-		"1.0 to 0.8 on Redis": {of("1.0", redis+volume), of("0.8", redis+volume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
+		"the registry of another stack": {
+			lossVolume + lossRedis, lossRedis + "workload: {storage: {}, overrides: {env: [{name: LLS_REGISTRY, value: registry/team-b/other}]}}", false,
+			[]string{"registry spec.workload.overrides.env"},
+			"and the server reads \"registry/team-b/other\"",
+		},
+		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "goes with it, as at every roll-out"},
+	})
+}
+
+// TestLossesOfProviders shows what is left behind by a change of the providers and APIs.
+func TestLossesOfProviders(t *testing.T) {
+	checkLosses(t, map[string]lossCase{
+		"vector_io disabled": {
+			lossVolume, lossVolume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
+			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"},
+			"take the API out of spec.disabled",
+		},
+		"files disabled": {
+			lossVolume, lossVolume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,
+			[]string{"batches spec.disabled[2]", "files spec.disabled[0]", "responses spec.disabled[1]"},
+			"configure it again",
+		},
+		"an override": {lossVolume, "overrideConfig: {configMapName: mine}" + lossVolume, false, []string{
+			"batches spec.overrideConfig", "files spec.overrideConfig", "responses spec.overrideConfig",
+			"vector_io/faiss spec.overrideConfig", "vector_io/sqlite-vec spec.overrideConfig",
+		}, "nothing in the configuration reads it any more"},
 		"a vector provider disabled": {
-			volume, volume + "disabled: [vector_io/faiss]", false,
+			lossVolume, lossVolume + "disabled: [vector_io/faiss]", false,
 			[]string{"vector_io/faiss spec.disabled[0]"},
 			"its vector stores answer errors, to their deletion too",
 		},
 		"a vector provider renamed": {
-			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
-			volume + "providers: {vectorIo: {id: two, provider: chromadb, endpoint: \"http://chroma:8000\"}}", false,
+			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
+			lossVolume + "providers: {vectorIo: {id: two, provider: chromadb, endpoint: \"http://chroma:8000\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},
 			`the vector provider "one" is now called "two"`,
 		},
 		"a vector provider elsewhere": {
-			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
-			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://other:8000\"}}", false,
+			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
+			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://other:8000\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},
 			"stays in http://chroma:8000, and http://other:8000 starts without it",
 		},
 		"a vector provider of another type": {
-			volume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
-			volume + "providers: {vectorIo: {id: one, provider: qdrant, endpoint: \"http://qdrant:6333\"}}", false,
+			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
+			lossVolume + "providers: {vectorIo: {id: one, provider: qdrant, endpoint: \"http://qdrant:6333\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},
 			"is of type remote::qdrant instead of remote::chromadb",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before, after := input(t, c.before), input(t, c.after)
-			if c.compat {
-				before, after = mark(before), mark(after)
-			}
-			after.Before = build(t, before).Places
-			got := build(t, after).Losses
-			if diff := cmp.Diff(c.want, lost(got)); diff != "" && len(c.want)+len(got) > 0 {
-				t.Errorf("losses (-want +got):\n%s\n%v", diff, got)
-			}
-			if c.message != "" && !slices.ContainsFunc(got, func(l retention.Loss) bool { return strings.Contains(l.Message, c.message) }) {
-				t.Errorf("no message has %q: %v", c.message, got)
-			}
-		})
+	})
+}
+
+// TestLossesAcrossReleases shows what is left behind by a change of the release.
+func TestLossesAcrossReleases(t *testing.T) {
+	of := func(line, rest string) string {
+		return "distribution: {name: starter, version: \"" + line + "\"}" + rest
 	}
+	checkLosses(t, map[string]lossCase{
+		"0.7 to 0.8 in a generated stack of v1alpha1": {of("0.7", lossVolume+"disabled: [eval]"), of("0.8", lossVolume+"disabled: [eval]"), true, nil, ""},
+		"0.7 to 0.8":                        {of("0.7", lossVolume), of("0.8", lossVolume), false, nil, ""},
+		"0.7 to 0.8 in a stack of v1alpha1": {of("0.7", lossVolume), of("0.8", lossVolume), true, nil, ""},
+		"0.3 to 0.4": {
+			of("0.3", lossVolume), of("0.4", lossVolume), false,
+			[]string{"vector_io/faiss spec.distribution waits"},
+			"release 0.4 does not start on what vector_io/faiss keeps under release 0.3",
+		},
+		"0.3 to 0.7 on Redis": {
+			of("0.3", lossRedis), of("0.7", lossRedis), false,
+			[]string{"vector_io/faiss spec.distribution waits"},
+			"llamastack.io/accept-data-loss: \"vector_io/faiss\"",
+		},
+		"0.3 to 0.4, ephemeral":    {of("0.3", ""), of("0.4", ""), false, nil, ""},
+		"0.3 to 0.4 without faiss": {of("0.3", lossVolume+"disabled: [vectorIo/faiss]"), of("0.4", lossVolume+"disabled: [vectorIo/faiss]"), false, nil, ""},
+		"0.8 to 1.0":               {of("0.8", lossVolume), of("1.0", lossVolume), false, []string{"batches,prompts spec.distribution"}, "another kind of store"},
+		"1.0 to 0.8": {
+			of("1.0", lossVolume), of("0.8", lossVolume), false,
+			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
+			"release 1.0 finds it again",
+		},
+		"1.0 to 0.8 on Redis": {of("1.0", lossRedis+lossVolume), of("0.8", lossRedis+lossVolume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
+	})
 }
 
 // The table of a key-value store in PostgreSQL stays the same whatever release comes; the one that a stack has been

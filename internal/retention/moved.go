@@ -13,6 +13,7 @@ const (
 	pathDistribution = "spec.distribution"
 	pathDisabled     = "spec.disabled"
 	pathOverride     = "spec.overrideConfig"
+	pathEnv          = "spec.workload.overrides.env"
 )
 
 // field is the field that says where data is kept.
@@ -84,6 +85,16 @@ func (c *comparison) droppedField(what string) string {
 	return c.field(what)
 }
 
+// spaceField is the field that names the namespace or table of data. The registry of another stack comes only with
+// LLS_REGISTRY, which is a variable of the pod.
+func (c *comparison) spaceField(what string, was, now Place) string {
+	old, is := ownSpace.FindString(was.Space), ownSpace.FindString(now.Space)
+	if what == Registry && old != "" && is != "" && old != is && !c.after.Override {
+		return pathEnv
+	}
+	return c.droppedField(what)
+}
+
 // otherFamily reports whether data of a key-value store is kept in a SQL store now, or
 // the other way round. Up to 0.2 each store is a file of its own, whatever its family.
 func (c *comparison) otherFamily(was, now Place) bool {
@@ -138,7 +149,7 @@ func (c *comparison) movedStore(what string, was, now Place) {
 	case old.Type == is.Type && sameText(old.At, is.At) && old.Table != is.Table:
 		c.lose(what, field, otherTable(old.Table, is), false)
 	case old.Type == is.Type && sameText(old.At, is.At):
-		c.lose(what, c.droppedField(Registry), otherSpace(was.Space, now.Space, from), false)
+		c.lose(what, c.spaceField(what, was, now), otherSpace(was.Space, now.Space, from), false)
 	default: // no release changes the server
 		c.lose(what, c.ownField(is), elsewhere(from, to, copyTool(old.Type, is.Type)), false)
 	}

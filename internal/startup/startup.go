@@ -9,14 +9,11 @@ import (
 	"sync"
 )
 
-// Entry is the file to run: `python <directory>/registry.py --config FILE --earlier TEXT`.
-const Entry = "registry.py"
-
 //go:embed script/*.py
 var script embed.FS
 
 // Files returns the program and its data by file name. All files belong in one directory, which may be read-only. The
-// content is the same for every stack, and always the same bytes for one build of the operator.
+// file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config FILE --earlier TEXT`. The content is the same for every stack, and always the same bytes for one build of the operator.
 func Files() map[string]string {
 	return maps.Clone(files())
 }

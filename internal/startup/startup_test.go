@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -75,8 +76,8 @@ const maxSize = 42 << 10
 
 func TestFiles(t *testing.T) {
 	files := Files()
-	if files[Entry] == "" {
-		t.Errorf("there is no %s", Entry)
+	if files[names.RegistryProgram] == "" {
+		t.Errorf("there is no %s", names.RegistryProgram)
 	}
 	size := 0
 	for name, text := range files {
@@ -96,8 +97,8 @@ func TestFiles(t *testing.T) {
 	if size > maxSize {
 		t.Errorf("the files have %d bytes, want at most %d", size, maxSize)
 	}
-	files[Entry] = ""
-	if Files()[Entry] == "" {
+	files[names.RegistryProgram] = ""
+	if Files()[names.RegistryProgram] == "" {
 		t.Error("a caller can change what the next one gets")
 	}
 }

@@ -33,6 +33,7 @@ var everyChild = []named{
 	{"", "v1", "ServiceAccount", names.ServiceAccount(stackName)},
 	{"", "v1", "Secret", names.StorageSecret(stackName)},
 	{"", "v1", "ConfigMap", names.CABundle(stackName)},
+	{"", "v1", "ConfigMap", names.Startup(stackName)},
 	{"", "v1", "ConfigMap", ""}, // the configuration, whose name has a hash
 	{"networking.k8s.io", "v1", "Ingress", names.Ingress(stackName)},
 	{"networking.k8s.io", "v1", "NetworkPolicy", names.NetworkPolicy(stackName)},

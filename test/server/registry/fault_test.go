@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // TestManyResources holds that a configuration of 10,000 resources fits.
@@ -341,7 +341,7 @@ func TestTimeLimit(t *testing.T) {
 // TestNoServer shows that a Python without the server leaves everything as it is.
 func TestNoServer(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
-		cmd := exec.CommandContext(t.Context(), w.python, "-S", filepath.Join(w.script, startup.Entry), "--config", "/does/not/matter")
+		cmd := exec.CommandContext(t.Context(), w.python, "-S", filepath.Join(w.script, names.RegistryProgram), "--config", "/does/not/matter")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		output, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(output), "the image has none of the packages ogx, llama-stack") {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // TestListsThatCannotBeRead shows that a list that somebody wrote by hand harms
@@ -113,7 +113,7 @@ func TestConfigurations(t *testing.T) {
 				}
 			})
 		}
-		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, startup.Entry), "--config", "/does/not/exist")
+		missing := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, names.RegistryProgram), "--config", "/does/not/exist")
 		if output, err := missing.CombinedOutput(); err != nil || !strings.Contains(string(output), "No such file") {
 			t.Errorf("%v\n%s", err, output)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // TestTimes holds what a start may take once the files of the release are read:
@@ -22,7 +22,7 @@ func TestTimes(t *testing.T) {
 		writeFile(t, file, c.text(w))
 		used, clock := time.Hour, time.Hour
 		for range 5 {
-			cmd := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, startup.Entry), "--config", file)
+			cmd := exec.CommandContext(t.Context(), w.python, filepath.Join(w.script, names.RegistryProgram), "--config", file)
 			for name, value := range w.env {
 				cmd.Env = append(cmd.Env, name+"="+value)
 			}
