@@ -56,7 +56,11 @@ func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, r
 		t.Fatalf("validate the stack:\n%s", intent.Messages(errs))
 	}
 	resolved := resolve(t, rel, s.stack.Spec.Distribution.Name)
-	built, err := plan.Build(plan.Input{Object: s.stack, Distribution: resolved, Base: base})
+	input := plan.Input{Object: s.stack, Distribution: resolved, Base: base}
+	if s.running != nil {
+		input.Before = plan.PlacesOf(*s.running)
+	}
+	built, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 		t.Fatalf("plan the stack:\n%s", refused)
 	}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -94,7 +97,13 @@ func (a *adoption) steps() []namedTest {
 func (a *adoption) earlier(t *testing.T, number int) {
 	p := a.stack.render(t)
 	p.wrapper = nil
-	writeFile(t, p.config, a.rendered(t, number))
+	config := a.rendered(t, number)
+	writeFile(t, p.config, config)
+	// The operator reads this in the cluster, and so keeps the table of PostgreSQL.
+	a.stack.running = &plan.Running{
+		Stack: a.stack.stack.Name, Distribution: resolve(t, a.stack.rel, a.stack.stack.Spec.Distribution.Name),
+		Pod: &corev1.PodSpec{}, Config: []byte(config),
+	}
 	text := fmt.Sprintf("The vector store of the registry number %d.", number)
 	_, err := a.stack.serve(t, p, func(server *llamaStack) error {
 		id, err := server.vectorStoreWithFile(t.Context(), fmt.Sprintf("store %d", number), "faiss", a.public("embed", ""), text)

@@ -20,6 +20,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -30,6 +31,7 @@ const samples = "../../../config/samples"
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
+	running *plan.Running // nil: nothing runs
 }
 
 // secrets are values by the Secret's name and the key in it.
