@@ -40,6 +40,7 @@ func TestRetentionRolling(t *testing.T) {
 type rolling struct {
 	*retention
 	before, after pod
+	beside        pod      // starts at the same time as after
 	made          []string // the ids of the vector stores that clients made
 }
 
@@ -49,8 +50,11 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 	r.before = r.stack.render(t)
 	r.models(t, func(models []any) []any { return append(models, fields{"name": "added", "provider": "vllm"}) })
 	r.model(t, "plain", fields{"contextLength": 64123})
-	r.stack.root = t.TempDir() // pods share the store and no volume
-	r.after = r.stack.render(t)
+	// Pods share the store and no volume.
+	for _, p := range []*pod{&r.beside, &r.after} {
+		r.stack.root = t.TempDir()
+		*p = r.stack.render(t)
+	}
 	return r
 }
 
@@ -79,9 +83,9 @@ func (r *rolling) rollOut(t *testing.T) {
 	client := r.startClient(t, old)
 	var group sync.WaitGroup
 	var errs [2]error
-	for i := range errs {
+	for i, p := range []pod{r.after, r.beside} {
 		group.Go(func() {
-			_, errs[i] = r.stack.serve(t, r.after, func(server *llamaStack) error {
+			_, errs[i] = r.stack.serve(t, p, func(server *llamaStack) error {
 				return server.wantModel(t.Context(), r.public("plain", ""), "64123")
 			})
 		})
