@@ -48,6 +48,9 @@ const (
 	ReasonSpecValidWithUnsupportedFields = "SpecValidWithUnsupportedFields"
 	// ReasonInvalidSpec: the message lists each field, its value and the remedy.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonForbiddenByBounds says that the operator's ConfigMap does not allow the
+	// stack what its spec asks for.
+	ReasonForbiddenByBounds = "ForbiddenByBounds"
 	// ReasonUnknownDistribution: the name is not in the catalogue.
 	ReasonUnknownDistribution = "UnknownDistribution"
 	// ReasonConfigMapNotFound: a referenced ConfigMap does not exist.

@@ -143,6 +143,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *reten
 	}
 	input := plan.Input{
 		Object: object, Distribution: resolved, Cluster: cluster(m.config), Before: before,
+		Bounds: m.config.Bounds.For(object.Namespace),
 	}
 	if plan.NeedsBase(spec) {
 		if input.Base, err = m.base(object, resolved); err != nil {

@@ -67,6 +67,20 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 	}
 }
 
+// TestBounds shows the bounds of the namespace on the command line.
+func TestBounds(t *testing.T) {
+	file := operatorConfig(t, "  bounds: '[{namespaces: [team-a], images: [quay.io/team], podTemplate: false}]'\n")
+	bounded := strings.Replace(stack("{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {priorityClassName: high}}}}}"), "metadata: {", "metadata: {namespace: team-a, ", 1)
+	got := run(t, bounded, "validate", "-f", "-", "--operator-config", file)
+	if got.code != 1 {
+		t.Errorf("exit code %d, want 1", got.code)
+	}
+	contains(t, got.err, `spec.distribution: the image "`, `is not from quay.io/team`, "spec.workload.overrides.podTemplate: is not allowed in this namespace")
+	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config", file); got.code != 0 {
+		t.Errorf("another namespace: exit code %d\n%s", got.code, got.err)
+	}
+}
+
 func TestOperatorConfigRefuses(t *testing.T) {
 	valid := stack("{distribution: {name: starter}}")
 	bad := operatorConfig(t, "  image-overrides: |\n    starter: 'no image'\n    starter@9.9: a:1\n  registries: 'readLabels: perhaps'\n")

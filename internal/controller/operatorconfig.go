@@ -142,12 +142,15 @@ func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistr
 	sameExposure := reflect.DeepEqual(before.Ingress, now.Ingress) && reflect.DeepEqual(before.Gateway, now.Gateway) &&
 		before.Unknown(operatorconfig.KeyIngress) == now.Unknown(operatorconfig.KeyIngress) &&
 		before.Unknown(operatorconfig.KeyGateway) == now.Unknown(operatorconfig.KeyGateway)
-	if len(images) == 0 && known && sameRegistries && sameFeatures && sameExposure {
+	sameForAll := reflect.DeepEqual(before.Bounds, now.Bounds) &&
+		before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds)
+	if len(images) == 0 && known && sameRegistries && sameFeatures && sameExposure && sameForAll {
 		return nil
 	}
 	return func(stack *v1alpha2.LlamaStackDistribution) bool {
 		return !known || !sameFeatures || slices.Contains(images, stack.Spec.Distribution.Name) || unknownToStatus(stack) ||
-			(!sameRegistries && waitsForImage(stack)) || (!sameExposure && exposedStack(stack))
+			(!sameRegistries && waitsForImage(stack)) || (!sameExposure && exposedStack(stack)) ||
+			(!sameForAll && !sameBounds(before, now, stack.Namespace))
 	}
 }
 

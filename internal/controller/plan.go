@@ -67,6 +67,7 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Before: s.running.Places, Base: s.baseConfig, Override: override(s),
 		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster, Certificates: s.certificates, Unexposed: s.rival != nil,
+		Bounds: s.config.Bounds.For(s.object.Namespace),
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {

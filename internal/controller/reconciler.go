@@ -62,6 +62,7 @@ type step struct {
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, (*Reconciler).admit},
 	{"image", v1alpha2.ConditionValidationSucceeded, (*Reconciler).image},
+	{"bounds", v1alpha2.ConditionValidationSucceeded, (*Reconciler).bounds},
 	{"labels", v1alpha2.ConditionConfigGenerated, (*Reconciler).labels},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, (*Reconciler).readConfigMaps},
 	{"secrets", v1alpha2.ConditionSecretsResolved, (*Reconciler).readSecrets},

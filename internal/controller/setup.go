@@ -159,6 +159,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&corev1.Pod{}, byInstance(), changed).
 		Watches(&corev1.Event{}, byClaim(), changed).
 		Watches(&v1alpha2.LlamaStackDistribution{}, r.byHostname()).
+		Watches(&v1alpha2.LlamaStackDistribution{}, r.byBounds()).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
 		// Workers start when it was read: not one reconcile runs without it.

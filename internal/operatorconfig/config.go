@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
@@ -26,6 +27,8 @@ const (
 	KeyGateway = "gateway"
 	// KeyRegistries holds how images are read.
 	KeyRegistries = "registries"
+	// KeyBounds holds what the stacks of a namespace may use.
+	KeyBounds = "bounds"
 )
 
 // Config is what the ConfigMap says. It is not changed once it was read.
@@ -40,6 +43,8 @@ type Config struct {
 	Gateway *Gateway
 	// Registries says how images are read.
 	Registries Registries
+	// Bounds say what the stacks of a namespace may use.
+	Bounds bounds.Bounds
 
 	// known are the keys that could be read at least once, or were not there.
 	known map[string]bool
@@ -77,6 +82,10 @@ var sections = []section{
 	{
 		KeyRegistries, registriesHelp, readRegistries,
 		func(into *Config, last Config) { into.Registries = last.Registries },
+	},
+	{
+		KeyBounds, boundsHelp, readBounds,
+		func(into *Config, last Config) { into.Bounds = last.Bounds },
 	},
 }
 

@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		"a name":      {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not the name of a distribution: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`}},
 		"a version":   {map[string]string{key: "starter@latest: a:1"}, []string{`image-overrides[starter@latest]: version "latest": unknown server release "latest"; known release lines: `}},
 		"near":        {map[string]string{"image-override": ""}, []string{`image-override: unknown key, did you mean "image-overrides"?`}},
-		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key, known are featureFlags, gateway, image-overrides, ingress, registries"}},
+		"far":         {map[string]string{"zzz": ""}, []string{"zzz: unknown key, known are bounds, featureFlags, gateway, image-overrides, ingress, registries"}},
 		"more errors": {map[string]string{key: "a b: c\nd: 1"}, []string{`image-overrides[a b]: "a b" is not`, "image-overrides[d]: line 2: must be text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	binary := &corev1.ConfigMap{BinaryData: map[string][]byte{key: {1}, "zzz": {1}}}
 	got, errs := operatorconfig.Read(binary, good)
-	want := []string{"image-overrides: is in binaryData; write it under data, as text", "zzz: unknown key, known are featureFlags, gateway, image-overrides, ingress, registries"}
+	want := []string{"image-overrides: is in binaryData; write it under data, as text", "zzz: unknown key, known are bounds, featureFlags, gateway, image-overrides, ingress, registries"}
 	if diff := cmp.Diff(want, messages(errs)); diff != "" || len(got.Images) != 1 {
 		t.Errorf("binary data, images %v (-want +got):\n%s", got.Images, diff)
 	}

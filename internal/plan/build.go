@@ -28,6 +28,9 @@ func Build(in Input) (*Plan, error) {
 	if _, errs := intent.Secrets(wishes); len(errs) > 0 {
 		return nil, invalidSpec(errs)
 	}
+	if errs := Bounded(in.Bounds, in.Object, in.Distribution.Image); len(errs) > 0 {
+		return nil, forbidden(errs)
+	}
 	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
 		p.Mode = ModeImageDefault
@@ -151,6 +154,9 @@ func (p *Plan) render(in Input) error {
 	}
 	for _, object := range p.Objects {
 		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
+			if err := p.bounded(in, deployment); err != nil {
+				return err
+			}
 			err := p.recorded(in, digest, deployment)
 			p.Rendered.Inputs = inputs
 			return err

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -44,6 +45,8 @@ type Input struct {
 	Cluster render.Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster.
 	OpenShift bool
+	// Bounds are what an administrator lets the stacks of the namespace use. Nil: anything.
+	Bounds *bounds.Rule
 	// LongConfigMapName takes the longer name for the generated configuration, because the usual one is taken by
 	// other content.
 	LongConfigMapName bool

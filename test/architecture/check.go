@@ -17,9 +17,12 @@ type Package struct {
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{
+		"github.com/google/go-containerregistry/pkg/name",
 		"go.yaml.in/yaml/v3",
 		"golang.org/x/crypto/x509roots/fallback/bundle",
 		"k8s.io/client-go/applyconfigurations/...",
+		"k8s.io/pod-security-admission/api",
+		"k8s.io/pod-security-admission/policy",
 		"k8s.io/utils/...",
 		"sigs.k8s.io/gateway-api/apis/...",
 		"sigs.k8s.io/gateway-api/applyconfiguration/...",

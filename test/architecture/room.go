@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
+		"internal/bounds", "internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
 		"internal/startup", "internal/status",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -53,6 +53,7 @@ var Rooms = []Room{
 	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
+	{Path: "internal/bounds", Kind: Pure, Imports: types},
 	{Path: "internal/cabundle", Kind: Pure},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
@@ -61,7 +62,7 @@ var Rooms = []Room{
 		"internal/podtemplate",
 	}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
-		"internal/stackconfig/release", "internal/stackconfig/schema", "internal/distribution", "internal/validate",
+		"internal/bounds", "internal/stackconfig/release", "internal/stackconfig/schema", "internal/distribution", "internal/validate",
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/podtemplate"}},
 	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},

@@ -1,0 +1,177 @@
+package bounds_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+)
+
+func TestFor(t *testing.T) {
+	list := bounds.Bounds{{Namespaces: []string{"team-a", "ml-*"}, NoCommand: true}, {NoPodTemplate: true}}
+	for namespace, want := range map[string]*bounds.Rule{"team-a": &list[0], "ml-x": &list[0], "team-ab": &list[1], "": &list[1]} {
+		if got := list.For(namespace); got != want {
+			t.Errorf("%q: %+v, want %+v", namespace, got, want)
+		}
+	}
+	if got := list[:1].For("other"); got != nil {
+		t.Errorf("a namespace without a rule has %+v", got)
+	}
+}
+
+func TestImage(t *testing.T) {
+	rule := &bounds.Rule{Images: []string{"quay.io/team", "docker.io/ogxai", "registry.example.com:5000"}}
+	for image, allowed := range map[string]bool{
+		"quay.io/team/server:1":                      true,
+		"quay.io/team:1":                             true,
+		"quay.io/teams/server:1":                     false,
+		"quay.io/other/team/server":                  false,
+		"ogxai/distribution-starter:1":               true,
+		"docker.io/ogxai/distribution-starter:1":     true,
+		"index.docker.io/ogxai/distribution-starter": true,
+		"redis": false,
+		"registry.example.com:5000/a/b/c@sha256:" + hash: true,
+		"registry.example.com/a":                         false,
+		"registry.example.com.evil.org/a":                false,
+		"docker.io/ogxai/../evil":                        false,
+		"":                                               false,
+		"https://quay.io/team/server":                    false,
+	} {
+		errs := rule.Image(image, field.NewPath("spec", "distribution", "image"))
+		if (len(errs) == 0) != allowed {
+			t.Errorf("%q: %v, want allowed %t", image, errs, allowed)
+		}
+	}
+	if errs := (&bounds.Rule{}).Image("anything", field.NewPath("x")); len(errs) > 0 {
+		t.Errorf("a rule without images: %v", errs)
+	}
+	if errs := (*bounds.Rule)(nil).Image("anything", field.NewPath("x")); len(errs) > 0 {
+		t.Errorf("no rule: %v", errs)
+	}
+}
+
+const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+func TestSpec(t *testing.T) {
+	patch := func(text string) *v1alpha2.WorkloadOverrides {
+		return &v1alpha2.WorkloadOverrides{PodTemplate: &apiextensionsv1.JSON{Raw: toJSON(t, text)}}
+	}
+	for name, tc := range map[string]struct {
+		rule      bounds.Rule
+		overrides *v1alpha2.WorkloadOverrides
+		expose    *v1alpha2.ExposeSpec
+		want      []string
+	}{
+		"nothing bounded": {overrides: patch("{spec: {hostNetwork: true}}"), expose: &v1alpha2.ExposeSpec{Hostname: "a"}},
+		"no patch":        {bounds.Rule{NoPodTemplate: true}, patch("{}"), nil, []string{"spec.workload.overrides.podTemplate"}},
+		"no command": {
+			bounds.Rule{NoCommand: true},
+			&v1alpha2.WorkloadOverrides{Command: []string{"sh"}, Args: []string{"-c"}}, nil,
+			[]string{"spec.workload.overrides.command", "spec.workload.overrides.args"},
+		},
+		"commands in the patch": {
+			bounds.Rule{NoCommand: true},
+			patch(`{spec: {
+				initContainers: [{name: mine, image: mine}],
+				containers: [{name: llama-stack, args: [x], env: [{name: A, value: b}], lifecycle: {preStop: {exec: {command: [sh]}}}, livenessProbe: {exec: {command: [sh]}}}]}}`), nil,
+			[]string{
+				"spec.workload.overrides.podTemplate.spec.initContainers[0]",
+				"spec.workload.overrides.podTemplate.spec.containers[0].args",
+				"spec.workload.overrides.podTemplate.spec.containers[0].lifecycle.preStop.exec.command",
+				"spec.workload.overrides.podTemplate.spec.containers[0].livenessProbe.exec.command",
+			},
+		},
+		"a patch without a command": {
+			rule: bounds.Rule{NoCommand: true}, overrides: patch("{spec: {nodeSelector: {gpu: a}, containers: [{name: llama-stack, resources: {limits: {cpu: 1}}}]}}"),
+		},
+		"exposure": {
+			bounds.Rule{Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}, IngressAnnotations: []string{"team/*"}},
+			nil,
+			&v1alpha2.ExposeSpec{Hostname: "xa.example.com", IngressClassName: "public", Annotations: map[string]string{"team/a": "", "other/b": "x"}},
+			[]string{"spec.networking.expose.hostname", "spec.networking.expose.ingressClassName", "spec.networking.expose.annotations[other/b]"},
+		},
+		"exposure within bounds": {
+			rule:   bounds.Rule{Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"}, IngressAnnotations: []string{}},
+			expose: &v1alpha2.ExposeSpec{Hostname: "x.a.example.com", IngressClassName: "internal"},
+		},
+		"what the operator chooses": {
+			rule:   bounds.Rule{Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
+			expose: &v1alpha2.ExposeSpec{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := &v1alpha2.LlamaStackDistributionSpec{Workload: &v1alpha2.WorkloadSpec{Overrides: tc.overrides}}
+			compare(t, tc.want, tc.rule.Spec(spec, tc.expose))
+		})
+	}
+}
+
+func TestPod(t *testing.T) {
+	for name, tc := range map[string]struct {
+		rule bounds.Rule
+		pod  string
+		want []string
+	}{
+		"nothing bounded": {pod: "{spec: {hostNetwork: true, serviceAccountName: mine, containers: [{name: a, image: other}]}}"},
+		"images of containers": {
+			bounds.Rule{Images: []string{"quay.io/team"}},
+			"{spec: {initContainers: [{name: first, image: evil}, {name: second, image: quay.io/team/x}], containers: [{name: llama-stack, image: server}, {name: side, image: evil}]}}",
+			[]string{"spec.workload.overrides.podTemplate.spec.initContainers[first].image", "spec.workload.overrides.podTemplate.spec.containers[side].image"},
+		},
+		"ServiceAccount": {
+			bounds.Rule{ServiceAccounts: []string{"llama-*"}},
+			"{spec: {serviceAccountName: admin}}",
+			[]string{"spec.workload.overrides.serviceAccountName"},
+		},
+		"ServiceAccount within bounds": {rule: bounds.Rule{ServiceAccounts: []string{"llama-*"}}, pod: "{spec: {serviceAccountName: llama-a}}"},
+		"the stack's own":              {rule: bounds.Rule{ServiceAccounts: []string{}}, pod: "{spec: {serviceAccountName: my-sa}}"},
+		"a host path":                  {bounds.Rule{PodSecurity: "baseline"}, "{spec: {volumes: [{name: a, hostPath: {path: /}}]}}", []string{"spec.workload.overrides"}},
+		"the host's network":           {bounds.Rule{PodSecurity: "baseline"}, "{spec: {hostNetwork: true}}", []string{"spec.workload.overrides"}},
+		"baseline is not restricted":   {rule: bounds.Rule{PodSecurity: "baseline"}, pod: "{spec: {containers: [{name: a, image: server}]}}"},
+		"restricted":                   {bounds.Rule{PodSecurity: "restricted"}, "{spec: {containers: [{name: a, image: server}]}}", []string{"spec.workload.overrides"}},
+		"privileged bounds nothing":    {rule: bounds.Rule{PodSecurity: "privileged"}, pod: "{spec: {hostPID: true}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			template := &corev1ac.PodTemplateSpecApplyConfiguration{}
+			if err := yaml.UnmarshalStrict([]byte(tc.pod), template); err != nil {
+				t.Fatal(err)
+			}
+			errs, err := tc.rule.Pod(bounds.Pod{Template: template, Server: "server", ServiceAccount: "my-sa"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, tc.want, errs)
+		})
+	}
+}
+
+// compare compares the fields of errors, each of which has to say who changes the bound.
+func compare(t *testing.T, want []string, errs field.ErrorList) {
+	t.Helper()
+	var fields []string
+	for _, err := range errs {
+		fields = append(fields, err.Field)
+		if !strings.Contains(err.Detail, "ask an administrator") {
+			t.Errorf("%v has no remedy", err)
+		}
+	}
+	if diff := cmp.Diff(want, fields); diff != "" {
+		t.Errorf("fields (-want +got):\n%s\n%v", diff, errs)
+	}
+}
+
+func toJSON(t *testing.T, text string) []byte {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,54 @@
+package bounds
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// commands finds the commands of a patch of the pod template, and the containers that it adds: their images run commands
+// too. What is no patch at all is told elsewhere.
+func commands(patch []byte, path *field.Path) field.ErrorList {
+	var root struct {
+		Spec struct {
+			Containers     []map[string]any `json:"containers"`
+			InitContainers []map[string]any `json:"initContainers"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(patch, &root) != nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, list := range []struct {
+		name       string
+		containers []map[string]any
+	}{{"initContainers", root.Spec.InitContainers}, {"containers", root.Spec.Containers}} {
+		for i, container := range list.containers {
+			at := path.Child("spec", list.name).Index(i)
+			if _, added := container["image"]; added {
+				errs = append(errs, field.Forbidden(at, "containers of your own are not allowed in this namespace: remove it, or "+remedy))
+				continue
+			}
+			errs = append(errs, commandsIn(container, at)...)
+		}
+	}
+	return errs
+}
+
+// commandsIn finds commands in a container, its probes and its lifecycle hooks.
+func commandsIn(fields map[string]any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		at := path.Child(key)
+		if key == "command" || key == "args" {
+			errs = append(errs, field.Forbidden(at, "is not allowed in this namespace: remove it, or "+remedy))
+			continue
+		}
+		if below, ok := fields[key].(map[string]any); ok {
+			errs = append(errs, commandsIn(below, at)...)
+		}
+	}
+	return errs
+}

@@ -1,0 +1,84 @@
+package bounds
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+// Pod is a rendered pod template, and what of it is the operator's own.
+type Pod struct {
+	Template *corev1ac.PodTemplateSpecApplyConfiguration
+	// Server is the image of the server and of the operator's own init containers, checked by Image. ServiceAccount is the
+	// one that the operator makes for the stack.
+	Server, ServiceAccount string
+}
+
+// Pod checks what becomes of the fields of a stack, whichever of them says it.
+func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
+	if r == nil {
+		return nil, nil
+	}
+	spec := &corev1.PodTemplateSpec{}
+	data, err := json.Marshal(pod.Template)
+	if err == nil {
+		err = json.Unmarshal(data, spec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the pod template: %w", err)
+	}
+	overrides := field.NewPath("spec", "workload", "overrides")
+	errs := r.containers(&spec.Spec, pod.Server, overrides.Child("podTemplate", "spec"))
+	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount && !matches(r.ServiceAccounts, account) {
+		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
+			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: take one of %s, or none; or %s", account, listed(r.ServiceAccounts), remedy)))
+	}
+	if detail := r.podSecurity(spec); detail != "" {
+		errs = append(errs, field.Forbidden(overrides,
+			fmt.Sprintf("the pods of this namespace must meet the Pod Security Standard %q: %s; remove what causes it, or %s", r.PodSecurity, detail, remedy)))
+	}
+	return errs, nil
+}
+
+// containers checks the containers that are the user's own.
+func (r *Rule) containers(spec *corev1.PodSpec, server string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	check := func(path *field.Path, containers []corev1.Container) {
+		for i := range containers {
+			if image := containers[i].Image; image != server {
+				errs = append(errs, r.Image(image, path.Key(containers[i].Name).Child("image"))...)
+			}
+		}
+	}
+	check(path.Child("initContainers"), spec.InitContainers)
+	check(path.Child("containers"), spec.Containers)
+	return errs
+}
+
+// evaluator has the checks of the Pod Security Standards as of the Kubernetes release that this program is built with.
+var evaluator = sync.OnceValue(func() policy.Evaluator {
+	checks, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		panic(fmt.Sprintf("bounds: the checks of the Pod Security Standards: %v", err)) // they are constants
+	}
+	return checks
+})
+
+// podSecurity returns what a pod does that its standard forbids; empty: nothing.
+func (r *Rule) podSecurity(pod *corev1.PodTemplateSpec) string {
+	if r.PodSecurity == "" || r.PodSecurity == api.LevelPrivileged {
+		return ""
+	}
+	level := api.LevelVersion{Level: r.PodSecurity, Version: api.LatestVersion()}
+	result := policy.AggregateCheckResults(evaluator().EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
+	if result.Allowed {
+		return ""
+	}
+	return result.ForbiddenDetail()
+}

@@ -1,0 +1,98 @@
+package bounds
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// remedy closes each message: only an administrator changes a bound.
+const remedy = "ask an administrator to change the key \"bounds\" of the operator's ConfigMap if you need it"
+
+// Image checks the server's image, before anything is read from its registry. Path is the field that chooses it.
+func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
+	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from %s, the only places that the images of this namespace may come from: %s",
+		image, listed(r.Images), remedy))}
+}
+
+// Spec checks the fields of a stack that are bounded as they are written. Expose is nil when the stack is not exposed.
+func (r *Rule) Spec(spec *v1alpha2.LlamaStackDistributionSpec, expose *v1alpha2.ExposeSpec) field.ErrorList {
+	if r == nil {
+		return nil
+	}
+	return append(r.overrides(spec.Workload), r.expose(expose)...)
+}
+
+func (r *Rule) overrides(workload *v1alpha2.WorkloadSpec) field.ErrorList {
+	if workload == nil || workload.Overrides == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	forbid := func(name string) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "workload", "overrides", name),
+			"is not allowed in this namespace: remove it, or "+remedy))
+	}
+	overrides := workload.Overrides
+	switch patch := overrides.PodTemplate; {
+	case patch == nil:
+	case r.NoPodTemplate:
+		forbid("podTemplate")
+	case r.NoCommand:
+		errs = append(errs, commands(patch.Raw, field.NewPath("spec", "workload", "overrides", "podTemplate"))...)
+	}
+	if r.NoCommand && len(overrides.Command) > 0 {
+		forbid("command")
+	}
+	if r.NoCommand && len(overrides.Args) > 0 {
+		forbid("args")
+	}
+	return errs
+}
+
+func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
+	if expose == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	path := field.NewPath("spec", "networking", "expose")
+	outside := func(path *field.Path, value, what string, allowed []string) {
+		errs = append(errs, field.Invalid(path, value,
+			fmt.Sprintf("%q is not allowed in this namespace: take %s %s, or %s", value, what, listed(allowed), remedy)))
+	}
+	if host := expose.Hostname; host != "" && r.Domains != nil && !inDomain(host, r.Domains) {
+		outside(path.Child("hostname"), host, "a host name in", r.Domains)
+	}
+	if class := expose.IngressClassName; class != "" && r.IngressClasses != nil && !slices.Contains(r.IngressClasses, class) {
+		outside(path.Child("ingressClassName"), class, "one of", r.IngressClasses)
+	}
+	if r.IngressAnnotations != nil {
+		for _, key := range slices.Sorted(maps.Keys(expose.Annotations)) {
+			if !matches(r.IngressAnnotations, key) {
+				outside(path.Child("annotations").Key(key), key, "one of", r.IngressAnnotations)
+			}
+		}
+	}
+	return errs
+}
+
+// inDomain reports whether a host name is one of the domains, or lies in one.
+func inDomain(host string, domains []string) bool {
+	return slices.ContainsFunc(domains, func(domain string) bool {
+		return host == domain || strings.HasSuffix(host, "."+domain)
+	})
+}
+
+func listed(allowed []string) string {
+	if len(allowed) == 0 {
+		return "none"
+	}
+	return strings.Join(allowed, ", ")
+}

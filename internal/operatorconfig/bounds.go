@@ -1,0 +1,95 @@
+package operatorconfig
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/pod-security-admission/api"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+)
+
+const boundsHelp = `# What the stacks of a namespace may use. A list of rules; the first one that has
+# the namespace counts, and a namespace without a rule has no bounds. What a rule
+# leaves out is not bounded; an empty list allows nothing.
+# - namespaces: [team-a, "ml-*"]                 # unset: every namespace
+#   images: [registry.example.com, quay.io/team]  # registries, or what begins a repository
+#   serviceAccounts: [llama]                      # beside the stack's own
+#   podTemplate: false                            # overrides.podTemplate may not be used
+#   command: false                                # no commands and containers of users
+#   podSecurity: baseline                         # or restricted: a Pod Security Standard
+#   stacks: 10                                    # the oldest ones count first
+#   domains: [team-a.example.com]                 # of networking.expose.hostname
+#   ingressClasses: [internal]                    # of networking.expose.ingressClassName
+#   ingressAnnotations: ["nginx.ingress.kubernetes.io/proxy-*"]
+`
+
+func readBounds(r *reader, root node, into *Config) {
+	into.Bounds = nil
+	for _, item := range r.items(root) {
+		into.Bounds = append(into.Bounds, r.rule(item))
+	}
+}
+
+func (r *reader) rule(root node) bounds.Rule {
+	var rule bounds.Rule
+	r.fields(root, map[string]func(node){
+		"namespaces":         func(n node) { rule.Namespaces = r.patterns(n) },
+		"images":             func(n node) { rule.Images = given(r.texts(n, r.repository)) },
+		"serviceAccounts":    func(n node) { rule.ServiceAccounts = given(r.patterns(n)) },
+		"podTemplate":        func(n node) { rule.NoPodTemplate = !r.boolean(n) },
+		"command":            func(n node) { rule.NoCommand = !r.boolean(n) },
+		"podSecurity":        func(n node) { rule.PodSecurity = r.podSecurity(n) },
+		"stacks":             func(n node) { rule.Stacks = r.count(n) },
+		"domains":            func(n node) { rule.Domains = given(r.names(n)) },
+		"ingressClasses":     func(n node) { rule.IngressClasses = given(r.names(n)) },
+		"ingressAnnotations": func(n node) { rule.IngressAnnotations = given(r.patterns(n)) },
+	})
+	return rule
+}
+
+// given tells an empty list, which allows nothing, from one that is not there.
+func given(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// patterns reads names in which "*" and "?" may stand.
+func (r *reader) patterns(n node) []string {
+	return r.texts(n, func(n node, text string) {
+		if _, err := path.Match(text, ""); err != nil || text == "" {
+			r.fail(n.path, text, fmt.Sprintf("%q is not a pattern: write a name, or one in which * stands for any letters and ? for one", text))
+		}
+	})
+}
+
+// names reads DNS names.
+func (r *reader) names(n node) []string {
+	return r.texts(n, func(n node, text string) { r.check(n, text, validation.IsDNS1123Subdomain) })
+}
+
+func (r *reader) podSecurity(n node) api.Level {
+	text, ok := r.text(n)
+	if !ok {
+		return ""
+	}
+	level, err := api.ParseLevel(text)
+	if err != nil {
+		r.fail(n.path, text, fmt.Sprintf("%q is not a Pod Security Standard: write %s, %s or %s", text, api.LevelPrivileged, api.LevelBaseline, api.LevelRestricted))
+	}
+	return level
+}
+
+// count reads a number of things.
+func (r *reader) count(n node) *int {
+	value, err := strconv.Atoi(n.value.Value)
+	if err != nil || n.value.Tag != "!!int" || value < 0 {
+		r.wrongType(n, "a whole number from 0 up")
+		return nil
+	}
+	return &value
+}

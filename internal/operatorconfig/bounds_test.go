@@ -1,0 +1,95 @@
+package operatorconfig_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/pod-security-admission/api"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+func readBounds(text string) (operatorconfig.Config, []string) {
+	config, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: text}), operatorconfig.Config{})
+	return config, messages(errs)
+}
+
+func TestReadBounds(t *testing.T) {
+	ten := 10
+	for text, want := range map[string]bounds.Bounds{
+		"":                                       nil,
+		"[]":                                     nil,
+		"null":                                   nil,
+		"[{}]":                                   {{}},
+		"- podTemplate: true\n  command: true\n": {{}},
+		`
+- namespaces: [team-a, "ml-*"]
+  images: [registry.example.com, quay.io/team]
+  serviceAccounts: [llama]
+  podTemplate: false
+  command: false
+  podSecurity: baseline
+  stacks: 10
+  domains: [team-a.example.com]
+  ingressClasses: [internal]
+  ingressAnnotations: ["nginx.ingress.kubernetes.io/proxy-*"]
+- images: []
+  serviceAccounts: []
+  domains: []
+  ingressClasses: []
+  ingressAnnotations: []
+`: {
+			{
+				Namespaces: []string{"team-a", "ml-*"}, Images: []string{"registry.example.com", "quay.io/team"},
+				ServiceAccounts: []string{"llama"}, NoPodTemplate: true, NoCommand: true, PodSecurity: api.LevelBaseline, Stacks: &ten,
+				Domains: []string{"team-a.example.com"}, IngressClasses: []string{"internal"},
+				IngressAnnotations: []string{"nginx.ingress.kubernetes.io/proxy-*"},
+			},
+			{Images: []string{}, ServiceAccounts: []string{}, Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
+		},
+	} {
+		config, errs := readBounds(text)
+		if len(errs) > 0 {
+			t.Errorf("%s: %v", text, errs)
+		}
+		if diff := cmp.Diff(want, config.Bounds); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestReadBoundsRefuses(t *testing.T) {
+	const pattern = ` is not a pattern: write a name, or one in which * stands for any letters and ? for one`
+	for text, want := range map[string]string{
+		"{}":                         "bounds: line 1: must be a list, is a mapping",
+		"[team-a]":                   `bounds[0]: line 1: must be a mapping, is the text "team-a"`,
+		"[{namespace: [a]}]":         `bounds[0].namespace: unknown field, did you mean "namespaces"?`,
+		"[{namespaces: ['a[']}]":     `bounds[0].namespaces[0]: "a["` + pattern,
+		"[{serviceAccounts: ['']}]":  `bounds[0].serviceAccounts[0]: ""` + pattern,
+		"[{stacks: -1}]":             `bounds[0].stacks: line 1: must be a whole number from 0 up, is the number "-1"`,
+		"[{stacks: '1'}]":            `bounds[0].stacks: line 1: must be a whole number from 0 up, is the text "1"`,
+		"[{stacks: 1.5}]":            `bounds[0].stacks: line 1: must be a whole number from 0 up, is the number "1.5"`,
+		"[{podTemplate: 'no'}]":      `bounds[0].podTemplate: line 1: must be true or false, is the text "no"`,
+		"[{podSecurity: strict}]":    `bounds[0].podSecurity: "strict" is not a Pod Security Standard: write privileged, baseline or restricted`,
+		"[{domains: [Example.com]}]": "",
+		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is there twice`,
+	} {
+		config, errs := readBounds(text)
+		if len(errs) != 1 || want != "" && errs[0] != want {
+			t.Errorf("%s: errors %q, want %q", text, errs, want)
+		}
+		if !config.Unknown(operatorconfig.KeyBounds) {
+			t.Errorf("%s: a key that could never be read is known", text)
+		}
+	}
+}
+
+// TestBoundsAreKept holds that a mistake never lifts a bound.
+func TestBoundsAreKept(t *testing.T) {
+	before, _ := readBounds("[{podTemplate: false}]")
+	now, _ := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyBounds: "[{podTemplat: false}]"}), before)
+	if diff := cmp.Diff(before.Bounds, now.Bounds); diff != "" || now.Unknown(operatorconfig.KeyBounds) {
+		t.Errorf("bounds after a mistake (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Bounded checks what is bounded of a stack and known before anything is read for it: its fields, and the image that its
+// distribution stands for. Nothing is read from an image that is not allowed.
+func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image string) field.ErrorList {
+	path := field.NewPath("spec", "distribution")
+	if object.Spec.Distribution.Name == "" {
+		path = path.Child("image")
+	}
+	return append(rule.Image(image, path), rule.Spec(&object.Spec, expose(&object.Spec))...)
+}
+
+// bounded checks the pods that the stack would have.
+func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) error {
+	errs, err := in.Bounds.Pod(bounds.Pod{
+		Template: deployment.Spec.Template, Server: p.input.Image, ServiceAccount: names.ServiceAccount(in.Object.Name),
+	})
+	if err != nil {
+		return fmt.Errorf("check the pods of stack %q: %w", in.Object.Name, err)
+	}
+	if len(errs) > 0 {
+		return forbidden(errs)
+	}
+	return nil
+}
+
+// forbidden is the answer to what an administrator does not allow.
+func forbidden(errs field.ErrorList) error {
+	return &ConfigError{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds, Errors: errs,
+	}
+}
