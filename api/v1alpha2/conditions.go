@@ -167,10 +167,10 @@ const (
 	ReasonStorageLost = "StorageLost"
 	// ReasonStorageResizeRefused: the claim cannot become as large as the spec says.
 	ReasonStorageResizeRefused = "StorageResizeRefused"
-	// ReasonStorageShrinkRefused: the spec asks for less than the volume has.
+	// ReasonStorageShrinkRefused: the spec asks for less than the claim requests.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 	// ReasonStorageChangeRefused: the spec asks for another class or other access modes
-	// than the volume has.
+	// than the volume has, or the API server refuses another change of the claim.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 

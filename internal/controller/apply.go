@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -101,9 +102,14 @@ func (r *Reconciler) decide(s *state) error {
 	if equality.Semantic.DeepEqual(s.decision.Deployment, s.planned.Rendered.Deployment) {
 		return nil // it is what was claimed
 	}
-	object := render.Object{
-		GVK: s.claims[i].Wanted.GroupVersionKind(), Name: s.claims[i].Wanted.GetName(), Apply: s.decision.Deployment,
-	}
+	return s.setDeployment(s.decision.Deployment)
+}
+
+// setDeployment claims another rendering of the Deployment.
+func (s *state) setDeployment(deployment *appsv1ac.DeploymentApplyConfiguration) error {
+	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	object := render.Object{GVK: s.claims[i].Wanted.GroupVersionKind(), Name: s.claims[i].Wanted.GetName(), Apply: deployment}
+	var err error
 	s.claims[i].Wanted, err = render.Unstructured(object)
 	return err
 }
@@ -112,7 +118,7 @@ func (r *Reconciler) decide(s *state) error {
 // attempt finds it in force. Refusals of what comes after the Deployment are told
 // by the step refused.
 func (r *Reconciler) apply(ctx context.Context, s *state) error {
-	if err := r.grow(ctx, s); err != nil {
+	if err := r.applyVolume(ctx, s); err != nil {
 		return err
 	}
 	if err := r.handOverReplicas(ctx, s); err != nil {
@@ -186,6 +192,10 @@ func (r *Reconciler) conclude(s *state) {
 			s.events = append(s.events, warn(v1alpha2.EventRolledBack, s.decision.Message))
 		}
 	case record.Changed, record.Unchanged, record.StaleCache:
+	}
+	if s.volumeTrouble != nil {
+		s.fails(s.volumeTrouble.Condition, s.volumeTrouble.Reason, s.volumeTrouble.Message)
+		return
 	}
 	for _, applied := range s.applied {
 		if applied.Kind.Kind == kindClaim {

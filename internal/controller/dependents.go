@@ -19,8 +19,11 @@ type refusal struct {
 // refusal ends it: without one of these the pods would not start, and those that
 // run are left as they are, with the Service that fits them.
 func (r *Reconciler) applyPods(ctx context.Context, s *state) error {
-	var err error
-	s.applied, err = r.applier.Set(ctx, s.owner(), s.claims[:s.firstDependent()])
+	needed := slices.DeleteFunc(slices.Clone(s.claims[:s.firstDependent()]), func(claim apply.Claim) bool {
+		return claim.Wanted.GetKind() == kindClaim && claim.Live != nil // applied by applyVolume
+	})
+	applied, err := r.applier.Set(ctx, s.owner(), needed)
+	s.applied = append(s.applied, applied...)
 	return err
 }
 

@@ -75,7 +75,7 @@ var steps = []step{
 	{"prune", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).prune},
 	{"refused", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).refused},
 	{"exposed", v1alpha2.ConditionServiceReady, (*Reconciler).exposed},
-	{"grown", v1alpha2.ConditionStorageReady, (*Reconciler).grown},
+	{"volume", v1alpha2.ConditionStorageReady, (*Reconciler).volume},
 }
 
 // Reconcile brings one object closer to what it asks for.

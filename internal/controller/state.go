@@ -65,8 +65,8 @@ type state struct {
 	// after it that are not.
 	deployed bool
 	refused  []refusal
-	// notGrown is why the claim is not as large as it should be; nil: it is.
-	notGrown *status.Failure
+	// volumeTrouble is why the volume is not what the spec asks for; nil: it is.
+	volumeTrouble *status.Failure
 
 	// wake is when to look again though nothing changes; zero: never.
 	wake time.Time

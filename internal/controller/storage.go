@@ -12,96 +12,156 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// sizePath is where a claim says how much it asks for.
-var sizePath = []string{"spec", "resources", "requests", string(corev1.ResourceStorage)}
+// Paths in a claim of what it asks for.
+var (
+	sizePath  = []string{"spec", "resources", "requests", string(corev1.ResourceStorage)}
+	classPath = []string{"spec", "storageClassName"}
+	modesPath = []string{"spec", "accessModes"}
+)
 
-// keepVolume compares what the spec asks for with what the volume has: less and
-// other is refused before anything is written, and without a wish the size stays.
+// keepVolume leaves the claim as it is where the spec asks for what a volume cannot
+// become. That holds nothing else of the change back: the step volume tells it at
+// the end.
 func keepVolume(s *state) error {
 	claim, wanted, live, err := s.dataClaim()
 	if err != nil || live == nil {
 		return err
 	}
-	if err := keepKind(claim, live); err != nil {
+	if err := keepClass(s, claim, live); err != nil {
 		return err
 	}
-	has := sizeOf(live)
-	switch {
-	case wanted.Cmp(has) >= 0:
-		return nil
-	case s.object.Spec.Workload.Storage.Size == nil:
-		return unstructured.SetNestedField(claim.Wanted.Object, has.String(), sizePath...)
+	if err := keepModes(s, claim, live); err != nil {
+		return err
 	}
-	return &status.Failure{
-		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
-		Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s of PersistentVolumeClaim %q, and a volume does not shrink: "+
-			"write %s or more", wanted.String(), has.String(), live.Name, has.String()),
-	}
+	return keepSize(s, claim, wanted, live)
 }
 
-// keepKind refuses another class and other access modes, which the API server never
-// changes.
-func keepKind(claim *apply.Claim, live *corev1.PersistentVolumeClaim) error {
-	failure := &status.Failure{
-		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
+// keepSize compares what the spec asks for with what the claim requests. The volume
+// may have more than that: somebody made it by hand, or its provisioner rounds up.
+// The claim requests more only when the spec asks for more than the volume has, and
+// less only to take back an expansion that did not happen.
+func keepSize(s *state, claim *apply.Claim, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
+	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
+	asked := s.object.Spec.Workload.Storage.Size != nil
+	switch larger := wanted.Cmp(requested); {
+	case asked && larger != 0 && wanted.Cmp(has) > 0 && (larger > 0 || !has.IsZero()):
+		return nil
+	case asked && larger < 0:
+		s.troubled(&status.Failure{
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
+			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume does not shrink. "+
+				"The pods keep the volume they have: write %s or more, or leave size out", wanted.String(), requested.String(), live.Name, requested.String()),
+		})
 	}
-	const advice = "; a volume keeps both for good: write it back, or move the data to a stack of another name"
-	class, _, _ := unstructured.NestedString(claim.Wanted.Object, "spec", "storageClassName")
-	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, "spec", "accessModes")
+	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
+}
+
+// keepClass keeps the storage class, which the API server never changes once there
+// is a volume.
+func keepClass(s *state, claim *apply.Claim, live *corev1.PersistentVolumeClaim) error {
+	class, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
+	has := live.Spec.StorageClassName
+	if !asked || has != nil && *has == class || has == nil && live.Spec.VolumeName == "" {
+		return nil
+	}
+	if class != ptr.Deref(has, "") {
+		s.troubled(keptForGood("spec.workload.storage.storageClassName: PersistentVolumeClaim %q is of class %q, not %q",
+			live.Name, ptr.Deref(has, ""), class))
+	}
+	if has == nil {
+		unstructured.RemoveNestedField(claim.Wanted.Object, classPath...)
+		return nil
+	}
+	return unstructured.SetNestedField(claim.Wanted.Object, *has, classPath...)
+}
+
+// keepModes keeps the access modes, which the API server never changes, and with
+// them the way in which pods are replaced.
+func keepModes(s *state, claim *apply.Claim, live *corev1.PersistentVolumeClaim) error {
+	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...)
 	has := make([]string, 0, len(live.Spec.AccessModes))
 	for _, mode := range live.Spec.AccessModes {
 		has = append(has, string(mode))
 	}
-	switch of := live.Spec.StorageClassName; {
-	case class != "" && of != nil && *of != class:
-		failure.Message = fmt.Sprintf("spec.workload.storage.storageClassName: PersistentVolumeClaim %q is of class %q, not %q", live.Name, *of, class)
-	case len(modes) > 0 && !slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(has))):
-		failure.Message = fmt.Sprintf("spec.workload.storage.accessModes: PersistentVolumeClaim %q has the access modes %s, not %s",
-			live.Name, strings.Join(has, ", "), strings.Join(modes, ", "))
-	default:
+	if slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(has))) {
 		return nil
 	}
-	failure.Message += advice
-	return failure
+	s.troubled(keptForGood("spec.workload.storage.accessModes: PersistentVolumeClaim %q has the access modes %s, not %s",
+		live.Name, strings.Join(has, ", "), strings.Join(modes, ", ")))
+	if err := unstructured.SetNestedStringSlice(claim.Wanted.Object, has, modesPath...); err != nil {
+		return err
+	}
+	s.planned.Rendered.Deployment = render.WithAccessModes(s.planned.Rendered.Deployment, live.Spec.AccessModes)
+	return s.setDeployment(s.planned.Rendered.Deployment)
 }
 
-// grow asks for a larger volume before anything else is applied. A refusal holds
-// nothing else back: the claim stays as it is, and the status tells at the end.
-func (r *Reconciler) grow(ctx context.Context, s *state) error {
+func keptForGood(format string, args ...any) *status.Failure {
+	return &status.Failure{
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
+		Message: fmt.Sprintf(format, args...) +
+			"; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name",
+	}
+}
+
+// troubled notes why the volume is not what the spec asks for; the first reason
+// stays.
+func (s *state) troubled(failure *status.Failure) {
+	if s.volumeTrouble == nil {
+		s.volumeTrouble = failure
+	}
+}
+
+// applyVolume applies a claim that exists before anything else. A refusal holds
+// nothing else back: the pods mount the claim as it is.
+func (r *Reconciler) applyVolume(ctx context.Context, s *state) error {
 	claim, wanted, live, err := s.dataClaim()
-	if err != nil || live == nil || wanted.Cmp(live.Spec.Resources.Requests[corev1.ResourceStorage]) == 0 {
+	if err != nil || live == nil {
 		return err
 	}
-	has := live.Spec.Resources.Requests[corev1.ResourceStorage]
 	applied, err := r.applier.Set(ctx, s.owner(), []apply.Claim{*claim})
-	switch {
-	case err == nil:
-		claim.Live = applied[0].Object
-		return nil
-	case !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err):
-		return err
+	has := requestOf(live)
+	if wanted.Cmp(has) != 0 && refused(err) {
+		s.troubled(notGrown(live, wanted, err))
+		if err := unstructured.SetNestedField(claim.Wanted.Object, has.String(), sizePath...); err != nil {
+			return err
+		}
+		applied, err = r.applier.Set(ctx, s.owner(), []apply.Claim{*claim})
 	}
-	s.notGrown = &status.Failure{
+	if refused(err) {
+		s.troubled(&status.Failure{
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff, Err: err,
+			Message: fmt.Sprintf("PersistentVolumeClaim %q stays as it is, and everything else is applied: %s", live.Name, reasonOf(err)),
+		})
+		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}}, nil
+	}
+	s.applied = append(s.applied, applied...)
+	return err
+}
+
+func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err error) *status.Failure {
+	has := requestOf(live)
+	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff, Err: err,
 		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and does not become %s: %s. The pods run on with the volume they have; "+
 			"take a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
 	}
-	return unstructured.SetNestedField(claim.Wanted.Object, has.String(), sizePath...)
 }
 
-// grown ends a reconcile whose claim could not grow.
-func (*Reconciler) grown(_ context.Context, s *state) error {
-	if s.notGrown == nil {
+// volume ends a reconcile whose volume is not what the spec asks for.
+func (*Reconciler) volume(_ context.Context, s *state) error {
+	if s.volumeTrouble == nil {
 		return nil
 	}
-	return s.notGrown
+	return s.volumeTrouble
 }
 
 // dataClaim is the claim of the stack's data, what it asks for and what is there;
@@ -130,6 +190,11 @@ func sizeOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	if capacity, ok := claim.Status.Capacity[corev1.ResourceStorage]; ok {
 		return capacity
 	}
+	return requestOf(claim)
+}
+
+// requestOf is what the claim asks for.
+func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
@@ -157,7 +222,7 @@ func storage(object client.Object) metav1.Condition {
 		condition.Message = "Storage cannot be read"
 		return condition
 	}
-	asked := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	asked := requestOf(claim)
 	switch has := sizeOf(claim); {
 	case claim.Status.Phase == corev1.ClaimLost:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost

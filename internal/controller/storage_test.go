@@ -34,8 +34,16 @@ func (b *bench) provision(t *testing.T, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
 	b.appears(t, name, claim)
+	b.provisionSize(t, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
+}
+
+// provisionSize does what a provisioner would that rounds up.
+func (b *bench) provisionSize(t *testing.T, name string, size resource.Quantity) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	b.appears(t, name, claim)
 	patch := client.MergeFrom(claim.DeepCopy())
-	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, corev1.ResourceList{corev1.ResourceStorage: size}
 	if err := b.Status().Patch(t.Context(), claim, patch); err != nil {
 		t.Fatal(err)
 	}
@@ -78,52 +86,102 @@ func TestVolumeGrows(t *testing.T) {
 	b.settled(t, "volume-grows")
 	b.asksFor(t, "my-pvc", "30Gi")
 
-	deployment := &appsv1.Deployment{}
-	b.get(t, "my", deployment)
-	b.respec(t, "my", spec(", size: 5Gi"))
+	b.respec(t, "my", strings.Replace(spec(", size: 5Gi"), "workload: {", "workload: {replicas: 0, ", 1))
 	condition := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageShrinkRefused)
-	want := `spec.workload.storage.size: 5Gi is less than the 30Gi of PersistentVolumeClaim "my-pvc", and a volume does not shrink: write 30Gi or more`
+	want := `spec.workload.storage.size: 5Gi is less than the 30Gi that PersistentVolumeClaim "my-pvc" requests, and a volume does not shrink. ` +
+		`The pods keep the volume they have: write 30Gi or more, or leave size out`
 	if condition.Message != want || condition.Status != metav1.ConditionFalse {
 		t.Errorf("condition %+v, want %q", condition, want)
 	}
 	b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageShrinkRefused)
-	after := &appsv1.Deployment{}
-	b.get(t, "my", after)
-	if after.ResourceVersion != deployment.ResourceVersion {
-		t.Error("the Deployment was written to")
+	b.hasReplicas(t, "my", 0)
+	b.asksFor(t, "my-pvc", "30Gi")
+}
+
+// hasReplicas checks that a change took effect beside the volume.
+func (b *bench) hasReplicas(t *testing.T, name string, want int32) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if b.get(t, name, deployment); *deployment.Spec.Replicas != want {
+		t.Errorf("%d replicas, want %d: the trouble of the volume holds back the rest of the change", *deployment.Spec.Replicas, want)
 	}
 }
 
+// A volume may have more than its claim requests. Requests are compared with requests,
+// and what the volume has already is not asked for.
+func TestVolumeLargerThanItsRequest(t *testing.T) {
+	b := newBench(t)
+	class := b.class(t, "rounds", false)
+	b.start(t, "volume-rounds")
+	spec := func(size string, replicas int) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s%s}}}`, replicas, class, size)
+	}
+	b.create(t, b.stack(t, "my", spec(", size: 20Gi", 1)))
+	b.appears(t, "my-pvc", &corev1.PersistentVolumeClaim{})
+	b.provisionSize(t, "my-pvc", resource.MustParse("50Gi"))
+	for i, size := range []string{", size: 20Gi", "", ", size: 40Gi", ", size: 50Gi"} {
+		b.respec(t, "my", spec(size, 2+i))
+		b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+		b.hasReplicas(t, "my", int32(2+i))
+		b.asksFor(t, "my-pvc", "20Gi")
+	}
+	b.respec(t, "my", spec(", size: 60Gi", 7))
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
+	b.hasReplicas(t, "my", 7)
+}
+
+// A claim that is there before its stack is not grown to the default size.
+func TestVolumeThatNobodyAskedToGrow(t *testing.T) {
+	b := newBench(t)
+	class := b.class(t, "grows", true)
+	b.create(t, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "my-pvc", Labels: names.Labels("my")},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	})
+	b.provision(t, "my-pvc")
+	b.start(t, "volume-there")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {storage: {}}}`))
+	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
+	b.appears(t, "my", &appsv1.Deployment{})
+	b.asksFor(t, "my-pvc", "1Gi")
+}
+
 // Another class and other access modes are refused before the API server does, which
-// would show the whole claim; what runs is left alone.
+// would show the whole claim. The claim stays, and so does the way in which its pods
+// are replaced; everything else of the change takes effect.
 func TestVolumeOfAnotherKind(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "slow", true)
 	b.start(t, "volume-kind")
-	spec := func(storage string) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {size: 1Gi, %s}}}`, storage)
+	spec := func(storage string, replicas int32) string {
+		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {size: 1Gi, %s}}}`, replicas, storage)
 	}
-	b.create(t, b.stack(t, "my", spec("storageClassName: "+class)))
+	b.create(t, b.stack(t, "my", spec("storageClassName: "+class, 1)))
 	b.provision(t, "my-pvc")
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
-	before, after := &appsv1.Deployment{}, &appsv1.Deployment{}
-	b.get(t, "my", before)
+	replicas := int32(1)
 	for storage, want := range map[string]string{
+		`storageClassName: ""`:            fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class %q, not ""; `, class),
 		"storageClassName: no-such-class": fmt.Sprintf(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class %q, not "no-such-class"; `, class),
 		"accessModes: [ReadWriteMany]":    `spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany; `,
 	} {
-		b.respec(t, "my", spec(storage))
-		want += "a volume keeps both for good: write it back, or move the data to a stack of another name"
+		replicas++
+		b.respec(t, "my", spec(storage, replicas))
+		want += "a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
 		if got := b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageChangeRefused); got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
 		b.condition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonStorageChangeRefused)
+		b.hasReplicas(t, "my", replicas)
+		deployment := &appsv1.Deployment{}
+		if b.get(t, "my", deployment); deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+			t.Errorf("with %s the strategy is %s, but one pod at a time can have the volume", storage, deployment.Spec.Strategy.Type)
+		}
 	}
-	b.get(t, "my", after)
-	if before.ResourceVersion != after.ResourceVersion {
-		t.Error("the Deployment was written to")
-	}
-	b.respec(t, "my", spec("storageClassName: "+class))
+	b.respec(t, "my", spec("storageClassName: "+class, 1))
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -50,7 +51,22 @@ func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 
 // strategy keeps serving while new pods start, unless old and new pods would fight over a volume.
 func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStrategyApplyConfiguration {
-	if exclusive(workload(spec).Storage) {
+	storage := workload(spec).Storage
+	return strategyFor(storage != nil && exclusive(accessModes(storage)))
+}
+
+// WithAccessModes is a copy of a rendered Deployment that replaces its pods as a volume with these access modes allows,
+// whatever the spec asks for.
+func WithAccessModes(
+	rendered *appsv1ac.DeploymentApplyConfiguration, modes []corev1.PersistentVolumeAccessMode,
+) *appsv1ac.DeploymentApplyConfiguration {
+	deployment, spec := *rendered, *rendered.Spec
+	deployment.Spec = spec.WithStrategy(strategyFor(exclusive(modes)))
+	return &deployment
+}
+
+func strategyFor(exclusive bool) *appsv1ac.DeploymentStrategyApplyConfiguration {
+	if exclusive {
 		return appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
 	}
 	return appsv1ac.DeploymentStrategy().

@@ -50,8 +50,8 @@ func storageSize(storage *v1alpha2.VolumeSpec) resource.Quantity {
 	return *storage.Size
 }
 
-// exclusive says that two pods cannot have the volume at the same time everywhere in the cluster: the old pod has to
-// go before the new one starts.
-func exclusive(storage *v1alpha2.VolumeSpec) bool {
-	return storage != nil && !slices.Contains(accessModes(storage), corev1.ReadWriteMany)
+// exclusive says that two pods cannot have a volume with these access modes at the same time everywhere in the cluster:
+// the old pod has to go before the new one starts.
+func exclusive(modes []corev1.PersistentVolumeAccessMode) bool {
+	return !slices.Contains(modes, corev1.ReadWriteMany)
 }
