@@ -107,7 +107,7 @@ func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured
 		}
 		live, err := claim.content()
 		if err == nil {
-			claims[i].Live, err = a.takeOver(ctx, owner, live)
+			claims[i].Live, err = a.takeOver(ctx, owner, claim.Wanted, live)
 		}
 		if err != nil {
 			return nil, err

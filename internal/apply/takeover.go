@@ -12,14 +12,29 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// takeOver makes the fields that the owner's predecessors wrote ours, so that
-// what an apply leaves out really goes away. Once an object: as soon as we have
-// applied anything, whoever writes beside us means to. The patch touches
-// nothing but the managed fields and is refused when the object changed.
-func (a *Applier) takeOver(ctx context.Context, owner Owner, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// takeOver makes the fields that the owner's predecessors and the makers of the
+// object wrote ours, so that what an apply leaves out really goes away. Of
+// predecessors that happens once an object: as soon as we have applied anything,
+// whoever writes beside us means to. The patch touches nothing but the managed
+// fields and is refused when the object changed.
+func (a *Applier) takeOver(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	fields, err := inherit(live, owner.Predecessors, a.manager)
-	if err != nil || fields == nil {
-		return live, err
+	if err != nil {
+		return nil, err
+	}
+	entries := fields
+	if entries == nil {
+		entries = managedFields(live)
+	}
+	made, err := inheritFromMakers(owner, wanted, live, entries, a.manager)
+	if err != nil {
+		return nil, fmt.Errorf("take over the fields of %s %q: %w", live.GetKind(), live.GetName(), err)
+	}
+	if made != nil {
+		fields = made
+	}
+	if fields == nil {
+		return live, nil
 	}
 	taken, err := a.replaceManagedFields(ctx, live, fields)
 	if err != nil {

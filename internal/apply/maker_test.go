@@ -1,0 +1,143 @@
+package apply_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+)
+
+// backup is the manager of a tool that restores what it once read.
+const backup = client.FieldOwner("velero-server")
+
+// restore makes a child as a backup tool does: by a create, without an owner, with an
+// annotation that somebody else once wrote.
+func (b *bench) restore(t *testing.T, text string) {
+	t.Helper()
+	child := b.child(t, text)
+	child.SetOwnerReferences(nil)
+	child.SetAnnotations(map[string]string{"theirs": "x"})
+	if err := b.client.Create(t.Context(), child, backup); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a backup tool restored is ours from the adoption on: a port or a variable that we
+// leave out has to go, and what others wrote may not.
+func TestTakeOverOfARestoredObject(t *testing.T) {
+	for name, tc := range map[string]struct{ before, after string }{
+		"Service": {
+			serviceText,
+			`{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`,
+		},
+		"Deployment": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: my}, spec: {selector: {matchLabels: {app: my}}, template: {metadata: {labels: {app: my}, annotations: {restarted: x}},
+				spec: {containers: [{name: c, image: i, ports: [{name: http, containerPort: 80}], env: [{name: A, value: a}]}]}}}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: my}, spec: {selector: {matchLabels: {app: my}}, template: {metadata: {labels: {app: my}},
+				spec: {containers: [{name: c, image: i, ports: [{name: http, containerPort: 81}], env: [{name: B, value: b}]}]}}}}`,
+		},
+		"ConfigMap": {
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: my-startup}, data: {a: "1"}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: my-startup}, data: {b: "1"}}`,
+		},
+		"PersistentVolumeClaim": {
+			`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: my-pvc}, spec: {storageClassName: slow, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,
+			claimText,
+		},
+		"NetworkPolicy": {
+			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: my}, spec: {podSelector: {}, policyTypes: [Ingress], ingress: [{}]}}`,
+			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: my}, spec: {podSelector: {}, policyTypes: [Ingress]}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.restore(t, tc.before)
+			if got := b.apply(t, b.child(t, tc.before)); got[0] != apply.Adopted {
+				t.Errorf("%s, want adopted", got[0])
+			}
+			b.changes(t, tc.after)
+		})
+	}
+}
+
+// changes applies another rendering and checks that nothing of the one before is left
+// but what somebody else wrote.
+func (b *bench) changes(t *testing.T, text string) {
+	t.Helper()
+	wanted := b.child(t, text)
+	kind := wanted.GroupVersionKind()
+	b.apply(t, wanted)
+	live := b.get(t, kind, wanted.GetName())
+	if live.GetAnnotations()["theirs"] != "x" {
+		t.Error("an annotation of somebody else is gone")
+	}
+	fresh := newBench(t)
+	fresh.apply(t, fresh.child(t, text))
+	for _, field := range []string{"spec", "data"} {
+		got, want := live.Object[field], fresh.get(t, kind, wanted.GetName()).Object[field]
+		if diff := cmp.Diff(settled(want), settled(got)); diff != "" {
+			t.Errorf("%s (-made anew +changed):\n%s", field, diff)
+		}
+	}
+	b.restart(t)
+	if b.counter.take(); b.apply(t, b.child(t, text))[0] != apply.Unchanged || b.counter.take() != 0 {
+		t.Error("the second time something was written")
+	}
+}
+
+// settled drops what a cluster gives, and the two things that stay: the class of a
+// claim, and an annotation of a template that is not ours.
+func settled(value any) any {
+	spec, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	for _, path := range [][]string{{"clusterIP"}, {"clusterIPs"}, {"storageClassName"}, {"template", "metadata", "annotations"}, {"template", "metadata", "creationTimestamp"}} {
+		unstructured.RemoveNestedField(spec, path...)
+	}
+	return spec
+}
+
+// An object that a version without this take-over adopted is mended as well.
+func TestTakeOverLongAfterTheAdoption(t *testing.T) {
+	b := newBench(t)
+	b.restore(t, serviceText)
+	ours := b.child(t, serviceText)
+	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(ours), client.FieldOwner(manager), client.ForceOwnership); err != nil {
+		t.Fatal(err)
+	}
+	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
+}
+
+// Who applies a copy is taken over at the adoption only; whoever applies beside us later
+// means it. So does whoever updates and does not write the labels.
+func TestTakeOverLeavesOthersAlone(t *testing.T) {
+	b := newBench(t)
+	b.apply(t, b.child(t, serviceText))
+	theirs := b.child(t, serviceText)
+	theirs.SetAnnotations(map[string]string{"theirs": "x"})
+	if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("gitops"), client.ForceOwnership); err != nil {
+		t.Fatal(err)
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"sessionAffinity":"ClientIP"}}`))
+	if err := b.client.Patch(t.Context(), b.get(t, services, "my-service"), patch, client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	b.restart(t)
+	b.counter.take()
+	if got := b.apply(t, b.child(t, serviceText)); got[0] != apply.Unchanged || b.counter.take() != 0 {
+		t.Errorf("%s, want unchanged and no write", got[0])
+	}
+	owners := map[string]bool{}
+	for _, entry := range b.get(t, services, "my-service").GetManagedFields() {
+		owners[entry.Manager] = entry.Operation == metav1.ManagedFieldsOperationApply
+	}
+	if diff := cmp.Diff(map[string]bool{manager: true, "gitops": true, "somebody": false}, owners); diff != "" {
+		t.Errorf("managers (-want +got):\n%s", diff)
+	}
+}
