@@ -80,7 +80,10 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 		return err
 	}
 	s.secrets = values
-	s.references = record.References{Digest: values.Digest(key), Key: key.ID}
+	own := key.For(s.object.Namespace)
+	s.references = record.References{
+		Digest: values.Digest(own), Key: own.ID, EarlierDigest: values.Digest(key), EarlierKey: key.ID,
+	}
 	s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound,
 		"Resolved "+count(references(uses), "secret reference")+r.expiring(s))
 	return nil

@@ -158,7 +158,7 @@ func (p *Plan) render(in Input) error {
 				return err
 			}
 			err := p.recorded(in, digest, deployment)
-			p.Rendered.Inputs = inputs
+			p.Rendered.Inputs, p.Rendered.References = inputs, in.References
 			return err
 		}
 	}

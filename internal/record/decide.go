@@ -35,6 +35,8 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record of this rendering, as for a new Deployment.
 	Record Record
+	// References are those whose digest is in Record.
+	References References
 	// Inputs are what the digest in Record is over. Zero: a change of the configuration cannot be told from another.
 	Inputs Inputs
 }
@@ -59,7 +61,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	if live == nil {
 		return apply(Changed, rendered, rendered.Record)
 	}
-	seen := look(live, replicaSets, rendered.Record)
+	seen := look(live, replicaSets, rendered)
 	rendered = keepReplicas(seen, rendered)
 	if generation, stale := seen.newerGeneration(); stale {
 		return stop(seen, fmt.Sprintf("generation %d was rendered already, read again", generation)), nil
@@ -73,11 +75,13 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	switch {
 	case !seen.recorded && seen.inputs == "":
 		return keep(seen, rendered)
-	case !seen.recorded && seen.inputs == rendered.Record.Inputs:
-		return applyUnchanged(seen, rendered, rendered.Record)
+	case !seen.recorded && seen.sameInputs(seen.unrecorded()):
+		next := rendered.Record
+		next.setTemplateInputs(seen.inputs)
+		return applyUnchanged(seen, rendered, next)
 	case seen.recorded && seen.onlyOperator(rendered):
 		return keep(seen, rendered)
-	case !seen.recorded, !sameInputs(seen.record, rendered.Record):
+	case !seen.recorded, !seen.sameInputs(seen.record):
 		return applyChange(seen, rendered)
 	case seen.record.Template == rendered.Record.Template:
 		return applyAgain(seen, rendered)
@@ -88,24 +92,32 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 }
 
-// sameInputs says that nothing that feeds the template changed. A references' digest by another key is no change: the
-// key was lost and made again, the Secrets are what they were.
-func sameInputs(a, b Record) bool {
-	inputsA, _ := splitDigest(a.Inputs)
-	inputsB, _ := splitDigest(b.Inputs)
-	return inputsA == inputsB && sameReferences(a, b)
+// sameInputs reports whether what fed the template of a record is what feeds the rendered one.
+func (s seen) sameInputs(was Record) bool {
+	inputs, _ := splitDigest(was.Inputs)
+	wanted, _ := splitDigest(s.wanted.Inputs)
+	return inputs == wanted && s.sameReferences(was)
 }
 
-func sameReferences(a, b Record) bool {
-	_, referencesA := splitDigest(a.Inputs)
-	_, referencesB := splitDigest(b.Inputs)
-	return referencesA == referencesB || a.ReferenceKey != b.ReferenceKey
+// sameReferences reports whether the references of a record are those of the rendering. A digest by a key that nobody
+// knows is no change: the key was lost and made again, the Secrets are what they were.
+func (s seen) sameReferences(was Record) bool {
+	_, digest := splitDigest(was.Inputs)
+	_, wanted := splitDigest(s.wanted.Inputs)
+	switch was.ReferenceKey {
+	case s.wanted.ReferenceKey:
+		return digest == wanted
+	case s.references.EarlierKey:
+		return digest == s.references.EarlierDigest
+	default:
+		return true
+	}
 }
 
 // applyChange rolls the pods, unless the change is one that the template does not show.
 func applyChange(seen seen, rendered Rendered) (Decision, error) {
 	next := rendered.Record
-	if seen.recorded && seen.record.Template == next.Template && sameReferences(seen.record, next) {
+	if seen.recorded && seen.record.Template == next.Template && seen.sameReferences(seen.record) {
 		next.setTemplateInputs(seen.record.templateInputs())
 		rendered = sameGeneration(seen, rendered)
 	}

@@ -230,6 +230,12 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = record.References{Digest: digest, Key: key}
 		return s
 	}
+	// moved has the digest by the namespace's key, and that by the key before it.
+	moved := func(digest, earlier string) stack {
+		s := newStack()
+		s.secrets = record.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
+		return s
+	}
 	changed := with("b", firstKey).change(func(s *stack) { s.image = "server:2" })
 	for name, steps := range map[string][]step{
 		"a changed secret rolls the pods once": {
@@ -243,6 +249,27 @@ func TestDecideOnReferences(t *testing.T) {
 			{stack: with("x", nextKey), want: record.Unchanged, rollouts: 1},
 			{stack: with("y", nextKey), want: record.Changed, rollouts: 2},
 			{stack: with("y", nextKey), want: record.Unchanged, rollouts: 2},
+		},
+		"the key of the namespace in the place of one for all": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: moved("x", "a"), want: record.Unchanged, rollouts: 1},
+			{stack: moved("x", "a"), want: record.Unchanged, rollouts: 1},
+			{stack: moved("y", "b"), want: record.Changed, rollouts: 2},
+		},
+		"a secret that changes while the key of the namespace comes": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: moved("y", "b"), want: record.Changed, rollouts: 2},
+			{stack: moved("y", "b"), want: record.Unchanged, rollouts: 2},
+		},
+		"the key of the namespace comes and the record is gone": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{happens: (*world).loseRecord, stack: moved("x", "a"), want: record.Unchanged, rollouts: 1},
+			{stack: moved("y", "b"), want: record.Changed, rollouts: 2},
+		},
+		"a rollback behind the key of the namespace": {
+			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
+			{stack: changed, want: record.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = moved("y", "b").secrets; return s }(), want: record.RolledBack, rollouts: 3},
 		},
 		"another key and an operator upgrade at once": {
 			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
@@ -383,6 +410,11 @@ func play(t *testing.T, steps []step) {
 		}
 		settled(t, w, step.stack)
 	}
+}
+
+// loseRecord is what somebody does who removes the annotation.
+func (w *world) loseRecord() {
+	w.edit(kubectlEdit, func(live *appsv1.Deployment) { delete(live.Annotations, names.AnnotationRendered) })
 }
 
 // settled reconciles once more and looks for a difference.

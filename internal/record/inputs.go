@@ -57,6 +57,9 @@ type References struct {
 	Digest string
 	// Key names the key of Digest. Digests of different keys say nothing about each other.
 	Key string
+	// EarlierDigest and EarlierKey are what an operator before this one wrote for the same content, when one key was for
+	// all namespaces: by them a record of its own tells whether the content changed. Never written again.
+	EarlierDigest, EarlierKey string
 }
 
 // digestLength is how many hex digits a digest in an annotation has.

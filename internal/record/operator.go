@@ -11,7 +11,7 @@ func (s seen) onlyOperator(rendered Rendered) bool {
 	was, wanted := s.record, rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation && was.OperatorVersion != wanted.OperatorVersion &&
 		was.Image == wanted.Image && was.BaseConfigMap == wanted.BaseConfigMap && was.Distribution == wanted.Distribution &&
-		sameReferences(was, wanted)
+		s.sameReferences(was)
 	if !same || was.ConfigHash == "" || was.ConfigHash == wanted.ConfigHash {
 		return false
 	}

@@ -29,8 +29,9 @@ type seen struct {
 	inputs string
 	// past holds the ReplicaSets of the live Deployment.
 	past []revision
-	// wanted is the record of the rendering.
-	wanted Record
+	// wanted is the record of the rendering, references those in it.
+	wanted     Record
+	references References
 }
 
 // revision is a ReplicaSet of the Deployment.
@@ -45,8 +46,10 @@ type revision struct {
 	recorded bool
 }
 
-func look(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, wanted Record) seen {
-	result := seen{live: live, inputs: live.Spec.Template.Annotations[names.AnnotationInputs], wanted: wanted}
+func look(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) seen {
+	result := seen{
+		live: live, inputs: live.Spec.Template.Annotations[names.AnnotationInputs], wanted: rendered.Record, references: rendered.References,
+	}
 	result.record, result.recorded = Parse(live.Annotations)
 	for i := range replicaSets {
 		if set := &replicaSets[i]; metav1.IsControlledBy(set, live) {
@@ -88,7 +91,7 @@ func (s seen) generation(r Record) int64 {
 // Deployment controller has counted the revision up; until then it cannot be told from a Deployment that was read too
 // early.
 func (s seen) rolledBack() (back, settled bool) {
-	if s.recorded && sameInputs(s.record, s.wanted) {
+	if s.recorded && s.sameInputs(s.record) {
 		return s.templateRolledBack()
 	}
 	// `kubectl rollout undo` brings the annotations of that time back, our record too: the newer record is on the
@@ -96,7 +99,7 @@ func (s seen) rolledBack() (back, settled bool) {
 	left := int64(-1)
 	for _, past := range s.past {
 		newer := past.recorded && s.generation(past.record) > s.generation(s.record)
-		if newer && sameInputs(past.record, s.wanted) && past.inputs != s.inputs {
+		if newer && s.sameInputs(past.record) && past.inputs != s.inputs {
 			left = max(left, past.number)
 		}
 	}
@@ -127,6 +130,16 @@ func (s seen) running() string {
 		return s.record.templateInputs()
 	}
 	return s.inputs
+}
+
+// unrecorded is what the template tells of a record that somebody removed. By which key its references' digest is made
+// is told by the digest alone.
+func (s seen) unrecorded() Record {
+	was := Record{Inputs: s.inputs, ReferenceKey: s.wanted.ReferenceKey}
+	if _, digest := splitDigest(s.inputs); digest != "" && digest == s.references.EarlierDigest {
+		was.ReferenceKey = s.references.EarlierKey
+	}
+	return was
 }
 
 // revision is the number of the live template's revision; -1 when it has none.

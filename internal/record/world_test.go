@@ -108,6 +108,7 @@ func (s stack) render(t *testing.T) record.Rendered {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rendered.References = s.secrets
 	return rendered
 }
 

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +28,14 @@ type DigestKey struct {
 	// ID names the key without giving it away.
 	ID    string
 	bytes []byte
+}
+
+// For is the key of a namespace: the same value has another digest in each, so that
+// nobody can match one against guesses in a namespace of their own.
+func (k DigestKey) For(namespace string) DigestKey {
+	mac := hmac.New(sha256.New, k.bytes)
+	mac.Write([]byte("namespace " + namespace))
+	return newDigestKey(mac.Sum(nil))
 }
 
 // String keeps the key out of logs.

@@ -186,6 +186,32 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// Who writes Secrets in one namespace learns nothing of the values in another one.
+func TestDigestOfANamespace(t *testing.T) {
+	w := newWorld()
+	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := resolve.Secrets(t.Context(), newWorld(secret("a", "token", "sk-1")), query(always, use("a", "token", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests, ids := map[string]string{}, map[string]string{}
+	for name, key := range map[string]resolve.DigestKey{"of all": key, "one": key.For("one"), "two": key.For("two")} {
+		if other, ok := digests[values.Digest(key)]; ok {
+			t.Errorf("the key %q makes the digest that the key %q makes", name, other)
+		}
+		if other, ok := ids[key.ID]; ok {
+			t.Errorf("the key %q has the name of the key %q", name, other)
+		}
+		digests[values.Digest(key)], ids[key.ID] = name, name
+	}
+	if values.Digest(key.For("one")) != values.Digest(key.For("one")) {
+		t.Error("the digest changes from one reconcile to the next, so pods would be replaced for nothing")
+	}
+}
+
 func TestDigestKeyIsMadeOnce(t *testing.T) {
 	w := newWorld()
 	first := resolve.NewDigestKeys(w, "op")

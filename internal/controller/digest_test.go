@@ -1,0 +1,31 @@
+package controller_test
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// A tenant who makes stacks and Secrets in one namespace cannot match the digests of
+// another one against guesses: the same value of the same key has another digest there.
+func TestDigestsOfTwoNamespaces(t *testing.T) {
+	const spec = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
+	var inputs, digests [2]string
+	for i := range digests {
+		b := newBench(t)
+		b.start(t, "digests")
+		b.create(t, secret("creds", "token", "sk-abc"), b.stack(t, "my", spec))
+		deployment := &appsv1.Deployment{}
+		b.appears(t, "my", deployment)
+		inputs[i], digests[i], _ = strings.Cut(deployment.Spec.Template.Annotations[names.AnnotationInputs], ".")
+	}
+	if inputs[0] != inputs[1] || digests[0] == "" {
+		t.Fatalf("inputs %q, digests %q: the two stacks are not alike", inputs, digests)
+	}
+	if digests[0] == digests[1] {
+		t.Errorf("both namespaces show the digest %s", digests[0])
+	}
+}
