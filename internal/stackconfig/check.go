@@ -22,6 +22,7 @@ func check(d *draft) {
 	c.apis()
 	c.sections()
 	c.providers()
+	c.credentials()
 	c.dependencies()
 	c.backends()
 	c.authentication()

@@ -170,14 +170,55 @@ func isClearText(value any) bool {
 	return ok && text != "" && !schema.HasReference(text)
 }
 
+// baseConfig is the configuration of the base's provider of the same id and type;
+// nil without one.
+func (c *configWriter) baseConfig(replaced *entry) *yaml.Node {
+	if replaced == nil || replaced.providerType != c.kind.Type {
+		return nil
+	}
+	return yamlnode.Get(replaced.node, "config")
+}
+
+// connection keeps how the base's provider reaches its service, unless the user
+// wrote a part of that: a credential is for one service, and never goes to
+// another. Kept are the credentials, the endpoint they are for, and whatever else
+// the base reads from the environment (a region, a project).
+func (c *configWriter) connection(base *yaml.Node) {
+	for i := range c.kind.Config.Keys {
+		key := &c.kind.Config.Keys[i]
+		if _, set := c.setBy[key.Name]; set && (key.Secret || c.isEndpoint(key.Name)) {
+			return
+		}
+	}
+	for _, name := range yamlnode.Keys(base) {
+		key, known := c.kind.Config.Key(name)
+		if !known || c.setBy[key.Name] != nil {
+			continue
+		}
+		value := yamlnode.Get(base, name)
+		if (key.Secret || c.isEndpoint(key.Name) || schema.HasReference(value.Value)) && c.starts(&key, value) {
+			c.setBy[key.Name] = c.entry.user.Path
+			c.write(under(c.config, name), value, fromBase)
+		}
+	}
+}
+
+// starts reports whether the server takes what a value of the base becomes. The base's provider may exist only when
+// its variable is set, and the user's, which always exists, does without.
+func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
+	text, replaced := c.startText(value)
+	return !replaced || c.in.MoreVariables || !anyFatal(key.Type.Check(converted(text)))
+}
+
+// isEndpoint reports whether a key is the endpoint, or a part of it.
+func (c *configWriter) isEndpoint(key string) bool {
+	return key == c.kind.EndpointKey || key == c.kind.EndpointParts.Port
+}
+
 // defaults fill what the type needs and the user did not write: from the base's
 // provider of the same id and type first (the same file, the same namespace, so
 // that nothing is lost), else the release's working value.
-func (c *configWriter) defaults(replaced *entry) {
-	var base *yaml.Node
-	if replaced != nil && replaced.providerType == c.kind.Type {
-		base = yamlnode.Get(replaced.node, "config")
-	}
+func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.id, c.distribution)
 	for i := range needed {
 		c.fill(needed[i].Key, base, func() (*yaml.Node, Origin) { return provider.Node(needed[i].Value), c.releaseDefault() })

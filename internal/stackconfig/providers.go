@@ -139,7 +139,9 @@ func (d *draft) providerConfig(e *entry, replaced *entry) *yaml.Node {
 	c.credential()
 	c.secrets()
 	c.settings()
-	c.defaults(replaced)
+	base := c.baseConfig(replaced)
+	c.connection(base)
+	c.defaults(base)
 	e.incomplete = len(d.report.Errors) > before
 	return c.config
 }

@@ -39,6 +39,9 @@ type Type struct {
 	// CredentialKey is the key that takes the user's API key or password: `api_key`, `api_token`, `password`. Empty
 	// when the type has none.
 	CredentialKey string
+	// CredentialOptional reports whether the type has other ways to prove who it is: keys of an account, or what the
+	// platform gives its pods.
+	CredentialOptional bool
 	// RegionKey is the key that takes a cloud region: `region_name`, `region`. Empty when the type has none.
 	RegionKey string
 	// RequiredDefaults are working values for keys without which the type does not start and which a user cannot be
@@ -92,6 +95,17 @@ func (t *Type) Short() string {
 
 // IsRemote says whether the type reaches a service elsewhere.
 func (t *Type) IsRemote() bool { return strings.HasPrefix(t.Type, Remote) }
+
+// NeedsCredential reports whether the type calls a service that asks for a credential when the user names no endpoint: it
+// has no key for one, or a public service as the default.
+func (t *Type) NeedsCredential() bool {
+	if !t.IsRemote() || t.CredentialKey == "" || t.CredentialOptional {
+		return false
+	}
+	key, ok := t.Config.Key(t.EndpointKey)
+	public, _ := key.Default.(string)
+	return !ok || strings.HasPrefix(public, "https://")
+}
 
 // Secrets returns the names of the keys at the first level that hold credentials, in declared order.
 func (t *Type) Secrets() []string {

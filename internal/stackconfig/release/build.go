@@ -138,7 +138,7 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 		Broken: row.Broken, KeptForm: row.KeptForm,
 		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
-		CredentialKey: row.CredentialKey, RegionKey: row.RegionKey,
+		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, RegionKey: row.RegionKey,
 		Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
 		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
 	}

@@ -85,21 +85,22 @@ type toolsRow struct {
 }
 
 type providerRow struct {
-	Config           string       `json:"config"`
-	Broken           string       `json:"broken"`
-	KeptForm         string       `json:"kept_form"`
-	EndpointKey      string       `json:"endpoint_key"`
-	EndpointIgnored  bool         `json:"endpoint_ignored"`
-	EndpointPath     string       `json:"endpoint_path"`
-	PortKey          string       `json:"port_key"`
-	CredentialKey    string       `json:"credential_key"`
-	RegionKey        string       `json:"region_key"`
-	RequiredDefaults []defaultRow `json:"required_defaults"`
-	Requires         []string     `json:"requires"`
-	Optional         []string     `json:"optional"`
-	Packages         []string     `json:"packages"`
-	ToolGroup        string       `json:"tool_group"`
-	Deprecated       string       `json:"deprecated"`
+	Config             string       `json:"config"`
+	Broken             string       `json:"broken"`
+	KeptForm           string       `json:"kept_form"`
+	EndpointKey        string       `json:"endpoint_key"`
+	EndpointIgnored    bool         `json:"endpoint_ignored"`
+	EndpointPath       string       `json:"endpoint_path"`
+	PortKey            string       `json:"port_key"`
+	CredentialKey      string       `json:"credential_key"`
+	CredentialOptional bool         `json:"credential_optional"`
+	RegionKey          string       `json:"region_key"`
+	RequiredDefaults   []defaultRow `json:"required_defaults"`
+	Requires           []string     `json:"requires"`
+	Optional           []string     `json:"optional"`
+	Packages           []string     `json:"packages"`
+	ToolGroup          string       `json:"tool_group"`
+	Deprecated         string       `json:"deprecated"`
 }
 
 type defaultRow struct {

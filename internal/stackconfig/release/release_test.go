@@ -269,6 +269,9 @@ func TestProviderDetails(t *testing.T) {
 			if key, _ := oci.Config.Key("oci_compartment_id"); !key.Required {
 				t.Error("the compartment of oci is not required")
 			}
+			if key, ok := oci.Config.Key("api_key"); !ok || !key.Internal {
+				t.Error("the API key that oci never reads is offered")
+			}
 		}
 		if bedrock, _ := r.Provider("inference", "remote::bedrock"); release.Compare(r.Line, "0.4") >= 0 {
 			if key, ok := bedrock.Config.Key("api_key"); !ok || key.Name != bedrock.CredentialKey {
@@ -288,6 +291,29 @@ func TestProviderDetails(t *testing.T) {
 		files, _ := r.API("files")
 		if want := r.Line != "1.5"; files.NeedsProvider != want {
 			t.Errorf("files needs a provider: %v, want %v", files.NeedsProvider, want)
+		}
+	})
+}
+
+// TestCredentialIsOptional holds which services can be called without a credential of the configuration.
+func TestCredentialIsOptional(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		var optional []string
+		eachProvider(r, func(p *provider.Type) {
+			if p.CredentialOptional {
+				optional = append(optional, p.API+"/"+p.Type)
+			}
+		})
+		var want []string
+		if release.Compare(r.Line, "1.1") >= 0 {
+			want = append(want, "inference/remote::bedrock")
+		}
+		if release.Compare(r.Line, "0.6") >= 0 {
+			want = append(want, "inference/remote::vertexai")
+		}
+		slices.Sort(optional)
+		if !slices.Equal(optional, want) {
+			t.Errorf("types with an optional credential: %v, want %v", optional, want)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -191,6 +192,32 @@ func (n *negatives) providerKeys() {
 	}
 	n.extraKeys()
 	n.unreadFields()
+	n.noCredential()
+}
+
+// noCredential: a service of others without a key, and one whose key the base takes from a variable that nobody sets.
+func (n *negatives) noCredential() {
+	const why = "The server starts without, and calls the service with the key that a client may send."
+	openai, _ := n.rel.Provider("inference", "remote::openai")
+	right := n.another(openai, fields{"provider": "openai", "apiKey": ref("key", "key")})
+	wrong := n.another(openai, fields{"provider": "openai"})
+	n.choice("provider/no-credential", Taken, why, n.beside(right, wrong, func(config fields) {
+		delete(anotherConfig(config, "inference"), openai.CredentialKey)
+	}))
+	base, err := changed(n.config, func(config fields) {
+		addProvider(config, "inference", fields{
+			"provider_id": "another", "provider_type": openai.Type,
+			"config": fields{openai.CredentialKey: "${env.OPENAI_API_KEY:=}"},
+		})
+	})
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+	}
+	set := n.smallSpec(n.another(openai, fields{"provider": "openai"}))
+	set["secretEnv"] = fields{"OPENAI_API_KEY": ref("key", "key")}
+	n.choice("provider/no-value-for-the-credential-of-the-base", Taken, why, mistake{
+		wrong: n.over(base, n.smallSpec(n.another(openai, fields{"provider": "openai"}))), right: n.over(base, set),
+	})
 }
 
 // extraKeys: what a type does not read.

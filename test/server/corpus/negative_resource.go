@@ -196,7 +196,8 @@ func (n *negatives) references() {
 
 // tools that the server does not have.
 func (n *negatives) tools() {
-	brave := fields{"inference": n.vllm(nil), "toolRuntime": fields{"id": "brave", "provider": "brave-search"}}
+	search := fields{"id": "brave", "provider": "brave-search", "apiKey": ref("key", "key")}
+	brave := fields{"inference": n.vllm(nil), "toolRuntime": search}
 	with := func(providers fields, tool any) mistake {
 		return mistake{wrong: n.own(n.smallSpec(fields{"providers": providers, "resources": fields{"tools": []any{tool}}})), right: n.small}
 	}
@@ -223,7 +224,7 @@ func (n *negatives) tools() {
 		n.choice("tool/arguments-that-are-not-read", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
 			with(brave, fields{"name": "websearch", "args": fields{"max": 1}}))
 	}
-	mcp := fields{"inference": n.vllm(nil), "toolRuntime": []any{fields{"id": "brave", "provider": "brave-search"}, fields{"id": "mcp", "provider": "model-context-protocol"}}}
+	mcp := fields{"inference": n.vllm(nil), "toolRuntime": []any{search, fields{"id": "mcp", "provider": "model-context-protocol"}}}
 	n.choice("tool/mcp-without-its-provider", Unasked, "Nothing would run the tool.", with(brave, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp"}))
 	if n.rel.Tools.MCP != "tool_groups" {
 		n.choice("tool/arguments-of-an-mcp-server", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
