@@ -14,9 +14,25 @@ import (
 // readPrevious gives the stacks as they run: what belongs to them is among the files of
 // the one or of the other.
 func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*manifests, error) {
+	const flag = "--previous: "
 	previous, err := readManifests([]string{path}, namespace, stdin)
+	if rejected, ok := asRejection(err); ok {
+		for i := range rejected.problems {
+			rejected.problems[i] = flag + rejected.problems[i]
+		}
+		return nil, rejected
+	}
 	if err != nil {
-		return nil, fmt.Errorf("--previous: %w", err)
+		return nil, fmt.Errorf(flag+"%w", err)
+	}
+	var unreadable []string
+	for _, s := range previous.stacks {
+		if s.object.Name == "" && !s.decoded {
+			unreadable = append(unreadable, flag+s.title()+": "+s.errs[0])
+		}
+	}
+	if len(unreadable) > 0 {
+		return nil, &rejection{problems: unreadable, summary: "what runs is not known"}
 	}
 	previous.config = m.config
 	for key, configMap := range m.configMaps {

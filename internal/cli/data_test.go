@@ -44,8 +44,8 @@ func TestValidatePrevious(t *testing.T) {
 			[]string{"warning: -: demo: the stack in --previous gives no configuration, so that nothing is said of its data: "},
 			"error",
 		},
-		"no previous one":  {"a: b", stack(on07), nil, 2, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
-		"no YAML":          {"\tno", stack(on07), nil, 2, []string{"--previous: "}, "ok:"},
+		"no previous one":  {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
+		"no YAML":          {"\tno", stack(on07), nil, 1, []string{"error: --previous: "}, "ok:"},
 		"of both versions": {olderWithVolume("0.7"), stack(`{distribution: {name: starter, version: "0.8"}, workload: {storage: {}}}`), nil, 0, []string{"ok: -: demo"}, "spec.distribution"},
 	} {
 		t.Run(name, func(t *testing.T) {

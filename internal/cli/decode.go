@@ -1,41 +1,32 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
-
-// peek reads the type of a document.
-func peek(doc document) (metav1.TypeMeta, error) {
-	var meta metav1.TypeMeta
-	if err := yaml.Unmarshal(doc.data, &meta); err != nil {
-		return meta, fmt.Errorf("read %s: %w", doc.file, err)
-	}
-	return meta, nil
-}
 
 // decodeStack decodes strictly: a field nobody reads is an error here, as it is
 // with kubectl, because the API server would drop it in silence.
-func decodeStack(doc document, meta metav1.TypeMeta, namespace string) stack {
+func decodeStack(doc document, namespace string) stack {
 	found := stack{file: doc.file, object: &v1alpha2.LlamaStackDistribution{}}
-	data, err := yaml.YAMLToJSONStrict(doc.data)
-	if err != nil {
-		found.errs = []string{err.Error()}
-		return found
+	if doc.problem != "" {
+		found.errs = append(found.errs, doc.problem)
 	}
-	if meta.APIVersion == v1alpha1.GroupVersion.String() {
-		decodeOlder(data, &found)
+	if doc.meta.APIVersion == v1alpha1.GroupVersion.String() {
+		decodeOlder(doc.data, &found)
 	} else {
-		decodeHub(data, &found)
-		if wrong := wrongVersion(meta.APIVersion); wrong != "" && found.decoded {
+		decodeHub(doc.data, &found)
+		if wrong := wrongVersion(doc.meta.APIVersion); wrong != "" {
 			found.errs = append([]string{wrong}, found.errs...)
 		}
 	}
@@ -43,16 +34,52 @@ func decodeStack(doc document, meta metav1.TypeMeta, namespace string) stack {
 	return found
 }
 
+// decodeHub decodes what its fields take, and names the rest.
 func decodeHub(data []byte, found *stack) {
-	strict, err := kjson.UnmarshalStrict(data, found.object)
-	if err != nil {
-		found.errs = []string{explainType(err, data, found.object)}
-		return
+	for _, problem := range decodeFitting(data, found.object) {
+		found.errs = append(found.errs, withPlace(problem, reflect.TypeOf(found.object)))
+		if !problem.Unknown {
+			found.unfit = append(found.unfit, problem.Path)
+		}
 	}
 	found.decoded = true
-	for _, err := range strict {
-		found.errs = append(found.errs, explainStrict(err, reflect.TypeOf(found.object)))
+}
+
+// decodeFitting fills an object with what its fields take, and returns what they do not.
+func decodeFitting(data []byte, into any) []typecheck.Problem {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return []typecheck.Problem{{Message: "is no JSON: " + err.Error()}}
 	}
+	fitting, problems := typecheck.Check(value, reflect.TypeOf(into))
+	problems = append(problems, twice(data, into)...)
+	fits, err := json.Marshal(fitting)
+	if err == nil {
+		err = json.Unmarshal(fits, into)
+	}
+	if err != nil { // what fits decodes
+		problems = append(problems, typecheck.Problem{Message: "cannot be read: " + err.Error()})
+	}
+	return problems
+}
+
+var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
+
+// twice are the fields that JSON has twice; of YAML the reader tells them.
+func twice(data []byte, like any) []typecheck.Problem {
+	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(), kjson.DisallowDuplicateFields)
+	if err != nil {
+		return nil // a value of the wrong type, which is told already
+	}
+	var problems []typecheck.Problem
+	for _, err := range strict {
+		if match := duplicateField.FindStringSubmatch(err.Error()); match != nil {
+			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is there twice; keep one of them", Unknown: true})
+		}
+	}
+	return problems
 }
 
 // wrongVersion says what is wrong with an apiVersion. Two groups are in

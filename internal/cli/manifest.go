@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,11 +12,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
 // maxManifestBytes bounds one input: etcd refuses objects a fraction this size,
@@ -27,18 +26,14 @@ const maxManifestBytes = 16 << 20
 // defaultNamespace is where an object without a namespace is taken to live.
 const defaultNamespace = "default"
 
-// document is one YAML document of a file.
-type document struct {
-	file string
-	data []byte
-}
-
 // manifests are the objects of all files that the pipeline can use. Documents
 // of other kinds are passed over, so that whole folders can be given.
 type manifests struct {
 	stacks     []stack
 	configMaps map[objectKey]*corev1.ConfigMap
 	secrets    map[objectKey]*corev1.Secret
+	// others are the kinds that were passed over, notes what is said of files that could not be read.
+	others, notes []string
 	// config is the operator's ConfigMap.
 	config operatorconfig.Config
 }
@@ -48,11 +43,13 @@ type stack struct {
 	file   string
 	object *v1alpha2.LlamaStackDistribution
 	// decoded says that object holds what could be read. A document with a wrong
-	// group or a misspelt field is decoded too, so that all its mistakes are
-	// found at once.
+	// group, a misspelt field or a value of the wrong type is decoded too, so that
+	// all its mistakes are found at once.
 	decoded bool
 	// older says that the document is of v1alpha1; object is what it is stored as.
 	older bool
+	// unfit are the paths of values that were left out, because their fields do not take them.
+	unfit []string
 	// errs are the mistakes found in decoding, warnings what has no effect.
 	errs, warnings []string
 }
@@ -72,15 +69,22 @@ func readManifests(paths []string, namespace string, stdin io.Reader) (*manifest
 			return nil, err
 		}
 		for _, doc := range documents {
-			if err := found.add(doc, namespace); err != nil {
-				return nil, err
-			}
+			found.add(doc, namespace)
 		}
 	}
 	if len(found.stacks) == 0 {
-		return nil, fmt.Errorf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
+		return nil, found.nothing(paths)
 	}
 	return found, nil
+}
+
+// nothing is the answer to files without a stack.
+func (m *manifests) nothing(paths []string) error {
+	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
+	if len(m.others) > 0 {
+		problem += "; it holds " + strings.Join(m.others, ", ")
+	}
+	return &rejection{problems: append(slices.Clone(m.notes), problem), summary: "nothing to read"}
 }
 
 func readDocuments(path string, stdin io.Reader) ([]document, error) {
@@ -89,15 +93,15 @@ func readDocuments(path string, stdin io.Reader) ([]document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return splitDocuments("-", data)
+		return splitDocuments("-", data, false)
 	}
-	files, err := manifestFiles(path)
+	files, listed, err := manifestFiles(path)
 	if err != nil {
 		return nil, err
 	}
 	var documents []document
 	for _, file := range files {
-		more, err := readFile(file)
+		more, err := readFile(file, listed)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +110,7 @@ func readDocuments(path string, stdin io.Reader) ([]document, error) {
 	return documents, nil
 }
 
-func readFile(path string) ([]document, error) {
+func readFile(path string, listed bool) ([]document, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
@@ -116,7 +120,7 @@ func readFile(path string) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return splitDocuments(path, data)
+	return splitDocuments(path, data, listed)
 }
 
 func readBounded(r io.Reader, name string) ([]byte, error) {
@@ -130,17 +134,16 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 	return data, nil
 }
 
-// manifestFiles lists a folder's manifests in the order of their names, or gives
-// the path itself.
-func manifestFiles(path string) ([]string, error) {
+// manifestFiles lists a folder's manifests in the order of their names, or gives the path itself. Listed reports that it
+// is a folder.
+func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest: %w", err)
+		return nil, false, fmt.Errorf("read manifest: %w", err)
 	}
 	if !info.IsDir() {
-		return []string{path}, nil
+		return []string{path}, false, nil
 	}
-	var files []string
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
 			files = append(files, file)
@@ -148,43 +151,60 @@ func manifestFiles(path string) ([]string, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list manifests in %q: %w", path, err)
+		return nil, false, fmt.Errorf("list manifests in %q: %w", path, err)
 	}
-	return files, nil
+	return files, true, nil
 }
 
-func splitDocuments(file string, data []byte) ([]document, error) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	var documents []document
-	for {
-		data, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return documents, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("split %s into documents: %w", file, err)
-		}
-		documents = append(documents, document{file: file, data: data})
+// add sorts one document in. What is wrong with it is said of the document, and the others are read all the same.
+func (m *manifests) add(doc document, namespace string) {
+	if doc.data == nil {
+		m.unread(doc)
+		return
+	}
+	switch wrong := wrongKind(doc.meta); {
+	case wrong != "":
+		m.refuse(doc, wrong)
+	case doc.meta.Kind == v1alpha2.Kind:
+		m.stacks = append(m.stacks, decodeStack(doc, namespace))
+	case doc.meta.Kind == "ConfigMap" && doc.meta.APIVersion == "v1":
+		m.addReference(doc, addTo(doc, m.configMaps, namespace))
+	case doc.meta.Kind == "Secret" && doc.meta.APIVersion == "v1":
+		m.addReference(doc, addTo(doc, m.secrets, namespace))
+	case !slices.Contains(m.others, doc.meta.Kind) && doc.meta.Kind != "":
+		m.others = append(m.others, doc.meta.Kind)
 	}
 }
 
-// add sorts one document in. Only what cannot be YAML at all is an error of the
-// command: everything else is said of the object.
-func (m *manifests) add(doc document, namespace string) error {
-	meta, err := peek(doc)
-	if err != nil {
-		return err
+// unread notes a document that cannot be read. A folder may hold what is not for this command, the templates of a chart
+// above all.
+func (m *manifests) unread(doc document) {
+	if doc.listed && !bytes.Contains(doc.source, []byte(v1alpha2.Kind)) {
+		m.notes = append(m.notes, doc.file+": is passed over: it "+doc.problem)
+		return
 	}
+	m.refuse(doc, doc.problem)
+}
+
+// refuse counts a document as a stack with an error.
+func (m *manifests) refuse(doc document, problem string) {
+	m.stacks = append(m.stacks, stack{file: doc.file, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
+}
+
+// wrongKind says what is wrong with a kind that is meant for this command and is not its own; empty for all others.
+func wrongKind(meta metav1.TypeMeta) string {
+	group, _, _ := strings.Cut(meta.APIVersion, "/")
+	near := schema.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)
 	switch {
 	case meta.Kind == v1alpha2.Kind:
-		m.stacks = append(m.stacks, decodeStack(doc, meta, namespace))
-		return nil
-	case meta.Kind == "ConfigMap" && meta.APIVersion == "v1":
-		return addReference(doc, m.configMaps, namespace)
-	case meta.Kind == "Secret" && meta.APIVersion == "v1":
-		return addReference(doc, m.secrets, namespace)
+		return ""
+	case meta.Kind == "" && group == v1alpha2.GroupVersion.Group:
+		return "kind: required: write " + v1alpha2.Kind
+	case near || group == v1alpha2.GroupVersion.Group:
+		return fmt.Sprintf("kind: %q is not a kind of this operator; write %s", meta.Kind, v1alpha2.Kind)
+	default:
+		return ""
 	}
-	return nil
 }
 
 // named is what a Secret and a ConfigMap have in common here.
@@ -193,16 +213,22 @@ type named interface {
 	GetNamespace() string
 }
 
-// addReference keeps an object that a stack may refer to. Its content is never
-// printed, so errors name the file alone.
-func addReference[T any, P interface {
+// addReference notes an object that is not of its kind's form.
+func (m *manifests) addReference(doc document, err error) {
+	if err != nil {
+		m.refuse(doc, err.Error())
+	}
+}
+
+// addTo keeps an object that a stack may refer to. Its content is never printed, so errors tell nothing of it.
+func addTo[T any, P interface {
 	*T
 	named
 }](doc document, into map[objectKey]P, namespace string,
 ) error {
 	object := P(new(T))
-	if err := yaml.Unmarshal(doc.data, object); err != nil {
-		return fmt.Errorf("decode a Secret or ConfigMap in %s: not of its kind's form", doc.file)
+	if err := json.Unmarshal(doc.data, object); err != nil {
+		return fmt.Errorf("is no %s: its data must be text; quote numbers and booleans", doc.meta.Kind)
 	}
 	into[objectKey{namespaceOr(object.GetNamespace(), namespace), object.GetName()}] = object
 	return nil

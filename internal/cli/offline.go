@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -59,10 +60,12 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	for _, path := range validate.Unsupported(s.object) {
 		found.warnings = append(found.warnings, path+": accepted, but this release of the operator does nothing with it yet")
 	}
-	if len(invalid) > 0 {
-		for _, err := range invalid {
+	for _, err := range invalid {
+		if !s.leftOut(err.Field) {
 			found.errs = append(found.errs, intent.Message(err))
 		}
+	}
+	if len(invalid) > 0 || len(s.unfit) > 0 {
 		return
 	}
 	built, err := m.build(s.object, before)
@@ -82,6 +85,17 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 		found.notes = append(found.notes, fmt.Sprintf(
 			"the labels of image %q are not read here; in a cluster the configuration and the release that they tell go first", image))
 	}
+}
+
+// leftOut reports whether a field is, holds or is a part of a value that was left out: what is wrong with it is told.
+func (s *stack) leftOut(path string) bool {
+	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
+}
+
+// within reports whether a path leads to another or into it.
+func within(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // rename writes the fields in all that was found under the names that the

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"reflect"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
@@ -18,13 +16,13 @@ import (
 func decodeOlder(data []byte, found *stack) {
 	found.older = true
 	older := &v1alpha1.LlamaStackDistribution{}
-	strict, err := kjson.UnmarshalStrict(data, older)
-	if err != nil {
-		found.errs = []string{explainType(err, data, older)}
-		return
-	}
-	for _, err := range strict {
-		found.warnings = append(found.warnings, explainStrict(err, reflect.TypeOf(older))+"; the API server drops it")
+	for _, problem := range decodeFitting(data, older) {
+		text := withPlace(problem, reflect.TypeOf(older))
+		if problem.Unknown {
+			found.warnings = append(found.warnings, text+"; the API server drops it")
+		} else {
+			found.errs = append(found.errs, text)
+		}
 	}
 	if missing := missingOlder(data); missing != "" {
 		found.errs = append(found.errs, missing)

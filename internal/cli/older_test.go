@@ -45,12 +45,12 @@ func TestValidateOlder(t *testing.T) {
 				"error: -: demo: spec.server.distribution: required",
 				"spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the API server drops it",
 				"spec.providers: unknown field, did you mean spec.server.providers?; the API server drops it",
-				"spec.apis: unknown field; the API server drops it",
+				"spec.apis: unknown field; known are network, replicas, server; the API server drops it",
 			},
 		},
 		"number for a string": {
 			older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: b}, {name: B, value: 123}]}}}`), 1,
-			[]string{"spec.server.containerSpec.env[1].value: must be string, got number; quote it"},
+			[]string{"spec.server.containerSpec.env[1].value: must be text, got a number; quote it"},
 		},
 		"neither name nor image": {
 			older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},

@@ -136,7 +136,13 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 	return outcomes, nil
 }
 
-func (s stack) title() string { return s.file + ": " + s.object.Name }
+// title is the file and the name of a stack, or the file alone where it names none.
+func (s stack) title() string {
+	if s.object.Name == "" {
+		return s.file
+	}
+	return s.file + ": " + s.object.Name
+}
 
 func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
 	for _, object := range built.WithStorageSecret(emptyValues(built.Derived)) {

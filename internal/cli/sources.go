@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -37,8 +37,14 @@ func (s *sources) addFlags(command *cobra.Command) {
 // read gives the stacks and what belongs to them.
 func (s *sources) read(stdin io.Reader, p printer) (*manifests, error) {
 	found, err := readManifests(s.files, s.namespace, stdin)
-	if err != nil || s.operatorConfig == "" {
-		return found, err
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range found.notes {
+		p.note(note)
+	}
+	if s.operatorConfig == "" {
+		return found, nil
 	}
 	found.config, err = readOperatorConfig(s.operatorConfig, stdin, p)
 	return found, err
@@ -75,16 +81,18 @@ func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error)
 	}
 	var found *corev1.ConfigMap
 	for _, doc := range documents {
-		meta, err := peek(doc)
-		if err != nil {
-			return nil, err
-		}
-		if meta.Kind != "ConfigMap" || meta.APIVersion != "v1" {
+		switch {
+		case doc.data == nil && !doc.listed:
+			return nil, &rejection{problems: []string{doc.file + ": " + doc.problem}, summary: "the operator's ConfigMap cannot be read"}
+		case doc.meta.Kind != "ConfigMap" || doc.meta.APIVersion != "v1":
 			continue
 		}
 		configMap := &corev1.ConfigMap{}
-		if err := yaml.Unmarshal(doc.data, configMap); err != nil {
-			return nil, fmt.Errorf("decode a ConfigMap in %s: %w", doc.file, err)
+		if err := json.Unmarshal(doc.data, configMap); err != nil {
+			return nil, &rejection{
+				problems: []string{doc.file + ": is no ConfigMap: its data must be text; quote numbers and booleans"},
+				summary:  "the operator's ConfigMap cannot be read",
+			}
 		}
 		if configMap.Name != names.OperatorConfigMap {
 			continue

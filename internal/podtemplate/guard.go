@@ -38,6 +38,7 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 		}
 	}
 	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)
+	errs = append(errs, imageless(after, server, path.Child("spec", "containers"))...)
 	return append(errs, guardContainer(before, after, server, path.Child("spec", "containers"))...)
 }
 
@@ -61,6 +62,22 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 		if mountNow := find(items(now, "volumeMounts"), "mountPath", volume.mountPath); !reflect.DeepEqual(mountBefore, mountNow) {
 			errs = append(errs, field.Forbidden(path.Child("volumeMounts").Key(volume.mountPath),
 				fmt.Sprintf("is where the operator mounts volume %q: take another path", volume.name)))
+		}
+	}
+	return errs
+}
+
+// imageless finds containers that no pod runs. A name that is nearly the server's is a slip; nothing is merged into the
+// server's container then.
+func imageless(after map[string]any, server string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, item := range items(after, "spec", "containers") {
+		object, _ := item.(map[string]any)
+		name, _ := object["name"].(string)
+		if image, _ := object["image"].(string); image == "" && name != server {
+			errs = append(errs, field.Required(path.Key(name).Child("image"), fmt.Sprintf(
+				"required: %q is a container of its own; write the name %q to change the server's container, or give this one an image",
+				name, server)))
 		}
 	}
 	return errs

@@ -150,7 +150,7 @@ func fields(t testing.TB, template any) map[string]any {
 
 func TestRefusals(t *testing.T) {
 	for name, tc := range map[string]struct{ patch, want string }{
-		"no object": {`[a]`, `podTemplate: must be an object`},
+		"no object": {`[a]`, `podTemplate: must be an object, a part of a pod template such as {spec: {tolerations: […]}}`},
 		"a misspelt field": {
 			`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
 		},
@@ -158,12 +158,22 @@ func TestRefusals(t *testing.T) {
 			`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
 			`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
 		},
-		"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field`},
-		"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector: must be of type string, is of type number`},
-		"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be of type bool, is of type string`},
+		"a field like none":  {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known are metadata, spec`},
+		"a field of a map's": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
+		"the wrong type":     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
+		"several at once": {
+			`{spec: {hostNetwork: "yes", terminationGracePeriodSeconds: long}}`,
+			"podTemplate.spec.hostNetwork: must be true or false, got \"yes\"\n" +
+				`podTemplate.spec.terminationGracePeriodSeconds: must be a whole number, got "long"`,
+		},
+		"a misspelt container": {
+			`{spec: {containers: [{name: lama-stack, resources: {limits: {cpu: 1}}}]}}`,
+			`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a container of its own; ` +
+				`write the name "llama-stack" to change the server's container, or give this one an image`,
+		},
 		"no quantity": {
 			`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
-			`podTemplate: is no patch of a pod template: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+			`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write one like 10Gi, 500m or 2`,
 		},
 		"null": {
 			`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
@@ -173,10 +183,14 @@ func TestRefusals(t *testing.T) {
 			`{spec: {$path: delete}}`,
 			`podTemplate.spec.$path: "$path" is no directive of a strategic merge patch: write $patch: delete or $patch: replace`,
 		},
-		"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate: is no patch of a pod template: unknown patch type: destroy in map: map[$patch:destroy]`},
+		"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate.spec.$patch: takes delete, replace or merge: write one of them`},
 		"an item without name": {
 			`{spec: {containers: [{image: a}]}}`,
-			`podTemplate: is no patch of a pod template: map: map[image:a] does not contain declared merge key: name`,
+			`podTemplate.spec.containers[0].name: required: name tells the items of containers apart`,
+		},
+		"a mount without path": {
+			`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: a}]}]}}`,
+			`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath tells the items of volumeMounts apart`,
 		},
 		"a label of the selector": {
 			`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,

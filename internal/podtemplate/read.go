@@ -1,16 +1,18 @@
 package podtemplate
 
 import (
-	stdjson "encoding/json"
-	"errors"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/json"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // Directives of a strategic merge patch: what a key that begins with "$" may be.
@@ -26,8 +28,9 @@ var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/",
 // merge would leave an empty one.
 func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	var changes map[string]any
-	if err := stdjson.Unmarshal(patch, &changes); err != nil || changes == nil {
-		return nil, field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "must be an object")}
+	if err := json.Unmarshal(patch, &changes); err != nil || changes == nil {
+		return nil, field.ErrorList{field.TypeInvalid(path, field.OmitValueType{},
+			"must be an object, a part of a pod template such as {spec: {tolerations: […]}}")}
 	}
 	var errs field.ErrorList
 	fields, _ := withoutDirectives(changes, path, &errs).(map[string]any)
@@ -35,6 +38,9 @@ func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 		return nil, errs
 	}
 	if errs := strict(fields, path); len(errs) > 0 {
+		return nil, errs
+	}
+	if errs := unnamed(changes, reflect.TypeFor[corev1.PodTemplateSpec](), path); len(errs) > 0 {
 		return nil, errs
 	}
 	removals(changes)
@@ -49,6 +55,8 @@ func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 		fields := make(map[string]any, len(value))
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			switch {
+			case key == directive && !slices.Contains([]any{remove, "replace", "merge"}, value[key]):
+				*errs = append(*errs, field.Forbidden(path.Child(key), "takes delete, replace or merge: write one of them"))
 			case !strings.HasPrefix(key, "$"):
 				fields[key] = withoutDirectives(value[key], path.Child(key), errs)
 			case !isDirective(key):
@@ -76,28 +84,22 @@ func isDirective(key string) bool {
 	})
 }
 
-// strict decodes the fields as a pod template.
+// strict compares the fields with those of a pod template.
 func strict(fields map[string]any, path *field.Path) field.ErrorList {
-	data, err := stdjson.Marshal(fields)
+	data, err := json.Marshal(fields)
 	if err != nil {
 		return broken(path, err)
 	}
-	unknown, err := json.UnmarshalStrict(data, &corev1.PodTemplateSpec{})
-	if mistyped, ok := errors.AsType[*stdjson.UnmarshalTypeError](err); ok {
-		return field.ErrorList{field.Invalid(path.Child(mistyped.Field), field.OmitValueType{},
-			fmt.Sprintf("must be of type %s, is of type %s", mistyped.Type, mistyped.Value))}
-	}
-	if err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
 		return broken(path, err)
 	}
+	_, problems := typecheck.Check(value, reflect.TypeFor[corev1.PodTemplateSpec]())
 	var errs field.ErrorList
-	for _, one := range unknown {
-		at, ok := errors.AsType[json.FieldError](one)
-		if !ok {
-			errs = append(errs, broken(path, one)...)
-			continue
-		}
-		errs = append(errs, field.Invalid(path.Child(at.FieldPath()), field.OmitValueType{}, unknownField(at.FieldPath())))
+	for _, problem := range problems {
+		errs = append(errs, field.Invalid(path.Child(problem.Path), field.OmitValueType{}, problem.Message))
 	}
 	return errs
 }

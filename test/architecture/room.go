@@ -35,7 +35,7 @@ var (
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
 		"internal/bounds", "internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
-		"internal/startup", "internal/status",
+		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
 	adapters = slices.Concat(pure, []string{
@@ -55,7 +55,8 @@ var Rooms = []Room{
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
 	{Path: "internal/bounds", Kind: Pure, Imports: types},
 	{Path: "internal/cabundle", Kind: Pure},
-	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/stackconfig/schema"}},
+	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/stackconfig/schema"}},
+	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",

@@ -1,0 +1,175 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// asJSON is a manifest in JSON.
+func asJSON(t *testing.T, manifest string) string {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// What kubectl get prints is read: a list of anything, a list of one kind, in YAML and in JSON.
+func TestLists(t *testing.T) {
+	one, two := asJSON(t, stack(simple)), strings.Replace(asJSON(t, stack(simple)), `"demo"`, `"other"`, 1)
+	wrong := asJSON(t, stack(`{distribution: {name: starter}, networkin: {}}`))
+	for name, manifest := range map[string]string{
+		"a list":                    `{"apiVersion": "v1", "kind": "List", "items": [` + one + "," + two + "]}",
+		"a list of lists":           `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` + one + "]}," + two + "]}",
+		"one value after the other": one + "\n" + two,
+		"a list of one kind": strings.NewReplacer(`"kind":"LlamaStackDistribution",`, "", `"apiVersion":"llamastack.io/v1alpha2",`, "").Replace(
+			`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistributionList", "items": [` + one + "," + two + "]}"),
+	} {
+		for form, text := range map[string]string{"JSON": manifest, "YAML": toYAML(t, manifest)} {
+			t.Run(name+" in "+form, func(t *testing.T) {
+				got := run(t, text, "validate", "-f", "-")
+				if got.code != 0 {
+					t.Errorf("exit code %d", got.code)
+				}
+				contains(t, got.err, "ok: -: demo")
+				contains(t, got.err, "ok: -: other")
+			})
+		}
+	}
+	got := run(t, `{"apiVersion": "v1", "kind": "List", "items": [`+one+","+wrong+"]}", "validate", "-f", "-")
+	if got.code != 1 {
+		t.Errorf("a mistake in an item: exit code %d, want 1", got.code)
+	}
+	contains(t, got.err, `error: -: demo: spec.networkin: unknown field, did you mean "networking"?`)
+}
+
+// toYAML writes each of the JSON values as a document.
+func toYAML(t *testing.T, text string) string {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	var documents []string
+	for decoder.More() {
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		data, err := yaml.JSONToYAML(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, string(data))
+	}
+	return strings.Join(documents, "---\n")
+}
+
+// JSON writes what lies beyond 16 bits as two escapes, which no YAML reader knows.
+func TestJSONWithSurrogatePairs(t *testing.T) {
+	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
+	got := run(t, manifest, "render", "-f", "-")
+	if got.code != 0 {
+		t.Fatalf("exit code %d\n%s", got.code, got.err)
+	}
+	contains(t, got.out, `a: "\U0001F600"`)
+}
+
+// A folder holds what is not for this command; a file that is named is for it.
+func TestFoldersWithForeignFiles(t *testing.T) {
+	const chart = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n"
+	folder := write(t, map[string]string{"a.yaml": chart, "b.yaml": stack(simple), "c.yaml": "- a\n- b\n", "d.json": "{"})
+	for _, verb := range []string{"validate", "render"} {
+		got := run(t, "", verb, "-f", folder)
+		if got.code != 0 {
+			t.Errorf("%s: exit code %d, want 0\n%s", verb, got.code, got.err)
+		}
+		for _, file := range []string{"a.yaml", "c.yaml", "d.json"} {
+			contains(t, got.err, "note: "+filepath.Join(folder, file)+": is passed over: it is no ")
+		}
+	}
+	named := run(t, "", "validate", "-f", filepath.Join(folder, "a.yaml"), "-f", filepath.Join(folder, "b.yaml"))
+	if named.code != 1 {
+		t.Errorf("a file that is named: exit code %d, want 1", named.code)
+	}
+	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+": is no YAML: ")
+	contains(t, named.err, "ok: "+filepath.Join(folder, "b.yaml"))
+	contains(t, named.err, "1 of 2 invalid")
+
+	ours := write(t, map[string]string{"a.yaml": "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: {{ .Release }}\n", "b.yaml": stack(simple)})
+	if got := run(t, "", "validate", "-f", ours); got.code != 1 || !strings.Contains(got.err, "ok: "+filepath.Join(ours, "b.yaml")) {
+		t.Errorf("a template of ours: exit code %d, want 1, and the other file all the same\n%s", got.code, got.err)
+	}
+}
+
+// A file that is wrong is exit code 1: 2 is for the command line.
+func TestUnreadableManifests(t *testing.T) {
+	for name, tc := range map[string]struct{ manifest, want string }{
+		"a tab": {
+			"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n\tdistribution: {name: starter}\n",
+			"error: -: is no YAML: line 5 is indented with a tab; use spaces",
+		},
+		"a wrong kind": {
+			strings.Replace(stack(simple), "LlamaStackDistribution", "LlamaStackDistributon", 1),
+			`error: -: kind: "LlamaStackDistributon" is not a kind of this operator; write LlamaStackDistribution`,
+		},
+		"another kind of our group": {
+			strings.Replace(stack(simple), "LlamaStackDistribution", "Stack", 1),
+			`error: -: kind: "Stack" is not a kind of this operator; write LlamaStackDistribution`,
+		},
+		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: -: kind: required: write LlamaStackDistribution"},
+		"nothing of ours": {
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in -; it holds Deployment",
+		},
+		"no object": {"- a\n- b\n", "error: -: is no Kubernetes object"},
+		"a ConfigMap with a number": {
+			stack(simple) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n",
+			"error: -: is no ConfigMap: its data must be text; quote numbers and booleans",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, verb := range []string{"validate", "render"} {
+				got := run(t, tc.manifest, verb, "-f", "-")
+				if got.code != 1 {
+					t.Errorf("%s: exit code %d, want 1", verb, got.code)
+				}
+				contains(t, got.err, tc.want)
+			}
+		})
+	}
+}
+
+// One mistake hides no other.
+func TestAllMistakesAtOnce(t *testing.T) {
+	got := run(t, stack(`{distribution: {name: starter}, networking: {port: "8321"}, workload: {replicas: two, storage: {size: 10GB}},
+	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}}, zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
+	want := strings.Join([]string{
+		`error: -: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
+		`error: -: demo: spec.secretEnv[A]: key and name go one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+		`error: -: demo: spec.workload.replicas: must be a whole number, got "two"`,
+		`error: -: demo: spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
+		`error: -: demo: spec.zzz: unknown field: remove it`,
+		`error: -: demo: spec.secretEnv[1B]: "1B" is not a name the server reads: upper-case letters, digits and '_', a letter first`,
+	}, "\n")
+	if !strings.HasPrefix(got.err, want) || got.code != 1 {
+		t.Errorf("exit code %d, told:\n%s", got.code, got.err)
+	}
+	contains(t, got.err, `spec.disabled[0]: "nothing" is no API of any server release`)
+	if n := strings.Count(got.err, "error:"); n != 7 {
+		t.Errorf("%d errors, want 7:\n%s", n, got.err)
+	}
+}
+
+func TestFieldsThatAreThereTwice(t *testing.T) {
+	for _, manifest := range []string{
+		`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "metadata": {"name": "a"}, "spec": {"distribution": {"name": "starter"}, "distribution": {"name": "starter"}}}`,
+		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: starter}\n",
+	} {
+		got := run(t, manifest, "validate", "-f", "-")
+		if got.code != 1 || !strings.Contains(got.err, "keep one of them") {
+			t.Errorf("exit code %d\n%s", got.code, got.err)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package podtemplate
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// unnamed finds the items of lists that the merge cannot place: those without the key that tells one item from another,
+// the name of a container or the path of a mount. An item that is a directive needs none.
+func unnamed(value any, typ reflect.Type, path *field.Path) field.ErrorList {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	fields, ok := value.(map[string]any)
+	if !ok || typ.Kind() != reflect.Struct {
+		return nil
+	}
+	var errs field.ErrorList
+	for f := range typ.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			errs = append(errs, unnamed(value, f.Type, path)...)
+			continue
+		}
+		items, isList := fields[name].([]any)
+		if !isList {
+			errs = append(errs, unnamed(fields[name], f.Type, path.Child(name))...)
+			continue
+		}
+		for i, item := range items {
+			at := path.Child(name).Index(i)
+			key := f.Tag.Get("patchMergeKey")
+			object, isObject := item.(map[string]any)
+			if isObject && key != "" && object[key] == nil && object[directive] == nil {
+				errs = append(errs, field.Required(at.Child(key), fmt.Sprintf("required: %s tells the items of %s apart", key, name)))
+				continue
+			}
+			errs = append(errs, unnamed(item, f.Type.Elem(), at)...)
+		}
+	}
+	return errs
+}

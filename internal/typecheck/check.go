@@ -1,0 +1,173 @@
+package typecheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+)
+
+// Problem is a part of a value that does not fit its type.
+type Problem struct {
+	// Path leads to it from the root: spec.workload.storage.size. It is empty for the root itself.
+	Path string
+	// Message says what is wrong and what to do. It never holds a text where text may be a secret.
+	Message string
+	// Unknown reports that the field does not exist; any other problem is a value that its field does not take.
+	Unknown bool
+}
+
+// String is the path and the message, as all errors are written.
+func (p Problem) String() string {
+	if p.Path == "" {
+		return p.Message
+	}
+	return p.Path + ": " + p.Message
+}
+
+// Check finds what does not fit, in the order of the sorted names. The value is one that encoding/json decodes with
+// UseNumber. The result is the value without the parts that no decoder takes, so that the rest can be decoded and looked
+// at as well: fields are left out, items of lists are null.
+func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
+	c := checker{}
+	fitting, _ = c.value(value, typ, "")
+	return fitting, c.problems
+}
+
+type checker struct{ problems []Problem }
+
+// wrong notes a value that does not fit, and drops it.
+func (c *checker) wrong(path, format string, args ...any) (any, bool) {
+	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+	return nil, false
+}
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// value checks one value, and reports whether a decoder takes it. Null is the same as nothing.
+func (c *checker) value(value any, typ reflect.Type, path string) (any, bool) {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if value == nil {
+		return nil, true
+	}
+	if reflect.PointerTo(typ).Implements(unmarshaler) {
+		return c.special(value, typ, path)
+	}
+	switch typ.Kind() { //nolint:exhaustive // no other kinds stand in an object
+	case reflect.Struct:
+		return c.object(value, typ, path)
+	case reflect.Map:
+		return c.mapping(value, typ, path)
+	case reflect.Slice, reflect.Array:
+		return c.list(value, typ, path)
+	default:
+		return c.scalar(value, typ, path)
+	}
+}
+
+// object checks the fields of a struct.
+func (c *checker) object(value any, typ reflect.Type, path string) (any, bool) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return c.wrong(path, "must be %s, got %s", outline(typ), kindOf(value))
+	}
+	known := FieldsOf(typ)
+	if inner := oneLevelDeeper(fields, typ); inner != "" {
+		return c.wrong(path, "%s one level deeper: write %s", inner, outline(typ))
+	}
+	fitting := make(map[string]any, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		at := join(path, name)
+		field, ok := known[name]
+		if !ok {
+			c.problems = append(c.problems, Problem{Path: at, Message: unknownField(name, known), Unknown: true})
+			continue
+		}
+		if inner, ok := c.value(fields[name], field, at); ok {
+			fitting[name] = inner
+		}
+	}
+	return fitting, true
+}
+
+// mapping checks the values of a map. A key is written in brackets, but for that of a list, which is a field to its user.
+func (c *checker) mapping(value any, typ reflect.Type, path string) (any, bool) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return c.wrong(path, "must be an object, got %s", kindOf(value))
+	}
+	fitting := make(map[string]any, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		at := path + "[" + name + "]"
+		if typ.Elem().Kind() == reflect.Slice {
+			at = join(path, name)
+		}
+		if inner, ok := c.value(fields[name], typ.Elem(), at); ok {
+			fitting[name] = inner
+		}
+	}
+	return fitting, true
+}
+
+func (c *checker) list(value any, typ reflect.Type, path string) (any, bool) {
+	if typ.Elem().Kind() == reflect.Uint8 {
+		return c.scalar(value, reflect.TypeFor[string](), path)
+	}
+	items, ok := value.([]any)
+	if !ok {
+		return c.wrong(path, "must be a list, got %s; write a \"-\" in front of each item", kindOf(value))
+	}
+	fitting := make([]any, len(items))
+	for i, item := range items {
+		fitting[i], _ = c.value(item, typ.Elem(), fmt.Sprintf("%s[%d]", path, i))
+	}
+	return fitting, true
+}
+
+// FieldsOf are the fields of a struct by their JSON names, those of embedded structs too.
+func FieldsOf(typ reflect.Type) map[string]reflect.Type {
+	known := map[string]reflect.Type{}
+	for field := range typ.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			inner := field.Type
+			for inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			maps.Copy(known, FieldsOf(inner))
+		case name != "" && name != "-":
+			known[name] = field.Type
+		}
+	}
+	return known
+}
+
+// fewFields is how many names an error lists.
+const fewFields = 12
+
+func unknownField(name string, known map[string]reflect.Type) string {
+	names := slices.Sorted(maps.Keys(known))
+	near := schema.Nearest(name, names)
+	switch {
+	case near != "":
+		return fmt.Sprintf("unknown field, did you mean %q?", near)
+	case len(names) == 0 || len(names) > fewFields:
+		return "unknown field: remove it"
+	default:
+		return "unknown field; known are " + strings.Join(names, ", ")
+	}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,132 @@
+package typecheck_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+func TestCheck(t *testing.T) {
+	tests := map[string]struct {
+		spec string
+		want []string
+	}{
+		"nothing wrong":   {`{"distribution": {"name": "starter"}, "workload": {"replicas": 2, "storage": {"size": 10}}}`, nil},
+		"null is nothing": {`{"workload": null}`, nil},
+		"all at once": {
+			`{"networking": {"port": "8321"}, "workload": {"replicas": "two", "workers": 1.5, "storage": {"size": "10GB"}}, "disabled": "eval"}`,
+			[]string{
+				`spec.disabled: must be a list, got text; write a "-" in front of each item`,
+				`spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
+				`spec.workload.replicas: must be a whole number, got "two"`,
+				`spec.workload.storage.size: "10GB" is not a quantity: write one like 10Gi, 500m or 2`,
+				`spec.workload.workers: must be a whole number, got 1.5`,
+			},
+		},
+		"too large": {`{"networking": {"port": 99999999999}}`, []string{`spec.networking.port: must be a whole number, got 99999999999`}},
+		"reference in its short form": {
+			`{"secretEnv": {"A": {"name": "a", "key": "b"}, "B": {"key": "b"}}}`,
+			[]string{
+				`spec.secretEnv[A]: key and name go one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+				`spec.secretEnv[B]: key goes one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+			},
+		},
+		"a value in the place of a reference": {
+			`{"secretEnv": {"A": "sk-canary"}}`, []string{`spec.secretEnv[A]: must be {secretKeyRef: {name: …, key: …}}, got text`},
+		},
+		"unknown fields": {
+			`{"networkin": {}, "baseConfig": {"cofigMapName": "a", "zzzzzz": 1}, "zzzzzzz": 1, "externalProviders": {"inference": [{"imag": "b"}]}}`,
+			[]string{
+				`spec.baseConfig.cofigMapName: unknown field, did you mean "configMapName"?`,
+				`spec.baseConfig.zzzzzz: unknown field; known are configMapName, key`,
+				`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
+				`spec.networkin: unknown field, did you mean "networking"?`,
+				`spec.zzzzzzz: unknown field: remove it`,
+			},
+		},
+		"text": {`{"distribution": {"name": 7, "version": true}}`, []string{
+			`spec.distribution.name: must be text, got a number; quote it`,
+			`spec.distribution.version: must be text, got a boolean; quote it`,
+		}},
+		"number or text": {`{"workload": {"podDisruptionBudget": {"minAvailable": [1]}}}`, []string{
+			`spec.workload.podDisruptionBudget.minAvailable: must be a whole number or text such as 50%, got a list`,
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			fitting, problems := typecheck.Check(decode(t, `{"spec": `+tt.spec+`}`), reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
+			var got []string
+			for _, p := range problems {
+				got = append(got, p.String())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			data, err := json.Marshal(fitting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
+				t.Errorf("what fits does not decode: %v", err)
+			}
+		})
+	}
+}
+
+// Every place in a list stays what it was, so that further findings name the same place.
+func TestCheckKeepsPlaces(t *testing.T) {
+	fitting, _ := typecheck.Check(decode(t, `{"containers": [{"name": 5}, "x", {"name": "b"}]}`), reflect.TypeFor[corev1.PodSpec]())
+	want := map[string]any{"containers": []any{map[string]any{}, nil, map[string]any{"name": "b"}}}
+	if diff := cmp.Diff(any(want), fitting); diff != "" {
+		t.Errorf("what fits (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzCheck holds that what fits decodes, and that a message never shows a Go type.
+func FuzzCheck(f *testing.F) {
+	for _, text := range []string{
+		`{"spec": {"workload": {"resources": {"limits": {"cpu": "x"}}}}}`, `[]`, `5`, `{"metadata": {"creationTimestamp": "x", "labels": {"a": 1}}}`,
+		`{"spec": {"workload": {"overrides": {"env": [{"valueFrom": 1}], "podTemplate": 5}}, "providers": {"inference": 7}}}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		var value any
+		if decoder.Decode(&value) != nil {
+			return
+		}
+		fitting, problems := typecheck.Check(value, reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
+		for _, p := range problems {
+			if strings.Contains(p.Message, "v1alpha2") || strings.Contains(p.Message, "int32") {
+				t.Errorf("a Go type: %s", p)
+			}
+		}
+		data, err := json.Marshal(fitting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
+			t.Errorf("%s: what fits does not decode: %v", text, err)
+		}
+	})
+}
+
+func decode(t *testing.T, text string) any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}

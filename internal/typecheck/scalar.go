@@ -1,0 +1,168 @@
+package typecheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// scalar checks text, numbers and booleans. A value is shown where a number or a boolean is wanted, and never where text
+// is: it may be a secret.
+func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
+	number, isNumber := value.(json.Number)
+	switch typ.Kind() { //nolint:exhaustive // no other kinds stand in an object
+	case reflect.String:
+		if _, ok := value.(string); ok {
+			return value, true
+		}
+		return c.wrong(path, "must be text, got %s%s", kindOf(value), quoteIt(value))
+	case reflect.Bool:
+		if _, ok := value.(bool); ok {
+			return value, true
+		}
+		return c.wrong(path, "must be true or false, got %s", shown(value))
+	case reflect.Float32, reflect.Float64:
+		if _, err := strconv.ParseFloat(number.String(), typ.Bits()); isNumber && err == nil {
+			return value, true
+		}
+		return c.wrong(path, "must be a number, got %s", shown(value))
+	default:
+		if isNumber && fits(number, typ) {
+			return value, true
+		}
+		return c.wrong(path, "must be a whole number, got %s%s", shown(value), withoutQuotes(value))
+	}
+}
+
+// fits reports whether a whole number is within the range of its type.
+func fits(number json.Number, typ reflect.Type) bool {
+	var err error
+	if slices.Contains([]reflect.Kind{reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64}, typ.Kind()) {
+		_, err = strconv.ParseUint(number.String(), 10, typ.Bits())
+	} else {
+		_, err = strconv.ParseInt(number.String(), 10, typ.Bits())
+	}
+	return err == nil
+}
+
+// special checks a value whose type reads it by itself.
+func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) {
+	data, err := json.Marshal(value)
+	if err == nil && json.Unmarshal(data, reflect.New(typ).Interface()) == nil {
+		return value, true
+	}
+	switch typ {
+	case reflect.TypeFor[resource.Quantity]():
+		return c.wrong(path, "%s is not a quantity: write one like 10Gi, 500m or 2", shown(value))
+	case reflect.TypeFor[intstr.IntOrString]():
+		return c.wrong(path, "must be a whole number or text such as 50%%, got %s", shown(value))
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
+		return c.wrong(path, "must be a time such as 2006-01-02T15:04:05Z, got %s", shown(value))
+	default:
+		return c.wrong(path, "does not take %s: see the reference of the API", kindOf(value))
+	}
+}
+
+// maxShown bounds the text that an error repeats.
+const maxShown = 40
+
+func shown(value any) string {
+	switch v := value.(type) {
+	case string:
+		if runes := []rune(v); len(runes) > maxShown {
+			v = string(runes[:maxShown-1]) + "…"
+		}
+		return strconv.Quote(v)
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	default:
+		return kindOf(value)
+	}
+}
+
+func quoteIt(value any) string {
+	switch value.(type) {
+	case json.Number, bool:
+		return "; quote it"
+	default:
+		return ""
+	}
+}
+
+func withoutQuotes(value any) string {
+	if text, ok := value.(string); ok {
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return "; write it without quotes"
+		}
+	}
+	return ""
+}
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case string:
+		return "text"
+	case json.Number:
+		return "a number"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	default:
+		return "null"
+	}
+}
+
+// outline is what an object looks like: {secretKeyRef: {name: …, key: …}} where it is small.
+func outline(typ reflect.Type) string {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || typ.NumField() > 2 || reflect.PointerTo(typ).Implements(unmarshaler) {
+		return "an object"
+	}
+	var parts []string
+	for field := range typ.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inner := "…"
+		if field.Type.Kind() == reflect.Struct {
+			if inner = outline(field.Type); inner == "an object" {
+				inner = "{…}"
+			}
+		}
+		parts = append(parts, name+": "+inner)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// oneLevelDeeper names the fields that belong into the only field of their object: name and key of a Secret reference
+// stand below secretKeyRef. It is empty where that is not the mistake.
+func oneLevelDeeper(fields map[string]any, typ reflect.Type) string {
+	if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Struct || len(fields) == 0 {
+		return ""
+	}
+	inner := FieldsOf(typ.Field(0).Type)
+	var found []string
+	for name := range fields {
+		if _, ok := inner[name]; !ok {
+			return ""
+		}
+		found = append(found, name)
+	}
+	slices.Sort(found)
+	if len(found) == 1 {
+		return found[0] + " goes"
+	}
+	return fmt.Sprintf("%s and %s go", strings.Join(found[:len(found)-1], ", "), found[len(found)-1])
+}
