@@ -31,6 +31,20 @@ const (
 // maxConfig bounds a configuration: what is kept of it has to fit into a ConfigMap.
 const maxConfig = 768 << 10
 
+// maxPath is the longest path of a file in Linux.
+const maxPath = 4096
+
+// maxShown is how much of a label an error shows.
+const maxShown = 128
+
+// shorten cuts what a label says to what a message has room for.
+func shorten(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "…"
+}
+
 // source is where an image's configuration is.
 type source struct {
 	label string
@@ -54,7 +68,7 @@ func configSource(labels map[string]string) (*source, error) {
 		label := labelConfigFile + file
 		text, ok := labels[label]
 		if !ok {
-			return nil, &LabelError{Label: LabelDefaultConfig, Err: fmt.Errorf("the image has no label %q", label)}
+			return nil, &LabelError{Label: LabelDefaultConfig, Err: fmt.Errorf("the image has no label %q", shorten(label))}
 		}
 		return inline(label, text)
 	}
@@ -75,11 +89,11 @@ func inline(label, text string) (*source, error) {
 func inLayer(digest, file string) (*source, error) {
 	layer, err := v1.NewHash(digest)
 	if err != nil {
-		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%q is not a digest", digest)}
+		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%q is not a digest", shorten(digest))}
 	}
 	cleaned := strings.TrimPrefix(path.Clean("/"+file), "/")
-	if file == "" || cleaned == "" {
-		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; %s needs one", file, LabelLayer)}
+	if file == "" || cleaned == "" || len(file) > maxPath {
+		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not the path of a file; %s needs one", shorten(file), LabelLayer)}
 	}
 	return &source{label: LabelLayer, layer: layer, file: cleaned}, nil
 }

@@ -2,59 +2,115 @@ package registry
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
+	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
+	// maxLayer bounds the bytes of a layer as the registry has it. They are read to the
+	// end, because only all of them have the digest.
+	maxLayer = 32 << 20
 	// maxUnpacked bounds what is read of an unpacked layer, so that a small file that
 	// unpacks to a huge one costs little.
 	maxUnpacked = 256 << 20
 	// maxEntries bounds the files of a layer that are looked at.
 	maxEntries = 50_000
+	// maxWindow bounds what the zstd decoder keeps of what it unpacked. Every decoder has
+	// to support this much (RFC 8878, section 3.1.1.1.2), and encoders use no more unless
+	// they are told to.
+	maxWindow = 8 << 20
 )
 
+// useBase64 is the remedy for a layer that is not read.
+const useBase64 = `put the configuration into the label "` + LabelBase64 + `" instead`
+
+// fetch hands the content of a blob to a function, see session.blob.
+type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
+
 // fromLayer reads a file out of a layer of an image.
-func fromLayer(image v1.Image, from *source) ([]byte, error) {
-	manifest, err := image.Manifest()
-	if err != nil {
-		return nil, fmt.Errorf("read manifest: %w", err)
-	}
-	if !slices.ContainsFunc(manifest.Layers, func(l v1.Descriptor) bool { return l.Digest == from.layer }) {
-		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("the image has no layer %s", from.layer)}
-	}
-	layer, err := image.LayerByDigest(from.layer)
-	if err != nil {
-		return nil, fmt.Errorf("read layer %s: %w", from.layer, err)
-	}
-	content, err := layer.Uncompressed()
-	if err != nil {
-		return nil, fmt.Errorf("read layer %s: %w", from.layer, err)
-	}
-	defer content.Close()
-	data, err := fileIn(content, from.file)
-	var limit *limitError
+func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]byte, error) {
+	layer, err := find(ctx, of.Layers, func(d *descriptor) bool { return d.Digest == from.layer })
 	switch {
-	case errors.As(err, &limit), errors.Is(err, errNoFile), errors.Is(err, tar.ErrHeader):
-		return nil, &LabelError{Label: LabelPath, Err: err}
 	case err != nil:
-		return nil, fmt.Errorf("read layer %s: %w", from.layer, err)
+		return nil, err
+	case layer == nil:
+		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("the image has no layer %s", from.layer)}
+	case layer.Size > maxLayer:
+		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%w; %s", tooLarge("layer", maxLayer), useBase64)}
+	}
+	var data []byte
+	err = blob(ctx, *layer, func(content io.Reader) error {
+		var err error
+		data, err = fileInLayer(ctx, content, from.file)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return data, nil
+}
+
+// fileInLayer reads a file out of a layer that may be packed. Every error says what is
+// wrong with the layer.
+func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, error) {
+	unpacked, done, err := unpack(content)
+	if err != nil {
+		return nil, &LabelError{Label: LabelLayer, Err: err}
+	}
+	defer done()
+	data, err := fileIn(&boundedReader{ctx: ctx, reader: unpacked, left: maxUnpacked}, file)
+	var limit *limitError
+	switch {
+	case err == nil:
+		return data, nil
+	case ctx.Err() != nil:
+		return nil, inOwnWords(ctx.Err())
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		err = fmt.Errorf("the layer is packed by zstd with a window larger than %d bytes; %s", maxWindow, useBase64)
+	case !errors.As(err, &limit) && !errors.Is(err, errNoFile):
+		err = errors.New("the layer cannot be unpacked")
+	}
+	return nil, &LabelError{Label: LabelPath, Err: err}
+}
+
+// unpack tells by the first bytes how a layer is packed.
+func unpack(content io.Reader) (io.Reader, func(), error) {
+	buffered := bufio.NewReader(content)
+	start, err := buffered.Peek(4)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, nil, errors.New("the layer cannot be read")
+	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
+		reader, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, nil, errors.New("the layer cannot be unpacked")
+		}
+		return reader, func() {}, nil
+	case bytes.Equal(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		reader, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, nil, errors.New("the layer cannot be unpacked")
+		}
+		return reader, reader.Close, nil
+	default:
+		return buffered, func() {}, nil
+	}
 }
 
 var errNoFile = errors.New("the layer has no such file")
 
 // fileIn reads a file out of an unpacked layer.
 func fileIn(layer io.Reader, file string) ([]byte, error) {
-	archive := tar.NewReader(&boundedReader{reader: layer, left: maxUnpacked})
+	archive := tar.NewReader(layer)
 	for range maxEntries {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -81,13 +137,18 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %q is not among the first %d", errNoFile, file, maxEntries)
 }
 
-// boundedReader fails when there is more to read than may be.
+// boundedReader fails when there is more to read than may be, and when nobody waits
+// any more.
 type boundedReader struct {
+	ctx    context.Context // an io.Reader is given none
 	reader io.Reader
 	left   int64
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
 	if b.left <= 0 {
 		return 0, tooLarge("unpacked layer", maxUnpacked)
 	}

@@ -45,11 +45,13 @@ type PoolOptions struct {
 const (
 	firstRetry = 30 * time.Second
 	lastRetry  = 10 * time.Minute
-	// Reads at once: in all, of one registry, for one namespace.
-	readers      = 16
-	perRegistry  = 2
-	perNamespace = 4
-	lookAgain    = time.Hour
+	// Reads at once: in all, of one registry, for one namespace, and of one registry for
+	// one namespace. A namespace whose reads are slow leaves the others their share.
+	readers                 = 16
+	perRegistry             = 4
+	perNamespace            = 4
+	perRegistryAndNamespace = 2
+	lookAgain               = time.Hour
 	// busy is the pause of a target whose registry or namespace has its share.
 	busy = 50 * time.Millisecond
 )
@@ -71,8 +73,11 @@ type Pool struct {
 	reader  *Reader
 	current Options
 	waiting map[types.NamespacedName]*task
-	inUse   map[string]int // by registry, and by namespace
+	inUse   map[share]int
 }
+
+// share is a part of the reads at once: those of a registry, for a namespace, or both.
+type share struct{ registry, namespace string }
 
 type task struct {
 	target   Target
@@ -90,7 +95,7 @@ func NewPool(options PoolOptions) *Pool {
 	}
 	return &Pool{
 		options: options, queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), reader: New(Options{}),
-		waiting: map[types.NamespacedName]*task{}, inUse: map[string]int{},
+		waiting: map[types.NamespacedName]*task{}, inUse: map[share]int{},
 	}
 }
 
@@ -179,17 +184,25 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
 	if !ok || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
 		return Target{}, nil, nil
 	}
-	registry, namespace := "registry/"+registryOf(task.target.Image), "namespace/"+stack.Namespace
-	if p.inUse[registry] >= perRegistry || p.inUse[namespace] >= perNamespace {
-		p.queue.AddAfter(stack, busy)
-		return Target{}, nil, nil
+	registry := registryOf(task.target.Image)
+	shares := map[share]int{
+		{registry: registry}:                             perRegistry,
+		{namespace: stack.Namespace}:                     perNamespace,
+		{registry: registry, namespace: stack.Namespace}: perRegistryAndNamespace,
 	}
-	p.inUse[registry]++
-	p.inUse[namespace]++
+	for share, most := range shares {
+		if p.inUse[share] >= most {
+			p.queue.AddAfter(stack, busy)
+			return Target{}, nil, nil
+		}
+	}
+	for share := range shares {
+		p.inUse[share]++
+	}
 	return task.target, p.reader, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		for _, share := range []string{registry, namespace} {
+		for share := range shares {
 			if p.inUse[share]--; p.inUse[share] == 0 {
 				delete(p.inUse, share)
 			}

@@ -114,14 +114,18 @@ func TestPoolConfigure(t *testing.T) {
 	})
 }
 
-// TestPoolShares shows the bounds: of one registry two at once, whoever asks.
+// TestPoolShares shows the bounds: of one registry two at once for one namespace,
+// which leaves another namespace its share.
 func TestPoolShares(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/shares:1", image(t, nil))
 	var mu sync.Mutex
 	var now, most int
 	gate := make(chan struct{})
-	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) {
+	pool, _ := runPool(t, server, func(target Target) (authn.Keychain, error) {
+		if target.Stack.Namespace != "ns" {
+			return &Keychain{}, nil
+		}
 		mu.Lock()
 		now++
 		most = max(most, now)
@@ -139,7 +143,12 @@ func TestPoolShares(t *testing.T) {
 	eventually(t, "two at once", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return now == perRegistry
+		return now == perRegistryAndNamespace
+	})
+	other := Target{Stack: types.NamespacedName{Namespace: "other", Name: "my"}, Image: ref}
+	eventually(t, "the other namespace", func() bool {
+		outcome, _ := pool.Read(other)
+		return outcome.Image != nil
 	})
 	close(gate)
 	for _, name := range names {
@@ -150,8 +159,8 @@ func TestPoolShares(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if most > perRegistry {
-		t.Errorf("%d reads of one registry at once, want %d at most", most, perRegistry)
+	if most > perRegistryAndNamespace {
+		t.Errorf("%d reads of one registry at once for one namespace, want %d at most", most, perRegistryAndNamespace)
 	}
 }
 

@@ -2,16 +2,16 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
-	"golang.org/x/sync/singleflight"
 	"k8s.io/utils/lru"
 )
 
@@ -23,8 +23,16 @@ type Reader struct {
 	options Options
 	through *roundTripper
 
-	known   *lru.Cache // digest of a single image → *Image without its Digest
-	reading singleflight.Group
+	known *lru.Cache // knownKey → *Image without its Digest
+}
+
+// knownKey is what has to be the same for an image to be known: nobody gets an answer
+// that came from another registry or that others' credentials opened, even though
+// everything that is kept has its digest.
+type knownKey struct {
+	repository  string
+	credentials [sha256.Size]byte
+	digest      v1.Hash
 }
 
 // New makes a reader.
@@ -37,7 +45,7 @@ func (r *Reader) Close() { r.through.close() }
 
 // Read reads an image with somebody's credentials. A *RefusedError or a *LabelError
 // stays until something changes; Passing tells of any other error whether another
-// attempt may help.
+// attempt may help. No error holds anything that a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	ref, err := r.reference(image)
 	if err != nil {
@@ -45,27 +53,132 @@ func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keych
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
-	// The registry says that these credentials may read this name, whatever is known
-	// of the digest that it stands for.
-	descriptor, err := remote.Get(ref, r.with(ctx, credentials)...)
+	found, err := r.read(ctx, ref, credentials)
 	if err != nil {
 		return nil, fmt.Errorf("read image %q: %w", image, err)
 	}
-	single, err := descriptor.Image()
+	return found, nil
+}
+
+// read asks the registry for the name each time, whatever is known of the digest that
+// it stands for: the answer says that these credentials may read it.
+func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain) (*Image, error) {
+	repository := ref.Context()
+	auth, err := authn.Resolve(ctx, keychain, repository)
 	if err != nil {
-		return nil, fmt.Errorf("read image %q for %s: %w", image, r.options.platform().String(), err)
+		return nil, err
 	}
-	digest, err := single.Digest()
+	key := knownKey{repository: repository.Name()}
+	if key.credentials, err = fingerprint(ctx, auth); err != nil {
+		return nil, err
+	}
+	session, err := connect(ctx, repository, auth, r.through)
 	if err != nil {
-		return nil, fmt.Errorf("read image %q: %w", image, err)
+		return nil, err
 	}
-	found, err := r.content(digest, single)
+	content, digest, err := session.manifest(ctx, ref.Identifier())
 	if err != nil {
-		return nil, fmt.Errorf("read image %q: %w", image, err)
+		return nil, err
 	}
-	result := *found
-	result.Digest = descriptor.Digest.String()
+	key.digest = digest
+	found, ok := r.known.Get(key)
+	if !ok {
+		if found, err = r.inspect(ctx, session, content); err != nil {
+			return nil, err
+		}
+		r.known.Add(key, found)
+	}
+	result := *found.(*Image)
+	result.Digest = digest.String()
 	return &result, nil
+}
+
+// fingerprint tells credentials apart in memory.
+func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
+	config, err := authn.Authorization(ctx, auth)
+	if err != nil {
+		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")
+	}
+	content, err := json.Marshal(config)
+	if err != nil {
+		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")
+	}
+	return sha256.Sum256(content), nil
+}
+
+// inspect reads what the manifest, or the index, of an image leads to.
+func (r *Reader) inspect(ctx context.Context, session *session, content []byte) (*Image, error) {
+	single, err := decodeManifest(content)
+	if err != nil {
+		return nil, err
+	}
+	if single.Manifests != nil {
+		wanted := r.options.platform()
+		entry, err := find(ctx, single.Manifests, func(d *descriptor) bool { return d.isFor(wanted) })
+		switch {
+		case err != nil:
+			return nil, err
+		case entry == nil || entry.Digest.Hex == "":
+			return nil, fmt.Errorf("%w %s", errNoPlatform, wanted.String())
+		}
+		if content, _, err = session.manifest(ctx, entry.Digest.String()); err != nil {
+			return nil, err
+		}
+		if single, err = decodeManifest(content); err != nil {
+			return nil, err
+		}
+	}
+	return contentOf(ctx, single, session.blob)
+}
+
+// contentOf is what an image says of itself, by its manifest.
+func contentOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
+	config, err := readImageConfig(ctx, of, blob)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := config.labels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := &Image{}
+	if result.Entrypoint, err = config.entrypoint(); err != nil {
+		return nil, err
+	}
+	for _, label := range []string{LabelRelease, LabelImageVersion} {
+		if labels[label] != "" {
+			result.Release, result.ReleaseLabel = shorten(labels[label]), label
+			break
+		}
+	}
+	from, err := configSource(labels)
+	if err != nil || from == nil {
+		return result, err
+	}
+	result.ConfigLabel, result.Config = from.label, from.data
+	if from.file != "" {
+		result.Config, err = fromLayer(ctx, of, from, blob)
+	}
+	return result, err
+}
+
+func readImageConfig(ctx context.Context, of *manifest, blob fetch) (*imageConfig, error) {
+	switch {
+	case of.Config == nil || of.Config.Digest.Hex == "":
+		return nil, errNoManifest
+	case of.Config.Size > maxManifest:
+		return nil, tooLarge("configuration of the image", maxManifest)
+	}
+	var content []byte
+	err := blob(ctx, *of.Config, func(body io.Reader) error {
+		var err error
+		content, err = io.ReadAll(body)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return decodeImageConfig(content)
 }
 
 // reference is what to ask a registry for.
@@ -101,80 +214,26 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	return ref, nil
 }
 
-func (r *Reader) with(ctx context.Context, credentials authn.Keychain) []remote.Option {
-	return []remote.Option{
-		remote.WithContext(ctx), remote.WithAuthFromKeychain(credentials), remote.WithTransport(r.through),
-		remote.WithPlatform(r.options.platform()), remote.WithUserAgent("llama-stack-k8s-operator"),
-		// Whoever asks comes back later; a registry in trouble is not asked at once again.
-		remote.WithRetryBackoff(remote.Backoff{Steps: 1}), remote.WithRetryStatusCodes(),
-	}
-}
-
-// content is what an image says, read once for a digest.
-func (r *Reader) content(digest v1.Hash, image v1.Image) (*Image, error) {
-	if found, ok := r.known.Get(digest); ok {
-		return found.(*Image), nil
-	}
-	found, err, _ := r.reading.Do(digest.String(), func() (any, error) { return read(image) })
-	if err != nil {
-		return nil, err
-	}
-	r.known.Add(digest, found)
-	return found.(*Image), nil
-}
-
-func read(image v1.Image) (*Image, error) {
-	config, err := image.ConfigFile()
-	if err != nil {
-		return nil, fmt.Errorf("read its configuration: %w", err)
-	}
-	labels := config.Config.Labels
-	result := &Image{Entrypoint: entrypoint(config.Config)}
-	for _, label := range []string{LabelRelease, LabelImageVersion} {
-		if labels[label] != "" {
-			result.Release, result.ReleaseLabel = labels[label], label
-			break
-		}
-	}
-	from, err := configSource(labels)
-	if err != nil || from == nil {
-		return result, err
-	}
-	result.ConfigLabel, result.Config = from.label, from.data
-	if from.file != "" {
-		result.Config, err = fromLayer(image, from)
-	}
-	return result, err
-}
-
-// maxEntrypoint is how many bytes an entrypoint may have to be worth remembering.
-const maxEntrypoint = 4 << 10
-
-func entrypoint(config v1.Config) []string {
-	size := 0
-	for _, argument := range config.Entrypoint {
-		size += len(argument)
-	}
-	if len(config.Cmd) > 0 || size > maxEntrypoint {
-		return nil
-	}
-	return config.Entrypoint
-}
-
 // Passing says whether the same read may succeed a while later: the registry is not
 // reached, or in trouble, or has had enough of us. What it refuses, or does not
 // have, may change too, but nobody knows when.
 func Passing(err error) bool {
 	var label *LabelError
 	var refused *RefusedError
-	if errors.As(err, &label) || errors.As(err, &refused) || errors.Is(err, errPlainHTTP) || errors.Is(err, errLocalAddress) {
+	var limit *limitError
+	if errors.As(err, &label) || errors.As(err, &refused) || errors.As(err, &limit) {
 		return false
 	}
-	var answer *transport.Error
+	for _, lasting := range []error{errPlainHTTP, errLocalAddress, errNoPlatform, errTooMany} {
+		if errors.Is(err, lasting) {
+			return false
+		}
+	}
+	var answer *answerError
 	if !errors.As(err, &answer) {
 		return true
 	}
-	switch answer.StatusCode {
+	switch answer.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return false
 	default:

@@ -23,9 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 const config = "version: 2\napis: [inference]\n"
@@ -461,27 +459,4 @@ func TestKeychain(t *testing.T) {
 			t.Errorf("%s: got %v, want an error without the content", bad, err)
 		}
 	}
-}
-
-// FuzzImage reads labels and a layer with whatever content: no panic, nothing over
-// the bounds, and the same bytes that were put in.
-func FuzzImage(f *testing.F) {
-	f.Add(encoded(config), "", "", []byte(nil))
-	f.Add("", "sha256:"+strings.Repeat("0", 64), "/etc/config.yaml", []byte("x"))
-	f.Fuzz(func(t *testing.T, text, digest, path string, content []byte) {
-		labels := map[string]string{}
-		for label, value := range map[string]string{LabelBase64: text, LabelLayer: digest, LabelPath: path} {
-			if value != "" {
-				labels[label] = value
-			}
-		}
-		raw := static.NewLayer(content, types.DockerUncompressedLayer)
-		if digest == "own" {
-			labels[LabelLayer] = digestOf(t, raw)
-		}
-		got, err := read(image(t, labels, raw))
-		if err == nil && len(got.Config) > maxConfig+2 {
-			t.Errorf("read %d bytes", len(got.Config))
-		}
-	})
 }

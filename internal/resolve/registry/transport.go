@@ -14,9 +14,11 @@ import (
 	"time"
 )
 
-// maxBody bounds every answer of a registry. The largest is a layer, and a
-// configuration is in a small one.
-const maxBody = 64 << 20
+// maxBody bounds every answer of a registry. The largest that is read is a layer.
+const maxBody = maxLayer + 1<<20
+
+// maxHeader bounds the header of an answer.
+const maxHeader = 256 << 10
 
 // roundTripper asks over HTTPS, and reaches no address that only this machine or its
 // cloud answers on, unless the registry is listed as insecure.
@@ -29,20 +31,24 @@ func newTransport(options Options) *roundTripper {
 	return &roundTripper{
 		options: options,
 		secure: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 5 * time.Second, ControlContext: publicOnly}).DialContext,
-			TLSHandshakeTimeout: 5 * time.Second,
-			IdleConnTimeout:     30 * time.Second,
-			MaxIdleConns:        8,
-			ForceAttemptHTTP2:   true,
+			Proxy:                  http.ProxyFromEnvironment,
+			MaxResponseHeaderBytes: maxHeader,
+			DisableCompression:     true, // a digest is that of the bytes as they are sent
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: publicOnly}).DialContext,
+			TLSHandshakeTimeout:    5 * time.Second,
+			IdleConnTimeout:        30 * time.Second,
+			MaxIdleConns:           8,
+			ForceAttemptHTTP2:      true,
 		},
 		insecure: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // the administrator lists these registries
-			TLSHandshakeTimeout: 5 * time.Second,
-			IdleConnTimeout:     30 * time.Second,
-			MaxIdleConns:        8,
+			Proxy:                  http.ProxyFromEnvironment,
+			MaxResponseHeaderBytes: maxHeader,
+			DisableCompression:     true, // a digest is that of the bytes as they are sent
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // the administrator lists these registries
+			TLSHandshakeTimeout:    5 * time.Second,
+			IdleConnTimeout:        30 * time.Second,
+			MaxIdleConns:           8,
 		},
 	}
 }

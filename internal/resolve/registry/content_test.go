@@ -1,0 +1,327 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/klauspost/compress/zstd"
+)
+
+// blobs is a repository in memory.
+type blobs map[v1.Hash][]byte
+
+func (b blobs) fetch(_ context.Context, of descriptor, use func(io.Reader) error) error {
+	content, ok := b[of.Digest]
+	if !ok {
+		return &answerError{status: 404, code: "BLOB_UNKNOWN"}
+	}
+	return verified(bytes.NewReader(content), of, use)
+}
+
+func (b blobs) add(t testing.TB, content []byte) descriptor {
+	t.Helper()
+	digest, size, err := v1.SHA256(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[digest] = content
+	return descriptor{Digest: digest, Size: size}
+}
+
+// labelled is an image with labels and one layer.
+func (b blobs) labelled(t testing.TB, labels map[string]string, layer descriptor) *manifest {
+	t.Helper()
+	encodedLabels, err := json.Marshal(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := b.add(t, []byte(`{"config":{"Labels":`+string(encodedLabels)+`}}`))
+	layers, err := json.Marshal([]descriptor{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &manifest{Config: &config, Layers: layers}
+}
+
+func inLayerOf(layer descriptor, path string) map[string]string {
+	return map[string]string{LabelLayer: layer.Digest.String(), LabelPath: path}
+}
+
+// TestLargeLayer shows that a layer over the bound is not asked for, and what its
+// author can do.
+func TestLargeLayer(t *testing.T) {
+	repository := blobs{}
+	layer := repository.add(t, []byte("x"))
+	layer.Size = maxLayer + 1
+	image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
+	delete(repository, layer.Digest)
+	_, err := contentOf(t.Context(), image, repository.fetch)
+	const want = `label "io.llamastack.config.layer": the layer is larger than 33554432 bytes; put the configuration into the label "io.llamastack.config.base64" instead`
+	if err == nil || err.Error() != want || Passing(err) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestPackedLayers reads each kind of layer, and refuses a zstd window that would take
+// much memory.
+func TestPackedLayers(t *testing.T) {
+	var plain bytes.Buffer
+	content, err := layer(t, entry{name: "padding", kind: '0', size: 64 << 20}, entry{name: "config.yaml", content: config, kind: '0'}).Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.ReadFrom(content); err != nil {
+		t.Fatal(err)
+	}
+	packed := func(window int) []byte {
+		var result bytes.Buffer
+		writer, err := zstd.NewWriter(&result, zstd.WithWindowSize(window))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writer.Write(plain.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return result.Bytes()
+	}
+	for _, tc := range []struct {
+		name    string
+		layer   []byte
+		wantErr string
+	}{
+		{name: "zstd", layer: packed(maxWindow)},
+		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "packed by zstd with a window larger than 8388608 bytes; put the configuration into the label"},
+		{name: "zstd that breaks off", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be unpacked"},
+		{name: "gzip that breaks off", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be unpacked"},
+		{name: "no archive", layer: []byte(strings.Repeat("config.yaml", 100)), wantErr: "the layer cannot be unpacked"},
+		{name: "nothing", wantErr: "the layer has no such file"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			repository := blobs{}
+			layer := repository.add(t, tc.layer)
+			image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
+			got, err := contentOf(t.Context(), image, repository.fetch)
+			switch {
+			case tc.wantErr == "" && (err != nil || string(got.Config) != config):
+				t.Errorf("got %v, %v", got, err)
+			case tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr) || Passing(err)):
+				t.Errorf("got %v, want an error with %q", err, tc.wantErr)
+			}
+		})
+	}
+}
+
+// TestForgedBlobs shows that bytes which do not have their digest are neither used nor
+// said to be the image's.
+func TestForgedBlobs(t *testing.T) {
+	plain, err := layer(t, entry{name: "config.yaml", content: config, kind: '0'}).Compressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := io.ReadAll(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, forge := range map[string]func([]byte) []byte{
+		"another end":  func(b []byte) []byte { return append(bytes.Clone(b[:len(b)-1]), b[len(b)-1]+1) },
+		"longer":       func(b []byte) []byte { return append(bytes.Clone(b), 0) },
+		"shorter":      func(b []byte) []byte { return b[:len(b)-1] },
+		"empty":        func([]byte) []byte { return nil },
+		"not a layer":  func(b []byte) []byte { return bytes.Repeat([]byte("x"), len(b)) },
+		"nothing else": bytes.Clone,
+	} {
+		t.Run(name, func(t *testing.T) {
+			repository := blobs{}
+			layer := repository.add(t, right)
+			image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
+			for part, digest := range map[string]v1.Hash{"layer": layer.Digest, "configuration": image.Config.Digest} {
+				kept := repository[digest]
+				repository[digest] = forge(kept)
+				got, err := contentOf(t.Context(), image, repository.fetch)
+				if same := bytes.Equal(kept, repository[digest]); same != (err == nil) || !same && !errors.Is(err, errWrongContent) {
+					t.Errorf("%s: got %v, %v", part, got, err)
+				}
+				repository[digest] = kept
+			}
+		})
+	}
+}
+
+// allocated is how many bytes a call allocates in all.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// hostile are manifests and configurations that are cheap to send, as large as they
+// may be.
+func hostile(size int) map[string]string {
+	full := func(start, entry, end string) string {
+		return start + strings.TrimSuffix(strings.Repeat(entry, (size-len(start)-len(end))/len(entry)), ",") + end
+	}
+	config := `"config":{"digest":"sha256:` + strings.Repeat("0", 64) + `","size":1},`
+	return map[string]string{
+		"layers":        full("{"+config+`"layers":[`, `{},`, "]}"),
+		"manifests":     full(`{"manifests":[`, `{},`, "]}"),
+		"annotations":   full("{"+config+`"annotations":{`, `"":"",`, "}}"),
+		"deep":          full("{"+config+`"layers":`, `[`, ""),
+		"fields":        full("{"+config, `"layers":[{}],`, "}"),
+		"labels":        full(`{"config":{"Labels":{`, `"":"",`, "}}}"),
+		"entrypoint":    full(`{"config":{"Entrypoint":[`, `"",`, "]}}"),
+		"cmd":           full(`{"config":{"Cmd":[`, `"",`, "]}}"),
+		"history":       full(`{"config":{},"history":[`, `{},`, "]}"),
+		"features":      full(`{"manifests":[{"platform":{"os.features":[`, `"",`, "]}}]}"),
+		"same again":    full(`{"config":{`, `"Labels":{"a":"b"},`, `"Labels":{}}}`),
+		"one label":     full(`{"config":{"Labels":{"`+LabelRelease+`":"`, `x`, `"}}}`),
+		"one long name": full(`{"config":{"Labels":{"`, `\u0000`, `":""}}}`),
+	}
+}
+
+// inspectAll does to some bytes whatever is done to manifests and configurations.
+func inspectAll(ctx context.Context, content []byte) {
+	never := func(*descriptor) bool { return false }
+	if found, err := decodeManifest(content); err == nil {
+		_, _ = find(ctx, found.Layers, never)
+		_, _ = find(ctx, found.Manifests, never)
+	}
+	if found, err := decodeImageConfig(content); err == nil {
+		_, _ = found.labels(ctx)
+		_, _ = found.entrypoint()
+	}
+}
+
+// TestCostOfContent shows that what is allocated for a manifest or a configuration
+// grows with its size and not faster, and is bounded for the largest.
+func TestCostOfContent(t *testing.T) {
+	const most = 32 << 20 // in all; a part of it at a time
+	half, full := hostile(maxManifest/2), hostile(maxManifest)
+	for name := range full {
+		t.Run(name, func(t *testing.T) {
+			once := allocated(func() { inspectAll(t.Context(), []byte(half[name])) })
+			twice := allocated(func() { inspectAll(t.Context(), []byte(full[name])) })
+			t.Logf("%d KiB, %d KiB", once>>10, twice>>10)
+			if twice > 5*once/2+1<<16 || twice > most {
+				t.Errorf("%d bytes of content allocate %d, %d allocate %d", len(half[name]), once, len(full[name]), twice)
+			}
+		})
+	}
+}
+
+// TestContextWhileDecoding shows that nobody goes on decoding for a caller that left.
+func TestContextWhileDecoding(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	looked := 0
+	_, err := find(ctx, json.RawMessage(`[{},{},{}]`), func(*descriptor) bool { looked++; cancel(); return false })
+	if looked != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("looked at %d entries, %v", looked, err)
+	}
+	config, err := decodeImageConfig([]byte(`{"config":{"Labels":{"a":"b"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := config.labels(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := fileInLayer(ctx, strings.NewReader(strings.Repeat("x", 1024)), "x"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a layer: got %v", err)
+	}
+}
+
+func TestDecodeManifest(t *testing.T) {
+	for content, valid := range map[string]bool{
+		`{"config":{},"layers":[]}`:                  true,
+		`{"config":{}}`:                              true,
+		`{"manifests":[]}`:                           true,
+		`{"manifests":[],"layers":[]}`:               false,
+		`{"manifests":[],"config":{}}`:               false,
+		`{"layers":[]}`:                              false,
+		`{"schemaVersion":1,"fsLayers":[]}`:          false,
+		`{"config":{"digest":"md5:00"},"layers":[]}`: false,
+		`[]`: false, `{`: false, ``: false, `null`: false,
+	} {
+		if _, err := decodeManifest([]byte(content)); (err == nil) != valid {
+			t.Errorf("%s: got %v, valid: %t", content, err, valid)
+		}
+	}
+}
+
+func TestImageConfig(t *testing.T) {
+	for _, tc := range []struct {
+		content    string
+		labels     int
+		entrypoint string
+		wrong      bool
+	}{
+		{content: `{}`},
+		{content: `{"config":null}`},
+		{content: `{"config":{"Labels":null,"Entrypoint":null,"Cmd":null}}`},
+		{content: `{"config":{"Labels":{"a":"b","io.llamastack.config.path":"c"}}}`, labels: 1},
+		{content: `{"config":{"Entrypoint":["a","b"],"Cmd":[]}}`, entrypoint: "[a b]"},
+		{content: `{"config":{"Entrypoint":["a"],"Cmd":["b"]}}`},
+		{content: `{"config":{"Entrypoint":["` + strings.Repeat("x", maxEntrypoint+1) + `"]}}`},
+		{content: `{"config":{"Entrypoint":["` + strings.Repeat("x", maxRawEntrypoint) + `"]}}`},
+		{content: `{"config":{"Labels":[]}}`, wrong: true},
+		{content: `{"config":{"Labels":{"a":1}}}`, wrong: true},
+		{content: `{"config":{"Entrypoint":"a"}}`, wrong: true},
+		{content: `{"config":{"Cmd":"a"}}`, wrong: true},
+		{content: `{"config":[]}`, wrong: true},
+	} {
+		config, err := decodeImageConfig([]byte(tc.content))
+		var labels map[string]string
+		var entrypoint []string
+		if err == nil {
+			labels, err = config.labels(t.Context())
+		}
+		if err == nil {
+			entrypoint, err = config.entrypoint()
+		}
+		if (err != nil) != tc.wrong || len(labels) != tc.labels || tc.entrypoint != "" && fmt.Sprint(entrypoint) != tc.entrypoint || tc.entrypoint == "" && entrypoint != nil {
+			t.Errorf("%.80s: got %v, %v, %v", tc.content, labels, entrypoint, err)
+		}
+	}
+}
+
+// FuzzImage reads labels and a layer with whatever content: no panic, nothing over
+// the bounds.
+func FuzzImage(f *testing.F) {
+	f.Add(encoded(config), "", "", []byte(nil))
+	f.Add("", "sha256:"+strings.Repeat("0", 64), "/etc/config.yaml", []byte("x"))
+	f.Fuzz(func(t *testing.T, text, digest, path string, content []byte) {
+		repository, labels := blobs{}, map[string]string{}
+		layer := repository.add(t, content)
+		if digest == "own" {
+			digest = layer.Digest.String()
+		}
+		for label, value := range map[string]string{LabelBase64: text, LabelLayer: digest, LabelPath: path} {
+			if value != "" {
+				labels[label] = value
+			}
+		}
+		got, err := contentOf(t.Context(), repository.labelled(t, labels, layer), repository.fetch)
+		if err == nil && len(got.Config) > maxConfig+2 {
+			t.Errorf("read %d bytes", len(got.Config))
+		}
+	})
+}
+
+// FuzzContent decodes whatever a registry may send.
+func FuzzContent(f *testing.F) {
+	for _, content := range hostile(200) {
+		f.Add([]byte(content))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) { inspectAll(t.Context(), content) })
+}

@@ -1,0 +1,159 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"syscall"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// Failures of a read, without a word of what a remote host wrote: a registry can
+// redirect to any other host, and what that one answers is not for the eyes of who
+// named the registry.
+var (
+	errWrongContent = errors.New("the registry sends content that does not have the digest it was asked for")
+	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
+	errNoPlatform   = errors.New("the image has no manifest for")
+	errNoManifest   = errors.New("the registry sends something that is not the manifest or the configuration of an image")
+	errNoAnswer     = errors.New("no answer in time")
+	errNonsense     = errors.New("the answer is not one of a registry")
+	errNotHTTPS     = errors.New("the registry does not speak HTTPS; an administrator can list it under registries.insecure")
+)
+
+// answerError is an answer that is not a success.
+type answerError struct {
+	status int
+	// code is one of apiCodes, or empty.
+	code string
+}
+
+func (e *answerError) Error() string {
+	text := fmt.Sprintf("the registry answers with status %d", e.status)
+	if word := http.StatusText(e.status); word != "" {
+		text += " " + word
+	}
+	if e.code != "" {
+		text += " and code " + e.code
+	}
+	return text
+}
+
+// apiCodes are the error codes of the registry API: those of the OCI distribution
+// specification, "Error Codes", and the ones that its implementations add.
+var apiCodes = []string{
+	"BLOB_UNKNOWN", "BLOB_UPLOAD_INVALID", "BLOB_UPLOAD_UNKNOWN", "DENIED", "DIGEST_INVALID", "MANIFEST_BLOB_UNKNOWN",
+	"MANIFEST_INVALID", "MANIFEST_UNKNOWN", "MANIFEST_UNVERIFIED", "NAME_INVALID", "NAME_UNKNOWN", "SIZE_INVALID",
+	"TAG_INVALID", "TOOMANYREQUESTS", "UNAUTHORIZED", "UNAVAILABLE", "UNKNOWN", "UNSUPPORTED",
+}
+
+// maxErrorBody bounds what is read of an answer that is not a success.
+const maxErrorBody = 64 << 10
+
+// refusal is the error for an answer that is not a success.
+func refusal(response *http.Response) error {
+	var body transport.Error
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+	if err == nil && json.Unmarshal(content, &body) != nil {
+		body.Errors = nil
+	}
+	return newAnswerError(response.StatusCode, body.Errors)
+}
+
+func newAnswerError(status int, said []transport.Diagnostic) error {
+	answer := &answerError{status: status}
+	for _, diagnostic := range said {
+		if slices.Contains(apiCodes, string(diagnostic.Code)) {
+			answer.code = string(diagnostic.Code)
+			break
+		}
+	}
+	return answer
+}
+
+// inOwnWords replaces an error of a library, which may hold what a remote host wrote:
+// the body of an answer, its first line, a token, an address with a signature.
+func inOwnWords(err error) error {
+	var answer *transport.Error
+	var limit *limitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &answer):
+		return newAnswerError(answer.StatusCode, answer.Errors)
+	case errors.As(err, &limit):
+		return limit
+	}
+	for _, own := range []error{context.Canceled, errLocalAddress, errWrongContent, errNoManifest} {
+		if errors.Is(err, own) {
+			return own
+		}
+	}
+	cause := networkCause(err)
+	if errors.Is(err, errPlainHTTP) && (errors.Is(cause, errNonsense) || errors.Is(cause, errNotHTTPS)) {
+		cause = errPlainHTTP // where HTTPS was tried too, it did not fail by itself
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		if asked, err := url.Parse(request.URL); err == nil && len(asked.Host) <= maxHost {
+			return fmt.Errorf("ask %q: %w", asked.Host, cause)
+		}
+	}
+	return cause
+}
+
+// maxHost is the length of a DNS name with a port.
+const maxHost = 253 + len(":65535")
+
+// networkCause says why there is no answer.
+func networkCause(err error) error {
+	var timeout net.Error
+	var lookup *net.DNSError
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return errNoAnswer
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return errors.New("no such host")
+	case errors.As(err, &lookup):
+		return errors.New("the host name cannot be looked up")
+	case errors.As(err, &number):
+		return errors.New(number.Error())
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return errors.New("the connection ends before the answer does")
+	}
+	return tlsCause(err)
+}
+
+// tlsCause says why there is no connection by TLS, and errNonsense for anything else.
+func tlsCause(err error) error {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return errNotHTTPS
+	case errors.As(err, &unknown):
+		return errors.New("the certificate is signed by an unknown authority")
+	case errors.As(err, &host):
+		return errors.New("the certificate is one of another host")
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return errors.New("the certificate has expired or is not valid yet")
+	case errors.As(err, &invalid):
+		return errors.New("the certificate is not valid")
+	case errors.As(err, &alert):
+		return errors.New(alert.Error())
+	default:
+		return errNonsense
+	}
+}

@@ -1,0 +1,130 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+)
+
+// imageConfig is what is needed of an image's configuration. Labels and arguments
+// stay as they are written until it is known which of them count.
+type imageConfig struct {
+	Config struct {
+		Labels     json.RawMessage `json:"Labels"`
+		Entrypoint json.RawMessage `json:"Entrypoint"`
+		Cmd        json.RawMessage `json:"Cmd"`
+	} `json:"config"`
+}
+
+func decodeImageConfig(content []byte) (*imageConfig, error) {
+	var found imageConfig
+	if err := json.Unmarshal(content, &found); err != nil {
+		return nil, errNoManifest
+	}
+	return &found, nil
+}
+
+// labels are those labels that this package knows.
+func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
+	found := map[string]string{}
+	known := []string{
+		LabelBase64, LabelLayer, LabelPath, LabelDefaultConfig, LabelRelease, LabelImageVersion,
+	}
+	if err := c.addLabels(ctx, found, known...); err != nil {
+		return nil, err
+	}
+	if file, ok := found[LabelDefaultConfig]; ok {
+		if err := c.addLabels(ctx, found, labelConfigFile+file); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// addLabels adds the labels of some names, and keeps nothing of the others.
+func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, names ...string) error {
+	if c.Config.Labels == nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(c.Config.Labels))
+	start, err := decoder.Token()
+	switch {
+	case err != nil:
+		return errNoManifest
+	case start == nil:
+		return nil
+	case start != json.Delim('{'):
+		return errNoManifest
+	}
+	for count := 0; decoder.More(); count++ {
+		if count == maxListed {
+			return errTooMany
+		}
+		if err := ctx.Err(); err != nil {
+			return inOwnWords(err)
+		}
+		label, err := decoder.Token()
+		if err != nil {
+			return errNoManifest
+		}
+		var value string
+		if err := decoder.Decode(&value); err != nil {
+			return errNoManifest
+		}
+		for _, name := range names {
+			if label == name {
+				into[name] = value
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// maxEntrypoint is how many bytes an entrypoint may have to be worth remembering.
+	maxEntrypoint = 4 << 10
+	// maxRawEntrypoint is how many it may have as JSON, where one byte can take six.
+	maxRawEntrypoint = 6 * maxEntrypoint
+)
+
+// entrypoint is the program that the image starts. Nil: it has none, one that needs
+// its CMD as well, or one that is too long.
+func (c *imageConfig) entrypoint() ([]string, error) {
+	if len(c.Config.Entrypoint) > maxRawEntrypoint {
+		return nil, nil
+	}
+	withCmd, err := hasEntries(c.Config.Cmd)
+	if err != nil || withCmd || c.Config.Entrypoint == nil {
+		return nil, err
+	}
+	var found []string
+	if err := json.Unmarshal(c.Config.Entrypoint, &found); err != nil {
+		return nil, errNoManifest
+	}
+	size := 0
+	for _, argument := range found {
+		size += len(argument)
+	}
+	if size > maxEntrypoint {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// hasEntries reports whether a list has any.
+func hasEntries(list json.RawMessage) (bool, error) {
+	if list == nil {
+		return false, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(list))
+	start, err := decoder.Token()
+	switch {
+	case err != nil:
+		return false, errNoManifest
+	case start == nil:
+		return false, nil
+	case start != json.Delim('['):
+		return false, errNoManifest
+	}
+	return decoder.More(), nil
+}
