@@ -1,16 +1,11 @@
 package registry
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"slices"
-	"syscall"
 	"time"
 )
 
@@ -20,8 +15,8 @@ const maxBody = maxLayer + 1<<20
 // maxHeader bounds the header of an answer.
 const maxHeader = 256 << 10
 
-// roundTripper asks over HTTPS, and reaches no address that only this machine or its
-// cloud answers on, unless the registry is listed as insecure.
+// roundTripper asks over HTTPS, and reaches no address that is for a special purpose,
+// unless the registry is listed as insecure.
 type roundTripper struct {
 	options          Options
 	secure, insecure http.RoundTripper
@@ -34,7 +29,7 @@ func newTransport(options Options) *roundTripper {
 			Proxy:                  http.ProxyFromEnvironment,
 			MaxResponseHeaderBytes: maxHeader,
 			DisableCompression:     true, // a digest is that of the bytes as they are sent
-			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: publicOnly}).DialContext,
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: checkDialed}).DialContext,
 			TLSHandshakeTimeout:    5 * time.Second,
 			IdleConnTimeout:        30 * time.Second,
 			MaxIdleConns:           8,
@@ -56,7 +51,7 @@ func newTransport(options Options) *roundTripper {
 // errPlainHTTP and errLocalAddress are refusals of ours.
 var (
 	errPlainHTTP    = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
-	errLocalAddress = errors.New("the address is a local one; list the registry under registries.insecure to allow it")
+	errLocalAddress = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
 )
 
 // RoundTrip sends one request. Redirects come through here too.
@@ -67,6 +62,10 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 		through = t.insecure
 	case request.URL.Scheme != "https":
 		return nil, errPlainHTTP
+	default:
+		if err := checkWritten(request.URL); err != nil {
+			return nil, err
+		}
 	}
 	response, err := through.RoundTrip(request)
 	if err != nil {
@@ -83,23 +82,6 @@ func (t *roundTripper) close() {
 		}
 	}
 }
-
-// publicOnly looks at the address that a name resolved to, right before it is
-// called: a look at the name could be outrun by its next answer.
-func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
-	target, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("parse address: %w", err)
-	}
-	ip := target.Addr().Unmap()
-	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified() || ip.IsMulticast() || slices.Contains(metadata, ip) {
-		return errLocalAddress
-	}
-	return nil
-}
-
-// metadata are addresses of clouds' metadata services that are not link-local.
-var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16")}
 
 // boundedBody fails when there is more to read than may be.
 type boundedBody struct {
