@@ -14,7 +14,8 @@ type Registries struct {
 	// key could never be read, which may hold back a registry, reads none.
 	ReadLabels bool
 	// Allow are the registries that may be read, as host[:port], or what begins a
-	// repository, as host[:port]/path. Empty: all.
+	// repository, as host[:port]/path. Empty: all. They are compared with the place that
+	// is read, after Rewrite. docker.io and index.docker.io are one here and below.
 	Allow []string
 	// Insecure are the registries, as host[:port], that may be read by plain HTTP
 	// or with any certificate.

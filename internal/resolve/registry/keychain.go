@@ -8,9 +8,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 )
 
-// dockerHub is what pull Secrets call docker.io, besides its name.
-const dockerHub = "https://index.docker.io/v1/"
-
 // Keychain holds the credentials of pull Secrets.
 type Keychain struct{ entries []keychainEntry }
 
@@ -33,25 +30,24 @@ func (k *Keychain) Add(content []byte) error {
 		if err := json.Unmarshal(raw, &config); err != nil {
 			return fmt.Errorf("has no usable credentials for %q", target)
 		}
-		k.entries = append(k.entries, keychainEntry{target: normal(target), config: config})
+		k.entries = append(k.entries, keychainEntry{target: withoutVersion(target), config: config})
 	}
 	return nil
 }
 
-// normal is a target without the scheme and the version of the API that older
-// programs write.
-func normal(target string) string {
-	if target == dockerHub {
-		return "index.docker.io"
-	}
+// withoutVersion is a target without the scheme and the version of the API that older
+// programs write: https://index.docker.io/v1/.
+func withoutVersion(target string) string {
 	target = strings.TrimPrefix(strings.TrimPrefix(target, "https://"), "http://")
-	for _, suffix := range []string{"/v1", "/v2"} {
-		target = strings.TrimSuffix(strings.TrimSuffix(target, "/"), suffix)
+	host, path, _ := strings.Cut(target, "/")
+	if first, rest, _ := strings.Cut(path, "/"); first == "v1" || first == "v2" {
+		path = rest
 	}
-	if target == "docker.io" {
-		return "index.docker.io"
+	host = strings.ToLower(host)
+	if host == hub {
+		host = hubAsAsked
 	}
-	return target
+	return strings.TrimSuffix(host+"/"+path, "/")
 }
 
 // Resolve finds the credentials for a registry or a repository: of several, those

@@ -9,7 +9,9 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Options say which registries may be asked, and how.
+// Options say which registries may be asked, and how. Registries and repositories are
+// written as in the name of an image: docker.io and index.docker.io are one, and
+// docker.io/nginx is docker.io/library/nginx as well.
 type Options struct {
 	// Allow are the registries, or repositories below one, that may be asked:
 	// quay.io, registry.example.com/team. Empty: all of them.
@@ -44,28 +46,31 @@ func (o Options) platform() v1.Platform {
 	return v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 }
 
-// allows says whether a repository (quay.io/team/server) may be asked.
+// normal are the options in one spelling of every registry and repository.
+func (o Options) normal() Options {
+	o.Allow, o.Insecure, o.Rewrite = places(o.Allow), places(o.Insecure), placesRewritten(o.Rewrite)
+	return o
+}
+
+// allows reports whether a repository (quay.io/team/server) may be asked.
 func (o Options) allows(repository string) bool {
 	return len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(allowed string) bool { return isBelow(repository, allowed) })
 }
 
-func (o Options) isInsecure(registry string) bool { return slices.Contains(o.Insecure, registry) }
+func (o Options) isInsecure(registry string) bool {
+	return slices.Contains(o.Insecure, strings.ToLower(registry))
+}
 
 // rewrite is the repository to ask instead of one.
 func (o Options) rewrite(repository string) string {
 	best := ""
-	for prefix := range o.Rewrite {
-		if isBelow(repository, prefix) && len(prefix) > len(best) {
-			best = prefix
+	for from := range o.Rewrite {
+		if isBelow(repository, from) && len(from) > len(best) {
+			best = from
 		}
 	}
 	if best == "" {
 		return repository
 	}
-	return strings.TrimSuffix(o.Rewrite[best], "/") + strings.TrimPrefix(repository, strings.TrimSuffix(best, "/"))
-}
-
-func isBelow(repository, prefix string) bool {
-	prefix = strings.TrimSuffix(prefix, "/")
-	return repository == prefix || strings.HasPrefix(repository, prefix+"/")
+	return o.Rewrite[best] + strings.TrimPrefix(repository, best)
 }

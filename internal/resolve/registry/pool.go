@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -215,7 +216,7 @@ func registryOf(image string) string {
 	if err != nil {
 		return ""
 	}
-	return ref.Context().RegistryStr()
+	return strings.ToLower(ref.Context().RegistryStr())
 }
 
 func (p *Pool) read(ctx context.Context, reader *Reader, target Target) Outcome {

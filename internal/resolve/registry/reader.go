@@ -37,6 +37,7 @@ type knownKey struct {
 
 // New makes a reader.
 func New(options Options) *Reader {
+	options = options.normal()
 	return &Reader{options: options, through: newTransport(options), known: lru.New(remembered)}
 }
 
@@ -187,14 +188,15 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse image %q: %w", image, err)
 	}
-	repository := r.options.rewrite(written.Context().Name())
-	if !r.options.allows(repository) {
-		return nil, &RefusedError{Repository: repository}
-	}
+	repository := r.options.rewrite(place(written.Context().Name()))
 	var options []name.Option
 	asked, err := name.NewRepository(repository)
 	if err != nil {
 		return nil, fmt.Errorf("parse rewritten repository %q: %w", repository, err)
+	}
+	repository = asked.Name()
+	if !r.options.allows(repository) {
+		return nil, &RefusedError{Repository: shown(repository)}
 	}
 	if r.options.isInsecure(asked.RegistryStr()) {
 		options = append(options, name.Insecure)

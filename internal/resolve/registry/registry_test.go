@@ -287,7 +287,7 @@ func TestRefusals(t *testing.T) {
 		{name: "not allowed", image: ref, options: Options{Allow: []string{server.host + "/other", "quay.io"}}, wantErr: "is none of registries.allow"},
 		{name: "allowed", image: ref, options: Options{Allow: []string{server.host + "/team"}}},
 		{name: "allowed registry", image: ref, options: Options{Allow: []string{server.host}}},
-		{name: "rewritten", image: "docker.io/ogxai/server:1", options: Options{Rewrite: map[string]string{"index.docker.io/ogxai": server.host + "/team"}}},
+		{name: "rewritten", image: "docker.io/ogxai/server:1", options: Options{Rewrite: map[string]string{"docker.io/ogxai": server.host + "/team"}}},
 		{name: "local address", image: strings.TrimPrefix(secure.URL, "https://") + "/a/b:1", wantErr: "the address is a local one"},
 		{name: "not a name", image: "UPPER/case:1", wantErr: `parse image "UPPER/case:1"`},
 	} {
