@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +160,34 @@ func TestRefusals(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Aliases are counted before they are written out: nobody waits for gigabytes of a few lines.
+func TestAliases(t *testing.T) {
+	long := "&a " + strings.Repeat("x", 150_000)
+	laughs := "[&a0 [x, x, x, x, x, x, x, x]"
+	for i := range 10 {
+		laughs += fmt.Sprintf(", &a%d [%s]", i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8))
+	}
+	for name, text := range map[string]string{
+		"a long text":       "[" + long + strings.Repeat(", *a", 3000) + "]",
+		"aliases of others": laughs + "]",
+		"its own anchor":    "&a [*a]",
+	} {
+		for what, manifest := range map[string]string{
+			"stack":     stack("{distribution: {name: starter}, settings: {x: " + text + "}}"),
+			"ConfigMap": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, x: " + text + "}\n---\n" + stack(simple),
+		} {
+			got := run(t, manifest, "validate", "-f", "-")
+			if want := "read -: more than 16 MiB when its aliases are written out"; got.code == 0 || !strings.Contains(got.err, want) {
+				t.Errorf("%s in a %s: exit code %d, no %q in\n%s", name, what, got.code, want, got.err)
+			}
+		}
+	}
+	few := stack(`{distribution: &a {name: starter}, networking: {allowedFrom: {namespaces: [&b team, *b]}}}`)
+	if got := run(t, few, "validate", "-f", "-"); strings.Contains(got.err, "aliases") {
+		t.Errorf("an alias of a word: exit code %d\n%s", got.code, got.err)
 	}
 }
 

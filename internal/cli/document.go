@@ -45,6 +45,9 @@ func splitDocuments(file string, data []byte, listed bool) ([]document, error) {
 		if err != nil {
 			return nil, fmt.Errorf("split %s into documents: %w", file, err)
 		}
+		if err := checkAliases(data); err != nil {
+			return nil, fmt.Errorf("read %s: %w", file, err)
+		}
 		documents = append(documents, itemsOf(document{file: file, listed: listed, source: data})...)
 	}
 }

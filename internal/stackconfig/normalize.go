@@ -7,11 +7,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A base is small: the largest that ships has a thousand nodes, eight deep. The
-// bounds keep a hostile one (aliases of aliases) from filling the memory.
+// A base is small: the largest that ships has a thousand nodes, eight deep, in 20 kB.
+// The bounds keep a hostile one (aliases of aliases, or of a long text) from filling
+// the memory. They hold for the document as it is written out, and end the reading of
+// it as soon as it passes one of them.
 const (
 	maxNodes = 100_000
 	maxDepth = 100
+	// maxWritten is in bytes of text and of indentation. A ConfigMap takes half of it.
+	maxWritten = 2 << 20
 )
 
 // The tags that the server's reader constructs values for.
@@ -22,7 +26,7 @@ var knownTags = []string{
 // normalizer takes aliases and merge keys out of a parsed document, in place: an
 // alias gives way to the very node it stands for, so that the same node may hang
 // in several places. A draft works on a copy, which is a tree.
-type normalizer struct{ nodes int }
+type normalizer struct{ nodes, written int }
 
 func normalize(document *yaml.Node) (*yaml.Node, error) {
 	n := &normalizer{}
@@ -39,11 +43,14 @@ func normalize(document *yaml.Node) (*yaml.Node, error) {
 // node visits a node as often as it is written, which is what the bounds are for.
 func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	n.nodes++
+	n.written += len(node.Value) + 2*depth
 	switch {
 	case depth > maxDepth:
 		return nil, fmt.Errorf("line %d: is nested deeper than %d levels", node.Line, maxDepth)
 	case n.nodes > maxNodes:
 		return nil, fmt.Errorf("line %d: has more than %d values when its aliases are written out", node.Line, maxNodes)
+	case n.written > maxWritten:
+		return nil, fmt.Errorf("line %d: has more than %d bytes when its aliases are written out", node.Line, maxWritten)
 	case node.Kind == yaml.AliasNode:
 		return n.node(node.Alias, depth+1)
 	case !slices.Contains(knownTags, node.ShortTag()):

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// checkAliases refuses a document whose aliases stand for more than an input may
+// hold. A few lines may stand for gigabytes, and the decoder writes them all out.
+// What is not YAML is left to the decoder, which says what is wrong with it.
+func checkAliases(data []byte) error {
+	if !bytes.ContainsRune(data, '&') || !bytes.ContainsRune(data, '*') {
+		return nil
+	}
+	var document yaml.Node
+	if yaml.Unmarshal(data, &document) != nil {
+		return nil
+	}
+	w := written{left: maxManifestBytes}
+	if !w.fits(&document, 0) {
+		return fmt.Errorf("more than %d MiB when its aliases are written out", maxManifestBytes>>20)
+	}
+	return nil
+}
+
+// maxNesting bounds an alias within its own anchor. The decoder refuses what is nested deeper without any alias.
+const maxNesting = 10_000
+
+// written counts what is left of a bound on a document that is written out.
+type written struct{ left int }
+
+// fits reports whether a node is within what is left. Each value counts as one byte more than its text, so that aliases of
+// empty values come to an end, too.
+func (w *written) fits(node *yaml.Node, depth int) bool {
+	if w.left -= len(node.Value) + 1; w.left < 0 || depth > maxNesting {
+		return false
+	}
+	if node.Kind == yaml.AliasNode {
+		return w.fits(node.Alias, depth+1)
+	}
+	for _, item := range node.Content {
+		if !w.fits(item, depth+1) {
+			return false
+		}
+	}
+	return true
+}
