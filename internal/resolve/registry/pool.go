@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"container/list"
 	"context"
 	"math/rand/v2"
 	"reflect"
@@ -53,8 +54,10 @@ const (
 	perNamespace            = 4
 	perRegistryAndNamespace = 2
 	lookAgain               = time.Hour
-	// busy is the pause of a target whose registry or namespace has its share.
-	busy = 50 * time.Millisecond
+	// busy is the pause of a target whose registry or namespace has its share, as long as
+	// busyTogether of its namespace wait at most: more of them look less often.
+	busy         = 50 * time.Millisecond
+	busyTogether = 16
 )
 
 // Outcome is what became of reading an image.
@@ -75,6 +78,8 @@ type Pool struct {
 	current Options
 	waiting map[types.NamespacedName]*task
 	inUse   map[share]int
+	busy    map[string]int          // tasks that wait for their share, by namespace
+	kept    map[string]*keptConfigs // by namespace
 }
 
 // share is a part of the reads at once: those of a registry, for a namespace, or both.
@@ -84,6 +89,12 @@ type task struct {
 	target   Target
 	outcome  Outcome
 	attempts int
+	// busy tells that the task waits for its share.
+	busy bool
+	// kept is the task's place among those with a configuration; dropped tells that the
+	// configuration had to make room for others.
+	kept    *list.Element
+	dropped bool
 }
 
 // NewPool makes a pool; it reads nothing before Start.
@@ -97,6 +108,7 @@ func NewPool(options PoolOptions) *Pool {
 	return &Pool{
 		options: options, queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), reader: New(Options{}),
 		waiting: map[types.NamespacedName]*task{}, inUse: map[share]int{},
+		busy: map[string]int{}, kept: map[string]*keptConfigs{},
 	}
 }
 
@@ -118,15 +130,17 @@ func (p *Pool) Configure(options Options) {
 	}
 }
 
-// Read is what is known of a target's image; false as long as no attempt has ended.
-// It does not wait: who asks first has it read.
+// Read is what is known of a target's image; false as long as no attempt has ended, or
+// when what was read had to make room for what other stacks of the namespace need. It
+// does not wait: who asks first has it read.
 func (p *Pool) Read(target Target) (Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.waiting[target.Stack]
-	if ok && known.target == target {
+	if ok && known.target == target && !known.dropped {
 		return known.outcome, known.outcome != Outcome{}
 	}
+	p.forget(target.Stack)
 	p.waiting[target.Stack] = &task{target: target}
 	p.queue.Add(target.Stack)
 	return Outcome{}, false
@@ -136,6 +150,16 @@ func (p *Pool) Read(target Target) (Outcome, bool) {
 func (p *Pool) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.forget(stack)
+}
+
+func (p *Pool) forget(stack types.NamespacedName) {
+	task, ok := p.waiting[stack]
+	if !ok {
+		return
+	}
+	p.setBusy(task, false)
+	p.unkeep(task)
 	delete(p.waiting, stack)
 }
 
@@ -182,7 +206,7 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	task, ok := p.waiting[stack]
-	if !ok || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
+	if !ok || task.dropped || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
 		return Target{}, nil, nil
 	}
 	registry := registryOf(task.target.Image)
@@ -193,10 +217,12 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
 	}
 	for share, most := range shares {
 		if p.inUse[share] >= most {
-			p.queue.AddAfter(stack, busy)
+			p.setBusy(task, true)
+			p.queue.AddAfter(stack, pauseTogether(p.busy[stack.Namespace]))
 			return Target{}, nil, nil
 		}
 	}
+	p.setBusy(task, false)
 	for share := range shares {
 		p.inUse[share]++
 	}
@@ -242,7 +268,9 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 		outcome = task.outcome // what was read stays true
 	}
 	news := !reflect.DeepEqual(task.outcome.Image, outcome.Image) || message(task.outcome.Err) != message(outcome.Err)
+	p.unkeep(task)
 	task.outcome = outcome
+	p.keep(task)
 	if outcome.Image != nil && outcome.Image.Config == nil {
 		p.queue.AddAfter(target.Stack, p.options.LookAgain)
 	}

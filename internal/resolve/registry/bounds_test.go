@@ -1,0 +1,99 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// has tells whether the pool has something to say for a target.
+func has(pool *Pool, target Target) bool {
+	_, ok := pool.Read(target)
+	return ok
+}
+
+// TestPoolKeepsLittle shows that what is kept for a namespace is bounded, however many
+// stacks it has, that what was dropped is read again, and that no other namespace loses
+// anything.
+func TestPoolKeepsLittle(t *testing.T) {
+	pool := NewPool(PoolOptions{})
+	add := func(namespace, name string, size int) Target {
+		added := Target{Stack: types.NamespacedName{Namespace: namespace, Name: name}, Image: "a"}
+		pool.Read(added)
+		if !pool.conclude(added, Outcome{Image: &Image{Config: make([]byte, size)}}) {
+			t.Fatal("no news of what was read")
+		}
+		return added
+	}
+	other := add("other", "my", maxConfig)
+	var targets []Target
+	for i := range 2 * maxKept / maxConfig {
+		targets = append(targets, add("ns", fmt.Sprint(i), maxConfig))
+		if pool.kept["ns"].size > maxKept {
+			t.Fatalf("%d bytes are kept", pool.kept["ns"].size)
+		}
+	}
+	first, last := targets[0], targets[len(targets)-1]
+	if !has(pool, other) || !has(pool, last) || has(pool, first) {
+		t.Errorf("kept: other %t, last %t, first %t", has(pool, other), has(pool, last), has(pool, first))
+	}
+	// The first is read again, the next one makes room for it.
+	size := pool.kept["ns"].size
+	if _, reader, _ := pool.begin(first.Stack); reader == nil {
+		t.Error("what was dropped is not read again")
+	}
+	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, maxConfig)}})
+	if !has(pool, first) || pool.kept["ns"].size != size {
+		t.Errorf("kept again: %t, %d bytes", has(pool, first), pool.kept["ns"].size)
+	}
+	// What is read again, replaced, or not needed any more is counted once, or not at all.
+	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, 1)}})
+	pool.conclude(first, Outcome{Err: errors.New("down")})
+	if want := size - maxConfig + 1; pool.kept["ns"].size != want {
+		t.Errorf("%d bytes are counted, want %d", pool.kept["ns"].size, want)
+	}
+	for _, target := range targets {
+		pool.Forget(target.Stack)
+	}
+	pool.Read(Target{Stack: other.Stack, Image: "b"})
+	if len(pool.kept) != 0 {
+		t.Errorf("%d namespaces are counted, want none", len(pool.kept))
+	}
+}
+
+// TestPoolWaitsCheaply shows that the stacks of a namespace that wait for their share look
+// as often together, however many they are, and that those of another do not wait longer.
+func TestPoolWaitsCheaply(t *testing.T) {
+	looks := func(waiting int) float64 {
+		return float64(waiting) * float64(time.Second) / float64(pauseTogether(waiting))
+	}
+	for n := 1; n < 100_000; n *= 2 {
+		if got := looks(n); got > busyTogether*float64(time.Second)/float64(busy) {
+			t.Errorf("%d that wait look %.0f times a second", n, got)
+		}
+	}
+	pool := NewPool(PoolOptions{})
+	for i := range 100 {
+		waits := Target{Stack: types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)}, Image: "a"}
+		pool.Read(waits)
+		pool.begin(waits.Stack)
+		if i >= perRegistryAndNamespace {
+			pool.begin(waits.Stack) // waits still
+		}
+	}
+	if want := 100 - perRegistryAndNamespace; pool.busy["ns"] != want {
+		t.Errorf("%d stacks wait, want %d", pool.busy["ns"], want)
+	}
+	if pauseTogether(pool.busy["other"]) != busy {
+		t.Error("another namespace waits longer")
+	}
+	for i := range 100 {
+		pool.Forget(types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)})
+	}
+	if len(pool.busy) != 0 {
+		t.Errorf("%v wait, want none", pool.busy)
+	}
+}
