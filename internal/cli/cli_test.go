@@ -135,7 +135,23 @@ func TestRefusals(t *testing.T) {
 		},
 		"unknown distribution": {
 			stack(`{distribution: {name: startr}}`),
-			`startr`,
+			`spec.distribution.name: unknown distribution "startr"; known distributions: `,
+		},
+		"unknown version": {
+			stack(`{distribution: {name: starter, version: "0.99"}}`),
+			`spec.distribution.version: distribution "starter" has no version "0.99"; known versions: `,
+		},
+		"no name": {
+			strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: -: metadata.name: required: the name of the stack",
+		},
+		"endpoint that the base takes from a variable": {
+			stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),
+			`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set it here, or the variable VLLM_URL, ` +
+				`which the base reads, in spec.secretEnv or spec.workload.overrides.env`,
+		},
+		"key that a type inherits and does not read": {
+			stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
+			`spec.providers.inference.apiKey: remote::oci takes no API key in release 0.7; its keys are allowed_models, `,
 		},
 		"base in no file": {
 			stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),

@@ -153,7 +153,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *reten
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
 		m.config.Images)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", distribution.Path(err), err)
 	}
 	input := plan.Input{
 		Object: object, Distribution: resolved, Cluster: cluster(m.config), Before: before,

@@ -93,7 +93,7 @@ func unknownDistribution(err error) error {
 	if _, ok := errors.AsType[*distribution.UnknownError](err); ok {
 		reason = v1alpha2.ReasonUnknownDistribution
 	}
-	return invalid(reason, "spec.distribution: "+err.Error())
+	return invalid(reason, distribution.Path(err)+": "+err.Error())
 }
 
 // recordedImage is the catalogue's image that was chosen for this name and

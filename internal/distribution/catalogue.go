@@ -1,6 +1,7 @@
 package distribution
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -169,6 +170,20 @@ func (e *UnknownError) Error() string {
 		return fmt.Sprintf("unknown distribution %q; known distributions: %s; or give an image", e.Name, known)
 	}
 	return fmt.Sprintf("distribution %q has no version %q; known versions: %s", e.Name, e.Version, known)
+}
+
+// Path is the field of the spec that an error of Resolve is about.
+func Path(err error) string {
+	unknown, ok := errors.AsType[*UnknownError](err)
+	_, isRelease := errors.AsType[*release.UnknownError](err)
+	switch {
+	case ok && unknown.Version == "":
+		return "spec.distribution.name"
+	case ok, isRelease:
+		return "spec.distribution.version"
+	default:
+		return "spec.distribution"
+	}
 }
 
 func byName(name string) *entry {

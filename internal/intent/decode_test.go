@@ -153,8 +153,8 @@ settings: {host: x}`), []string{
 - {name: c, contextLength: "8"}
 - {name: d, context_length: 8}
 - {name: e, metadata: []}`), []string{
-			"spec.resources.models[0].contextLength: 0 is not a whole number above 0",
-			"spec.resources.models[1].contextLength: 1.5 is not a whole number above 0",
+			"spec.resources.models[0].contextLength: 0 is not a whole number above 0; write one",
+			"spec.resources.models[1].contextLength: 1.5 is not a whole number above 0; write one",
 			"spec.resources.models[2].contextLength: must be a whole number above 0, got a string",
 			`spec.resources.models[3].context_length: unknown field, did you mean "contextLength"?`,
 			"spec.resources.models[4].metadata: must be an object, got a list",
@@ -287,7 +287,7 @@ func TestTooManyProviders(t *testing.T) {
 	list := make([]v1alpha2.Provider, intent.MaxProviders+1)
 	obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviderList(list...)}
 	_, errs := intent.FromObject(obj)
-	if got, want := intent.Messages(errs), "spec.providers.inference: 65 providers are more than the 64 that an API may have"; got != want {
+	if got, want := intent.Messages(errs), "spec.providers.inference: 65 providers are more than the 64 that an API may have: remove some"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }

@@ -137,7 +137,7 @@ func (o *object) positive(name string) *int64 {
 	}
 	n, err := number.Int64()
 	if err != nil || n <= 0 {
-		o.fail(field.Invalid(o.path.Child(name), number.String(), number.String()+" is not a whole number above 0"))
+		o.fail(field.Invalid(o.path.Child(name), number.String(), number.String()+" is not a whole number above 0; write one"))
 		return nil
 	}
 	return &n

@@ -103,7 +103,7 @@ func decodeProviderList(api string, list []any, path *field.Path) ([]Provider, f
 		return nil, field.ErrorList{empty(path)}
 	case len(list) > MaxProviders:
 		return nil, field.ErrorList{field.Forbidden(path,
-			fmt.Sprintf("%d providers are more than the %d that an API may have", len(list), MaxProviders))}
+			fmt.Sprintf("%d providers are more than the %d that an API may have: remove some", len(list), MaxProviders))}
 	}
 	var providers []Provider
 	var errs field.ErrorList

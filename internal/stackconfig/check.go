@@ -127,6 +127,10 @@ func (c *checker) scoring() {
 // providerProblem says what the user can do: a missing key has a field of its own
 // when it is the endpoint or the credential.
 func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
+	if e.user != nil && c.fromUnset(joinPath(path, p.Path)) {
+		c.unsetKey(e, p, joinPath(path, p.Path))
+		return
+	}
 	if p.Kind != schema.MissingKey || e.user == nil {
 		c.problem(p, joinPath(path, p.Path))
 		return
@@ -143,6 +147,26 @@ func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 	default:
 		c.failf(field.Child("settings"), "%s does not start without the key %q (%s); set it here or in secretRefs", e.kind.Type, p.Path, p.Want)
 	}
+}
+
+// fromUnset reports whether a value of the base is not usable because the variable that it reads is not set.
+func (c *checker) fromUnset(path string) bool {
+	return c.unset(path) != "" && originAt(c.root, c.report.origins, path) == fromBase
+}
+
+// unsetKey is what a user's provider took over from the base, and the base takes from a variable that nobody sets: the
+// remedy is the field, or that variable.
+func (c *checker) unsetKey(e *entry, p *schema.Problem, path string) {
+	at, what := e.user.Path.Child("settings"), fmt.Sprintf("the key %q", p.Path)
+	switch p.Path {
+	case e.kind.EndpointKey:
+		at, what = e.user.Path.Child("endpoint"), "an endpoint"
+	case e.kind.CredentialKey:
+		at, what = e.user.Path.Child("apiKey"), "a credential"
+	}
+	variable := reference.FindStringSubmatch(nodeAt(c.root, path).Value)[1]
+	c.failf(at, "required: %s does not start without %s; set it here, or the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
+		e.kind.Type, what, variable)
 }
 
 // problem turns a finding of the release's data into an error or a warning at the

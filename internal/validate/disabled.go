@@ -26,7 +26,7 @@ func disabledKnown(obj *object) field.ErrorList {
 		if api == "" || serverAPI(api) != "" {
 			continue
 		}
-		errs = append(errs, field.Invalid(spec("disabled").Index(i), text, unknownAPI(api)))
+		errs = append(errs, field.Invalid(spec("disabled").Index(i), api, unknownAPI(api)))
 	}
 	return errs
 }
@@ -35,8 +35,8 @@ func disabledCount(obj *object) field.ErrorList {
 	errs := atMost(spec("disabled"), len(obj.Spec.Disabled), maxDisabled)
 	for i, text := range obj.Spec.Disabled {
 		if len(text) > maxDisabledLength {
-			errs = append(errs, field.Invalid(spec("disabled").Index(i), text,
-				fmt.Sprintf("%d characters are more than the %d of an API and a provider's id", len(text), maxDisabledLength)))
+			errs = append(errs, field.Invalid(spec("disabled").Index(i), len(text),
+				fmt.Sprintf("%d characters are more than the %d that an API and a provider's id may have: remove it", len(text), maxDisabledLength)))
 		}
 	}
 	return errs
@@ -46,7 +46,7 @@ func disabledTwice(obj *object) field.ErrorList {
 	var errs field.ErrorList
 	for i, text := range obj.Spec.Disabled {
 		if slices.Contains(obj.Spec.Disabled[:i], text) {
-			errs = append(errs, field.Duplicate(spec("disabled").Index(i), text))
+			errs = append(errs, duplicate(spec("disabled").Index(i), text))
 		}
 	}
 	return errs

@@ -19,6 +19,10 @@ func name(obj *object) field.ErrorList {
 	if len(obj.Name) <= maxObjectName && labelForm.MatchString(obj.Name) {
 		return nil
 	}
+	if obj.Name == "" {
+		return field.ErrorList{field.Required(field.NewPath("metadata", "name"),
+			"required: the name of the stack, from which its Service and all the rest take theirs")}
+	}
 	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), obj.Name, fmt.Sprintf(
 		`%q must be at most 55 lower-case letters, digits and "-", a letter first and no "-" at the end: children take their names from it`,
 		obj.Name))}

@@ -30,7 +30,7 @@ func removeSettingsPath(obj *object) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Index(i), text,
 				fmt.Sprintf(`%q is not a dotted path: write one like server.quota`, text)))
 		case slices.Contains(removed[:i], text):
-			errs = append(errs, field.Duplicate(path.Index(i), text))
+			errs = append(errs, duplicate(path.Index(i), text))
 		}
 	}
 	return errs

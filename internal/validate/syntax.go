@@ -85,6 +85,13 @@ func Image(path *field.Path, reference string) field.ErrorList {
 		`%q is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`, reference))}
 }
 
+// duplicate is an item of a list that an earlier one is already.
+func duplicate(path *field.Path, value string) *field.Error {
+	err := field.Duplicate(path, value)
+	err.Detail = fmt.Sprintf("%q is there twice: remove one of them", value)
+	return err
+}
+
 // between checks a number where given.
 func between(path *field.Path, value *int32, low, high int32) field.ErrorList {
 	switch {
@@ -116,5 +123,5 @@ func atMost(path *field.Path, count, limit int) field.ErrorList {
 	if count <= limit {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given", count, limit))}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given: remove some", count, limit))}
 }

@@ -86,7 +86,7 @@ func storageAccessModes(obj *object) field.ErrorList {
 		errs = append(errs, oneOf(path, mode, corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)...)
 		for _, earlier := range modes[:i] {
 			if earlier == mode {
-				errs = append(errs, field.Duplicate(path, mode))
+				errs = append(errs, duplicate(path, string(mode)))
 			}
 		}
 	}

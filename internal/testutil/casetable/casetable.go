@@ -136,12 +136,14 @@ func (c *Case) Decode() (*v1alpha2.LlamaStackDistribution, error) {
 // Record notes an answer under Server or Go.
 func (c *Case) Record(key string, messages []string) {
 	content := c.node.Content
+	at := len(content)
 	for i := 0; i < len(content); i += 2 {
 		if content[i].Value == key {
-			c.node.Content = slices.Delete(content, i, i+2)
+			at, content = i, slices.Delete(content, i, i+2)
 			break
 		}
 	}
+	c.node.Content = content
 	if len(messages) == 0 {
 		return
 	}
@@ -149,7 +151,7 @@ func (c *Case) Record(key string, messages []string) {
 	for _, message := range messages {
 		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.SingleQuotedStyle, Value: message})
 	}
-	c.node.Content = append(c.node.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, list)
+	c.node.Content = slices.Insert(content, at, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, list)
 }
 
 // Save writes the files with what was recorded.

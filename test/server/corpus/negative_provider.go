@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // types are the provider types of the line that spec.providers has a field for.
@@ -186,6 +187,7 @@ func (n *negatives) providerKeys() {
 					delete(secrets, key)
 				}
 			}
+			n.unsetKey(check, kind, key, right, wrong)
 			n.refused(check+"/"+kind.API+"/"+kind.Type+"/"+key, key+"|[Mm]ust provide|is a required", n.beside(n.another(kind, right), n.another(kind, wrong),
 				func(config fields) { delete(anotherConfig(config, kind.API), key) }))
 		}
@@ -193,6 +195,27 @@ func (n *negatives) providerKeys() {
 	n.extraKeys()
 	n.unreadFields()
 	n.noCredential()
+}
+
+// unsetKey: the same key, which the base takes from a variable that nobody sets. One type for each field is enough.
+func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
+	name := strings.Replace(check, "missing", "unset", 1)
+	known, _ := kind.Config.Key(key)
+	if len(known.Type.Check(yamlnode.Null())) == 0 || slices.ContainsFunc(n.all, func(other Negative) bool { return other.Name == name }) {
+		return
+	}
+	base, err := changed(n.config, func(config fields) {
+		addProvider(config, kind.API, fields{
+			"provider_id": "another", "provider_type": kind.Type, "config": fields{key: "${env.NOBODY_SETS_IT:=}"},
+		})
+	})
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+	}
+	n.refused(name, key+"|[Mm]ust provide|is a required", mistake{
+		wrong: n.over(base, n.smallSpec(n.another(kind, maps.Clone(wrong)))), right: n.over(base, n.smallSpec(n.another(kind, maps.Clone(right)))),
+		change: func(config fields) { anotherConfig(config, kind.API)[key] = nil },
+	})
 }
 
 // noCredential: a service of others without a key, and one whose key the base takes from a variable that nobody sets.

@@ -1,0 +1,61 @@
+package validate
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// remedy is a word by which an error tells what to do, or what the field takes.
+var remedy = regexp.MustCompile(`\b(write|take|set|remove|name|names|give|add|leave|keep|quote|choose|raise|lower|use|put|change|make|disable|belongs)\b|` +
+	`did you mean|known are|is neither .* nor |is not host:port or|is kept for|ask for|\bmust\b|\bneeds?\b|required|at most|cannot be|\(got|selects the pods|has no field|take it away`)
+
+// Every error of every rule names the field, repeats the value where that is no secret's place, and says what to do. The
+// table has a case of each rule (TestRulesHaveCases), so that a new rule without one of the three fails here.
+func TestErrorsAreWhole(t *testing.T) {
+	for _, c := range loadCases(t).Cases {
+		object, err := c.Decode()
+		if err != nil {
+			continue
+		}
+		for _, r := range rules {
+			for _, err := range r.check(object) {
+				if problem := incomplete(err); problem != "" {
+					t.Errorf("%s/%s: rule %s: %s: %s", c.Topic, c.Name, r.name, problem, err)
+				}
+			}
+		}
+	}
+}
+
+// incomplete says what an error lacks; empty when it is whole.
+func incomplete(err *field.Error) string {
+	value := fmt.Sprint(err.BadValue)
+	switch {
+	case !strings.HasPrefix(err.Field, "spec.") && !strings.HasPrefix(err.Field, "metadata."):
+		return "no path"
+	case err.Type == field.ErrorTypeInvalid && err.BadValue != (field.OmitValueType{}) && !strings.Contains(err.Detail, value):
+		return "no value"
+	case !remedy.MatchString(err.Detail):
+		return "no remedy"
+	}
+	return ""
+}
+
+// The check itself finds what is missing.
+func TestIncomplete(t *testing.T) {
+	path := field.NewPath("spec", "a")
+	for want, err := range map[string]*field.Error{
+		"no path":   field.Required(nil, "required: a"),
+		"no value":  field.Invalid(path, "x", "must be c"),
+		"no remedy": field.Duplicate(path, "b"),
+		"":          field.Invalid(path, "b", `"b" is none: write c`),
+	} {
+		if got := incomplete(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
