@@ -134,7 +134,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 		}
 		return data.Bytes(), nil
 	}
-	return nil, fmt.Errorf("%w: %q is not among the first %d", errNoFile, file, maxEntries)
+	return nil, fmt.Errorf("%w: %q is not among the first %d; %s", errNoFile, file, maxEntries, useBase64)
 }
 
 // boundedReader fails when there is more to read than may be, and when nobody waits
@@ -150,7 +150,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if b.left <= 0 {
-		return 0, tooLarge("unpacked layer", maxUnpacked)
+		return 0, fmt.Errorf("%w; %s", tooLarge("unpacked layer", maxUnpacked), useBase64)
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]

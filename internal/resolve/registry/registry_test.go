@@ -201,7 +201,7 @@ func TestRead(t *testing.T) {
 		{name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile}, wantErr: `the layer has no such file: "config.yaml"`},
 		{name: "link", labels: inLayer(withFile, "etc/link.yaml"), layers: []v1.Layer{withFile}, wantErr: `"etc/link.yaml" is not a plain file`},
 		{name: "large file", labels: inLayer(large, "config.yaml"), layers: []v1.Layer{large}, wantErr: "the configuration is larger than 786432 bytes"},
-		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: "the unpacked layer is larger than 268435456 bytes"},
+		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: `the unpacked layer is larger than 268435456 bytes; put the configuration into the label "io.llamastack.config.base64" instead`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			built := image(t, tc.labels, tc.layers...)
