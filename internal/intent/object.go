@@ -190,9 +190,17 @@ func (o *object) rest() []string {
 // close reports every field nobody asked for.
 func (o *object) close() {
 	for _, name := range o.rest() {
+		if o.full() {
+			o.fail(field.Forbidden(o.path.Child(name), "unknown field"))
+			continue
+		}
 		o.fail(unknownField(o.path.Child(name), name, o.asked))
 	}
 }
+
+// full reports whether there are more errors already than anybody is told, so that none needs a remedy, which takes time
+// to find.
+func (o *object) full() bool { return len(*o.errs) >= MaxErrors }
 
 func unknownField(path *field.Path, name string, known []string) *field.Error {
 	if near := nearest(name, known); near != "" {

@@ -88,15 +88,24 @@ func (o *owned) findIn(value any, path []string, at *field.Path, found map[strin
 		found[at.String()] = err
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		switch {
-		case path[0] != key && path[0] != "*":
-		case len(path) == 1:
-			found[at.Child(key).String()] = field.Forbidden(at.Child(key), o.instead)
-		default:
-			o.findIn(object[key], path[1:], at.Child(key), found)
+	if path[0] != "*" {
+		if _, given := object[path[0]]; given {
+			o.findAt(object, path[0], path[1:], at, found)
 		}
+		return
 	}
+	for key := range object {
+		o.findAt(object, key, path[1:], at, found)
+	}
+}
+
+func (o *owned) findAt(object map[string]any, key string, rest []string, at *field.Path, found map[string]*field.Error) {
+	at = at.Child(key)
+	if len(rest) == 0 {
+		found[at.String()] = field.Forbidden(at, o.instead)
+		return
+	}
+	o.findIn(object[key], rest, at, found)
 }
 
 // ownedRemoval refuses to take out what settings may not touch, a part of it, and

@@ -203,6 +203,9 @@ func (o *object) shorthand(key string) *SecretRef {
 }
 
 func (o *object) unknownProviderField(path *field.Path, key string) *field.Error {
+	if o.full() {
+		return field.Forbidden(path, "unknown field")
+	}
 	if nearest(key, o.asked) != "" {
 		return unknownField(path, key, o.asked)
 	}

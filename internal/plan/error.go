@@ -36,7 +36,7 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 
 func invalidSpec(errs field.ErrorList) error {
 	return &ConfigError{
-		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Errors: errs,
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Errors: intent.Bounded(errs),
 	}
 }
 

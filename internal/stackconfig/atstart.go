@@ -85,7 +85,7 @@ func converted(text string) *yaml.Node {
 
 // unset says which variable a finding at a place comes from; empty when none.
 func (c *checker) unset(path string) string {
-	node := nodeAt(c.root, path)
+	node := c.nodeAt(path)
 	if node == nil {
 		return ""
 	}
@@ -148,9 +148,11 @@ func (c *checker) variablesOf(node *yaml.Node, path string) {
 func (c *checker) variablesOfText(text, path string) {
 	for _, name := range c.unsetIn(text) {
 		remedy := "name it in spec.secretEnv or spec.workload.overrides.env"
-		if originAt(c.root, c.report.origins, path).Path != nil {
+		if c.originAt(path).Path != nil {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
 		}
-		c.failAt(path, fmt.Sprintf("nothing sets the variable %s, and the server does not start without it: %s", name, remedy))
+		c.failAt(path, func() string {
+			return fmt.Sprintf("nothing sets the variable %s, and the server does not start without it: %s", name, remedy)
+		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 // What would keep the server from starting is an error. What it would silently
 // ignore is a warning, if the user wrote it: a base may hold keys of its own.
 func check(d *draft) {
-	c := checker{draft: d}
+	c := checker{draft: d, finder: newFinder(d), choices: make(map[string]string)}
 	c.variables()
 	c.apis()
 	c.sections()
@@ -32,7 +32,22 @@ func check(d *draft) {
 	c.references()
 }
 
-type checker struct{ *draft }
+type checker struct {
+	*draft
+	finder
+	// choices are the providers of an API as messages list them.
+	choices map[string]string
+}
+
+// available is the same for each error: no provider comes or goes any more.
+func (c *checker) available(api string) string {
+	text, known := c.choices[api]
+	if !known {
+		text = c.draft.available(api)
+		c.choices[api] = text
+	}
+	return text
+}
 
 // apis: an unknown name stops the server, and so does an API without a provider
 // where it cannot do without.
@@ -43,16 +58,22 @@ func (c *checker) apis() {
 		path := fmt.Sprintf("apis[%d]", i)
 		switch {
 		case !known:
-			c.failAt(path, fmt.Sprintf("the server release %s has no API %q%s", c.rel.Line, item.Value, c.otherRelease(item.Value)))
+			c.failAt(path, func() string {
+				return fmt.Sprintf("the server release %s has no API %q%s", c.rel.Line, item.Value, c.otherRelease(item.Value))
+			})
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
-			c.failAt(path, fmt.Sprintf("%q has no provider, and the server does not start without one; add one to spec.providers.%s or disable the API",
-				item.Value, apiField(item.Value)))
+			c.failAt(path, func() string {
+				return fmt.Sprintf("%q has no provider, and the server does not start without one; add one to spec.providers.%s or disable the API",
+					item.Value, apiField(item.Value))
+			})
 		}
 	}
 	for i := 0; i+1 < len(providers.Content); i += 2 {
 		name := providers.Content[i].Value
 		if api, known := c.rel.API(name); !known || !api.Providable {
-			c.failAt("providers."+name, fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, name, c.otherRelease(name)))
+			c.failAt("providers."+name, func() string {
+				return fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, name, c.otherRelease(name))
+			})
 		}
 	}
 }
@@ -89,8 +110,10 @@ func (c *checker) providers() {
 			continue
 		}
 		if e.kind.Broken != "" {
-			c.failAt(path, fmt.Sprintf("%s does not start in the server release %s; %s, and take this one away with %s/%s in spec.disabled",
-				e.kind.Type, c.rel.Line, e.kind.Broken, apiField(e.api), e.id))
+			c.failAt(path, func() string {
+				return fmt.Sprintf("%s does not start in the server release %s; %s, and take this one away with %s/%s in spec.disabled",
+					e.kind.Type, c.rel.Line, e.kind.Broken, apiField(e.api), e.id)
+			})
 			continue
 		}
 		problems := e.kind.Config.Check(c.atStart(yamlnode.Get(e.node, "config")))
@@ -151,7 +174,7 @@ func (c *checker) providerProblem(e *entry, p *schema.Problem, path string) {
 
 // fromUnset reports whether a value of the base is not usable because the variable that it reads is not set.
 func (c *checker) fromUnset(path string) bool {
-	return c.unset(path) != "" && originAt(c.root, c.report.origins, path) == fromBase
+	return c.unset(path) != "" && c.originAt(path) == fromBase
 }
 
 // unsetKey is what a user's provider took over from the base, and the base takes from a variable that nobody sets: the
@@ -164,7 +187,7 @@ func (c *checker) unsetKey(e *entry, p *schema.Problem, path string) {
 	case e.kind.CredentialKey:
 		at, what = e.user.Path.Child("apiKey"), "a credential"
 	}
-	variable := reference.FindStringSubmatch(nodeAt(c.root, path).Value)[1]
+	variable := reference.FindStringSubmatch(c.nodeAt(path).Value)[1]
 	c.failf(at, "required: %s does not start without %s; set it here, or the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
 		e.kind.Type, what, variable)
 }
@@ -172,15 +195,19 @@ func (c *checker) unsetKey(e *entry, p *schema.Problem, path string) {
 // problem turns a finding of the release's data into an error or a warning at the
 // field that caused it.
 func (c *checker) problem(p *schema.Problem, path string) {
-	origin := originAt(c.root, c.report.origins, path)
+	origin := c.originAt(path)
 	switch {
 	case p.Kind == schema.MissingKey && c.taken[path] != nil:
 		c.failf(c.taken[path], "the server does not start without %s (%s): leave it, or set another value in spec.settings", path, p.Want)
 	case p.Kind == schema.MissingKey:
 		steps := splitPath(path)
-		c.failAt(path, fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want))
+		c.failAt(path, func() string {
+			return fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want)
+		})
 	case p.Fatal:
-		c.failAt(path, p.Message()+c.unset(path))
+		c.failAt(path, func() string { return p.Message() + c.unset(path) })
+	case origin.Path != nil && c.warnings.full():
+		c.warnings.count++ // a message takes more time than all the rest
 	case origin.Path != nil:
 		c.warn(Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.elsewhere(p, path)})
 	}
@@ -189,7 +216,7 @@ func (c *checker) problem(p *schema.Problem, path string) {
 // lost are the parts of a base that this release ignores and another one reads: they had an effect where they come from.
 // What no release knows is the base's own affair.
 func (c *checker) lost(p *schema.Problem) {
-	if p.Kind != schema.UnknownKey || originAt(c.root, c.report.origins, p.Path).Path != nil || yamlnode.Len(nodeAt(c.root, p.Path)) == 0 {
+	if p.Kind != schema.UnknownKey || c.originAt(p.Path).Path != nil || yamlnode.Len(c.nodeAt(p.Path)) == 0 {
 		return
 	}
 	known := c.elsewhere(p, p.Path)
@@ -219,24 +246,34 @@ func (c *checker) elsewhere(p *schema.Problem, path string) string {
 }
 
 // failAt is an error at a place of the configuration: at the field that wrote it,
-// else at the place itself, for the base did.
-func (c *checker) failAt(path, message string) {
-	origin := originAt(c.root, c.report.origins, path)
+// else at the place itself, for the base did. The message is made only when it is
+// told.
+func (c *checker) failAt(path string, message func() string) {
+	origin := c.originAt(path)
+	isWarning := origin.Path == nil && c.unknown
+	if !isWarning && c.errors.full() {
+		c.fail(&field.Error{Type: field.ErrorTypeInvalid})
+		return
+	}
+	if isWarning && c.warnings.full() {
+		c.warnings.count++
+		return
+	}
 	if origin.Path != nil {
-		c.fail(field.Invalid(origin.Path, field.OmitValueType{}, message))
+		c.fail(field.Invalid(origin.Path, field.OmitValueType{}, message()))
 		return
 	}
 	from := origin.Note
 	if origin == fromBase {
 		from = "in the base configuration"
 	}
-	if c.unknown {
-		c.warn(Finding{ConfigPath: path, Message: message + " (" + from + "; the release of the server is not known)"})
+	if isWarning {
+		c.warn(Finding{ConfigPath: path, Message: message() + " (" + from + "; the release of the server is not known)"})
 		return
 	}
 	c.fail(&field.Error{
 		Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
-		Detail: message + " (" + from + ")",
+		Detail: message() + " (" + from + ")",
 	})
 }
 
@@ -248,8 +285,10 @@ func (c *checker) dependencies() {
 			c.failf(item.Path, "the API %s is needed by %s; disable what needs it too, or keep it", apiField(m.api), m.names())
 			continue
 		}
-		c.failAt(c.pathOf(m.by[0]), fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
-			m.names(), apiField(m.api), apiField(m.api)))
+		c.failAt(c.pathOf(m.by[0]), func() string {
+			return fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
+				m.names(), apiField(m.api), apiField(m.api))
+		})
 	}
 }
 
@@ -267,9 +306,11 @@ func (c *checker) pathOf(e *entry) string {
 // check asks for a token, and the pod would be restarted for ever.
 func (c *checker) authentication() {
 	if c.rel.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.root, "server", "auth")) {
-		c.failAt("server.auth", fmt.Sprintf(
-			"makes the server release %s ask for a token at its health check too, which no probe has, so that it would never be ready: remove it, or run 0.3 or a later release",
-			c.rel.Line))
+		c.failAt("server.auth", func() string {
+			return fmt.Sprintf(
+				"makes the server release %s ask for a token at its health check too, which no probe has, so that it would never be ready: remove it, or run 0.3 or a later release",
+				c.rel.Line)
+		})
 	}
 }
 
@@ -282,7 +323,7 @@ func (c *checker) backends() {
 	}
 	c.backendTypes(backends)
 	c.stores()
-	stores := yamlnode.Get(storage, "stores")
+	stores, named := yamlnode.Get(storage, "stores"), yamlnode.FieldsOf(backends)
 	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
 		name, store := stores.Content[i].Value, stores.Content[i+1]
 		backend := yamlnode.Text(store, "backend")
@@ -290,12 +331,14 @@ func (c *checker) backends() {
 		if backend == "" || !ok {
 			continue
 		}
-		family, _, _ := strings.Cut(yamlnode.Text(yamlnode.Get(backends, backend), "type"), "_")
-		if yamlnode.Get(backends, backend) != nil && family != known.Family {
-			c.failAt("storage.stores."+name, fmt.Sprintf("needs a backend of type %s_*, and %q is none", known.Family, backend))
+		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
+		if named.Get(backend) != nil && family != known.Family {
+			c.failAt("storage.stores."+name, func() string {
+				return fmt.Sprintf("needs a backend of type %s_*, and %q is none", known.Family, backend)
+			})
 		}
 	}
-	c.backendsIn(c.root, "", backends)
+	c.backendsIn(c.root, "", named)
 }
 
 // stores: some releases do not start without some of them.
@@ -313,8 +356,10 @@ func (c *checker) backendTypes(backends *yaml.Node) {
 		path, backend := backendsPath+backends.Content[i].Value, backends.Content[i+1]
 		kind, known := c.rel.Storage.Backend(yamlnode.Text(backend, "type"))
 		if !known {
-			c.failAt(path, fmt.Sprintf("%q is not a type of backend in release %s; known are %s",
-				yamlnode.Text(backend, "type"), c.rel.Line, strings.Join(c.backendNames(), ", ")))
+			c.failAt(path, func() string {
+				return fmt.Sprintf("%q is not a type of backend in release %s; known are %s",
+					yamlnode.Text(backend, "type"), c.rel.Line, strings.Join(c.backendNames(), ", "))
+			})
 			continue
 		}
 		problems := kind.Class.Check(c.atStart(backend))
@@ -332,13 +377,15 @@ func (c *checker) backendNames() []string {
 	return names
 }
 
-func (c *checker) backendsIn(node *yaml.Node, path string, backends *yaml.Node) {
-	if node == backends {
+func (c *checker) backendsIn(node *yaml.Node, path string, backends *yamlnode.Fields) {
+	if node == backends.Mapping() {
 		return
 	}
 	if node.Kind == yaml.MappingNode {
-		if name := yamlnode.Text(node, "backend"); name != "" && !schema.HasReference(name) && yamlnode.Get(backends, name) == nil {
-			c.failAt(joinPath(path, "backend"), fmt.Sprintf("%q is not a backend in storage.backends; there are %s", name, strings.Join(yamlnode.Keys(backends), ", ")))
+		if name := yamlnode.Text(node, "backend"); name != "" && !schema.HasReference(name) && backends.Get(name) == nil {
+			c.failAt(joinPath(path, "backend"), func() string {
+				return fmt.Sprintf("%q is not a backend in storage.backends; there are %s", name, listed(yamlnode.Keys(backends.Mapping())))
+			})
 		}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if len(node.Content[i+1].Content) > 0 {
@@ -371,7 +418,9 @@ func (c *checker) registeredResources() {
 			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
 				continue
 			}
-			c.failAt(itemPath(known, i)+".provider_id", fmt.Sprintf("%q is not a provider of the API %s; available: %s", id, apiField(known.API), c.available(known.API)))
+			c.failAt(itemPath(known, i)+".provider_id", func() string {
+				return fmt.Sprintf("%q is not a provider of the API %s; available: %s", id, apiField(known.API), c.available(known.API))
+			})
 		}
 	}
 }
@@ -400,7 +449,9 @@ func (c *checker) references() {
 		}
 		id := named(setting, reference.ProviderKey)
 		if id != "" && !schema.HasReference(id) && c.index.find(reference.API, id) == nil {
-			c.failAt(reference.Path, fmt.Sprintf("names the %s provider %q, which does not exist; available: %s", apiField(reference.API), id, c.available(reference.API)))
+			c.failAt(reference.Path, func() string {
+				return fmt.Sprintf("names the %s provider %q, which does not exist; available: %s", apiField(reference.API), id, c.available(reference.API))
+			})
 		}
 	}
 }
@@ -415,7 +466,9 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 		return
 	}
 	if !c.serves(known.API) {
-		c.failAt(reference.Path, fmt.Sprintf("needs the API %s; add a provider to spec.providers.%s", apiField(known.API), apiField(known.API)))
+		c.failAt(reference.Path, func() string {
+			return fmt.Sprintf("needs the API %s; add a provider to spec.providers.%s", apiField(known.API), apiField(known.API))
+		})
 		return
 	}
 	var ids []string
@@ -426,7 +479,9 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 		}
 	}
 	if len(ids) > 0 && !slices.Contains(ids, id) {
-		c.failAt(reference.Path, fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, strings.Join(ids, ", ")))
+		c.failAt(reference.Path, func() string {
+			return fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, listed(ids))
+		})
 	}
 }
 

@@ -17,12 +17,14 @@ import (
 // comes up when the key-value state moves away from the directory the two shared.
 func (c *checker) directories() {
 	backends := c.allBackends()
+	made, noted := madeBy(backends), make(map[string]bool)
 	for _, b := range backends {
 		file := yamlnode.Text(b.node, "db_path")
-		if !b.kind.NeedsDirectory || file == "" || isMade(backends, directory(file)) {
+		if !b.kind.NeedsDirectory || file == "" || made.has(directory(file)) {
 			continue
 		}
-		if dir := path.Dir(file); !slices.Contains(c.dirs, dir) {
+		if dir := path.Dir(file); !noted[dir] {
+			noted[dir] = true
 			c.dirs = append(c.dirs, dir)
 		}
 	}
@@ -68,12 +70,28 @@ func directory(file string) string {
 	return path.Dir(resolved)
 }
 
-// isMade says whether a key-value backend makes a directory or one below it. What
-// a provider makes comes too late: some stores are opened before the providers.
-func isMade(backends []configured, dir string) bool {
-	return slices.ContainsFunc(backends, func(b configured) bool {
-		return b.early && b.kind.Type == release.KV+"_sqlite" && below(directory(yamlnode.Text(b.node, "db_path")), dir)
-	})
+// directories is a sorted list.
+type directories []string
+
+// madeBy are the directories that key-value backends make. What a provider makes
+// comes too late: some stores are opened before the providers.
+func madeBy(backends []configured) directories {
+	var made directories
+	for _, b := range backends {
+		if b.early && b.kind.Type == release.KV+"_sqlite" {
+			made = append(made, directory(yamlnode.Text(b.node, "db_path")))
+		}
+	}
+	slices.Sort(made)
+	return made
 }
 
-func below(dir, parent string) bool { return dir == parent || strings.HasPrefix(dir, parent+"/") }
+// has reports whether a directory, or one below it, is in the list.
+func (d directories) has(dir string) bool {
+	if _, found := slices.BinarySearch(d, dir); found {
+		return true
+	}
+	below := dir + "/"
+	at, _ := slices.BinarySearch(d, below)
+	return at < len(d) && strings.HasPrefix(d[at], below)
+}

@@ -86,12 +86,16 @@ func (d *draft) providable() []string {
 func (d *draft) removeProviders() {
 	all := yamlnode.Get(d.root, "providers")
 	gone := func(e *entry) bool { return d.off.has(e.api, e.id) }
+	nodes := make(map[*yaml.Node]bool)
 	for _, e := range d.index.entries {
 		if gone(e) {
-			removeItem(yamlnode.Get(all, e.api), func(item *yaml.Node) bool { return item == e.node })
+			nodes[e.node] = true
 		}
 	}
-	d.index.entries = slices.DeleteFunc(d.index.entries, gone)
+	for i := 1; i < len(all.Content); i += 2 {
+		removeItem(all.Content[i], func(item *yaml.Node) bool { return nodes[item] })
+	}
+	d.index.remove(gone)
 	apis := yamlnode.Get(d.root, "apis")
 	listed := yamlnode.Len(apis) > 0
 	for api := range d.off.apis {

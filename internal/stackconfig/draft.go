@@ -1,8 +1,6 @@
 package stackconfig
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,8 +42,14 @@ type draft struct {
 	// the entry that did.
 	taken map[string]*field.Path
 
-	models  []PublicModel
-	env     []EnvVar
+	// errors, warnings and ignorances count the findings of the report, warned are the warnings among them.
+	errors, warnings, ignorances tally
+	warned                       map[Finding]bool
+
+	models []PublicModel
+	env    []EnvVar
+	// set are the names of env.
+	set     map[string]bool
 	derived []DerivedValue
 	// dirs have to exist before the server starts.
 	dirs []string
@@ -60,6 +64,7 @@ func newDraft(in Input) *draft {
 		root:    yamlnode.Clone(in.Base.root),
 		version: in.Base.version,
 		report:  &Report{origins: make(map[*yaml.Node]Origin)},
+		set:     make(map[string]bool),
 	}
 	d.report.root = d.root
 	d.distribution = distributionName(d)
@@ -122,6 +127,13 @@ func (d *draft) section(parent *yaml.Node, key string, origin Origin) *yaml.Node
 	return made
 }
 
+// writeField is write for a mapping of which many fields are written.
+func (d *draft) writeField(fields *yamlnode.Fields, key string, value *yaml.Node, origin Origin) {
+	fields.Set(key, value)
+	fields.Mapping().Style &^= yaml.FlowStyle
+	d.report.origins[value] = origin
+}
+
 // list is a sequence below a mapping, made when it is not there.
 func (d *draft) list(parent *yaml.Node, key string, origin Origin) *yaml.Node {
 	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
@@ -135,27 +147,6 @@ func (d *draft) list(parent *yaml.Node, key string, origin Origin) *yaml.Node {
 // releaseDefault is the origin of what the release needs and nobody wrote.
 func (d *draft) releaseDefault() Origin { return Origin{Note: "default of release " + d.rel.Line} }
 
-func (d *draft) fail(err *field.Error) { d.report.Errors = append(d.report.Errors, err) }
-
-func (d *draft) failf(path *field.Path, format string, args ...any) {
-	d.fail(field.Invalid(path, field.OmitValueType{}, fmt.Sprintf(format, args...)))
-}
-
-func (d *draft) warn(finding Finding) {
-	if !slices.Contains(d.report.Warnings, finding) {
-		d.report.Warnings = append(d.report.Warnings, finding)
-	}
-}
-
-func (d *draft) warnf(path *field.Path, format string, args ...any) {
-	d.warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...)})
-}
-
-// ignored is a warning that something the user configured has no effect.
-func (d *draft) ignored(path *field.Path, format string, args ...any) {
-	d.warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
-}
-
 // secret makes a variable of a reference and gives back the text that stands for
 // it in the configuration.
 func (d *draft) secret(variable string, ref *intent.SecretRef) string {
@@ -164,7 +155,8 @@ func (d *draft) secret(variable string, ref *intent.SecretRef) string {
 }
 
 func (d *draft) addEnv(variable EnvVar) {
-	if !slices.ContainsFunc(d.env, func(e EnvVar) bool { return e.Name == variable.Name }) {
+	if !d.set[variable.Name] {
+		d.set[variable.Name] = true
 		d.env = append(d.env, variable)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 // finish writes the configuration down: header, YAML, hash. Nil with errors.
 func (d *draft) finish() *Result {
+	d.tellMore()
 	if len(d.report.Errors) > 0 {
 		return nil
 	}

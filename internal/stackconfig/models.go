@@ -71,13 +71,13 @@ func (r *registry) metadata(m *intent.Model) *yaml.Node {
 	if m.Quantization != "" {
 		r.write(under(metadata, keyQuantization), yamlnode.String(m.Quantization), from(m.Path.Child("quantization")))
 	}
-	path := m.Path.Child("metadata")
+	path, fields := m.Path.Child("metadata"), yamlnode.FieldsOf(metadata)
 	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {
-		if yamlnode.Get(metadata, key) != nil {
+		if fields.Get(key) != nil {
 			r.failf(path.Child(key), "%q is set by a field of the model too; keep one of them", key)
 			continue
 		}
-		r.write(under(metadata, key), yamlnode.FromJSON(m.Metadata[key]), from(path.Child(key)))
+		r.writeField(fields, key, yamlnode.FromJSON(m.Metadata[key]), from(path.Child(key)))
 	}
 	return metadata
 }

@@ -16,7 +16,7 @@ func (c *checker) modelsAtStart() {
 		return
 	}
 	for i, item := range yamlnode.Items(c.existing(models)) {
-		origin := originAt(c.root, c.report.origins, itemPath(models, i))
+		origin := c.originAt(itemPath(models, i))
 		id, _ := resolveID(yamlnode.Text(item, "provider_id"))
 		e := c.index.find(models.API, id)
 		if origin.Path == nil || e == nil || c.hasKey(e) {

@@ -7,6 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // Origin says where a value of the configuration comes from.
@@ -96,18 +98,31 @@ func valueText(node *yaml.Node) string {
 	}
 }
 
+// finder finds places of the configuration by their paths, while the configuration
+// does not change.
+type finder struct {
+	top     *yaml.Node
+	origins map[*yaml.Node]Origin
+	// wide are the fields of the mappings with many keys that were looked at.
+	wide map[*yaml.Node]*yamlnode.Fields
+}
+
+func newFinder(d *draft) finder {
+	return finder{top: d.root, origins: d.report.origins, wide: make(map[*yaml.Node]*yamlnode.Fields)}
+}
+
 // originAt is the origin of the value at a path of the configuration. What lies
 // below a value that a field wrote as it is (settings, metadata) lies below the
 // field in the same way, so that the path goes on there.
-func originAt(root *yaml.Node, origins map[*yaml.Node]Origin, path string) Origin {
-	origin, node := fromBase, root
+func (f *finder) originAt(path string) Origin {
+	origin, node := fromBase, f.top
 	steps := splitPath(path)
 	known := 0
 	for i, step := range steps {
-		if node = child(node, step); node == nil {
+		if node = f.child(node, step); node == nil {
 			break
 		}
-		if own, ok := origins[node]; ok {
+		if own, ok := f.origins[node]; ok {
 			origin, known = own, i+1
 		}
 	}
@@ -133,16 +148,17 @@ func splitPath(path string) []string {
 }
 
 // nodeAt is the value at a path of the configuration, nil when there is none.
-func nodeAt(root *yaml.Node, path string) *yaml.Node {
+func (f *finder) nodeAt(path string) *yaml.Node {
+	node := f.top
 	for _, step := range splitPath(path) {
-		if root = child(root, step); root == nil {
+		if node = f.child(node, step); node == nil {
 			return nil
 		}
 	}
-	return root
+	return node
 }
 
-func child(node *yaml.Node, step string) *yaml.Node {
+func (f *finder) child(node *yaml.Node, step string) *yaml.Node {
 	if node.Kind == yaml.SequenceNode {
 		i, err := strconv.Atoi(strings.Trim(step, "[]"))
 		if err != nil || i < 0 || i >= len(node.Content) {
@@ -150,12 +166,15 @@ func child(node *yaml.Node, step string) *yaml.Node {
 		}
 		return node.Content[i]
 	}
-	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
-		if node.Content[i].Value == step {
-			return node.Content[i+1]
-		}
+	if yamlnode.Len(node) <= fewKeys {
+		return yamlnode.Get(node, step)
 	}
-	return nil
+	fields := f.wide[node]
+	if fields == nil {
+		fields = yamlnode.FieldsOf(node)
+		f.wide[node] = fields
+	}
+	return fields.Get(step)
 }
 
 func joinPath(path, key string) string {

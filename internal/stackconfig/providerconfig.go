@@ -25,7 +25,7 @@ type configWriter struct {
 	*draft
 	entry  *entry
 	kind   *provider.Type
-	config *yaml.Node
+	config *yamlnode.Fields
 	setBy  map[string]*field.Path
 }
 
@@ -40,7 +40,7 @@ func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
 		return
 	}
 	c.setBy[name] = path
-	c.write(under(c.config, key), value, from(path))
+	c.writeField(c.config, key, value, from(path))
 }
 
 // endpoint goes to the key that this type reads in this release (FR-031; a key
@@ -198,7 +198,7 @@ func (c *configWriter) connection(base *yaml.Node) {
 		value := yamlnode.Get(base, name)
 		if (key.Secret || c.isEndpoint(key.Name) || schema.HasReference(value.Value)) && c.starts(&key, value) {
 			c.setBy[key.Name] = c.entry.user.Path
-			c.write(under(c.config, name), value, fromBase)
+			c.writeField(c.config, name, value, fromBase)
 		}
 	}
 }
@@ -231,15 +231,15 @@ func (c *configWriter) defaults(base *yaml.Node) {
 }
 
 func (c *configWriter) fill(key string, base *yaml.Node, otherwise func() (*yaml.Node, Origin)) {
-	if _, set := c.setBy[key]; set || yamlnode.Get(c.config, key) != nil {
+	if _, set := c.setBy[key]; set || c.config.Get(key) != nil {
 		return
 	}
 	if kept := yamlnode.Get(base, key); kept != nil {
-		c.write(under(c.config, key), kept, fromBase)
+		c.writeField(c.config, key, kept, fromBase)
 		return
 	}
 	if value, origin := otherwise(); value != nil {
-		c.write(under(c.config, key), value, origin)
+		c.writeField(c.config, key, value, origin)
 	}
 }
 

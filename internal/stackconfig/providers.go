@@ -102,7 +102,7 @@ func (d *draft) overlay(p *intent.Provider, kind *provider.Type) {
 	list := d.list(yamlnode.Get(d.root, "providers"), p.API, origin)
 	if replaced == nil {
 		d.write(endOf(list), node, origin)
-		d.index.entries = append(d.index.entries, e)
+		d.index.add(e)
 		return
 	}
 	for i, item := range list.Content {
@@ -133,8 +133,8 @@ func (d *draft) serve(api string, origin Origin) {
 // secrets and settings in the keys of its type, then what the type needs and the
 // user cannot know.
 func (d *draft) providerConfig(e *entry, replaced *entry) *yaml.Node {
-	c := configWriter{draft: d, entry: e, kind: e.kind, config: yamlnode.Map(), setBy: map[string]*field.Path{}}
-	before := len(d.report.Errors)
+	c := configWriter{draft: d, entry: e, kind: e.kind, config: yamlnode.FieldsOf(yamlnode.Map()), setBy: map[string]*field.Path{}}
+	before := d.errors.count
 	c.endpoint()
 	c.credential()
 	c.secrets()
@@ -142,6 +142,6 @@ func (d *draft) providerConfig(e *entry, replaced *entry) *yaml.Node {
 	base := c.baseConfig(replaced)
 	c.connection(base)
 	c.defaults(base)
-	e.incomplete = len(d.report.Errors) > before
-	return c.config
+	e.incomplete = d.errors.count > before
+	return c.config.Mapping()
 }

@@ -26,8 +26,10 @@ func (c *checker) publicIDs(known release.Resource) {
 			continue
 		}
 		if !yamlnode.Equal(withoutIDs(known, items[other]), withoutIDs(known, item)) {
-			c.failAt(itemPath(known, i), fmt.Sprintf("clients call this %q, and %s too; the server release %s does not start when the two differ; keep one of them",
-				id, c.writtenAt(itemPath(known, other)), c.rel.Line))
+			c.failAt(itemPath(known, i), func() string {
+				return fmt.Sprintf("clients call this %q, and %s too; the server release %s does not start when the two differ; keep one of them",
+					id, c.writtenAt(itemPath(known, other)), c.rel.Line)
+			})
 		}
 	}
 }
@@ -57,7 +59,7 @@ func itemPath(known release.Resource, i int) string {
 
 // writtenAt is the field that wrote a place of the configuration, else the place itself.
 func (c *checker) writtenAt(path string) string {
-	if origin := originAt(c.root, c.report.origins, path); origin.Path != nil {
+	if origin := c.originAt(path); origin.Path != nil {
 		return origin.Path.String()
 	}
 	return path

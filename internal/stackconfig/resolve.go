@@ -34,28 +34,46 @@ type entry struct {
 	incomplete bool
 }
 
-// index holds the providers in the order of the configuration.
-type index struct{ entries []*entry }
+// index holds the providers in the order of the configuration. They come in by add
+// and go by remove, so that they are found by API and id.
+type index struct {
+	entries []*entry
+	byAPI   map[string][]*entry
+	byID    map[[2]string]*entry
+}
+
+func (x *index) add(e *entry) {
+	if x.byID == nil {
+		x.byAPI, x.byID = make(map[string][]*entry), make(map[[2]string]*entry)
+	}
+	x.entries = append(x.entries, e)
+	x.note(e)
+}
+
+func (x *index) note(e *entry) {
+	x.byAPI[e.api] = append(x.byAPI[e.api], e)
+	if key := [2]string{e.api, e.id}; x.byID[key] == nil {
+		x.byID[key] = e
+	}
+}
+
+func (x *index) remove(gone func(*entry) bool) {
+	x.entries = slices.DeleteFunc(x.entries, gone)
+	x.byAPI, x.byID = make(map[string][]*entry), make(map[[2]string]*entry)
+	for _, e := range x.entries {
+		x.note(e)
+	}
+}
 
 // of are the providers of an API.
-func (x *index) of(api string) []*entry {
-	var found []*entry
-	for _, e := range x.entries {
-		if e.api == api {
-			found = append(found, e)
-		}
-	}
-	return found
-}
+func (x *index) of(api string) []*entry { return x.byAPI[api] }
 
 // find is the provider of an API with an id, nil without one.
 func (x *index) find(api, id string) *entry {
-	for _, e := range x.entries {
-		if e.api == api && e.id == id && id != "" {
-			return e
-		}
+	if id == "" {
+		return nil
 	}
-	return nil
+	return x.byID[[2]string{api, id}]
 }
 
 // disabled is what the user takes away, by API in the server's spelling.
@@ -104,7 +122,7 @@ func resolve(d *draft) {
 	for i := 0; i+1 < len(all.Content); i += 2 {
 		api := all.Content[i].Value
 		for _, node := range yamlnode.Items(all.Content[i+1]) {
-			d.index.entries = append(d.index.entries, d.baseEntry(api, node))
+			d.index.add(d.baseEntry(api, node))
 		}
 	}
 }
@@ -112,7 +130,7 @@ func resolve(d *draft) {
 func (d *draft) baseEntry(api string, node *yaml.Node) *entry {
 	e := &entry{api: api, node: node, text: yamlnode.Text(node, "provider_id"), providerType: yamlnode.Text(node, "provider_type")}
 	e.id, e.condition = resolveID(e.text)
-	e.enabled = e.id != "" && e.id != disabledID && (e.condition == "" || slices.Contains(d.in.Variables, e.condition))
+	e.enabled = e.id != "" && e.id != disabledID && d.met(e.condition)
 	e.kind, _ = d.rel.Provider(api, e.providerType)
 	return e
 }

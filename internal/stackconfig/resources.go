@@ -158,7 +158,7 @@ func (d *draft) available(api string) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	return strings.Join(all, ", ")
+	return listed(all)
 }
 
 // notFound is the kind of error that status calls MissingProviderForResource.
@@ -278,7 +278,11 @@ func (d *draft) registered(known release.Resource, item *yaml.Node) bool {
 
 // met says whether a condition of the base holds.
 func (d *draft) met(variable string) bool {
-	return variable == "" || slices.Contains(d.in.Variables, variable)
+	if variable == "" {
+		return true
+	}
+	_, set := slices.BinarySearch(d.in.Variables, variable)
+	return set
 }
 
 // existing is the list of a kind, nil when there is none.

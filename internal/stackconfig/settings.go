@@ -74,8 +74,9 @@ func (d *draft) nothingToTake(removed *intent.RemovedSetting, parent *yaml.Node,
 // merge puts values into a mapping: an object into an object, anything else in
 // place of what was there.
 func (d *draft) merge(mapping *yaml.Node, values map[string]any, path *field.Path) {
+	fields := yamlnode.FieldsOf(mapping)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		there := yamlnode.Get(mapping, key)
+		there := fields.Get(key)
 		inner, isObject := values[key].(map[string]any)
 		if isObject && there != nil && there.Kind == yaml.MappingNode {
 			d.merge(there, inner, path.Child(key))
@@ -85,7 +86,7 @@ func (d *draft) merge(mapping *yaml.Node, values map[string]any, path *field.Pat
 			d.failf(path.Child(key), "is set by %s too; keep one of them", owner)
 			continue
 		}
-		d.write(under(mapping, key), yamlnode.FromJSON(values[key]), from(path.Child(key)))
+		d.writeField(fields, key, yamlnode.FromJSON(values[key]), from(path.Child(key)))
 	}
 }
 

@@ -69,12 +69,12 @@ func (s *storageWriter) replace(family string, store *intent.Store) {
 	}
 	old := s.ofFamily(family)
 	node := s.backend(kind, store, old)
+	gone := make(map[string]bool, len(old))
 	for _, name := range old {
-		if name != defaultName(family) {
-			yamlnode.Remove(s.backends, name)
-			s.repoint(s.root, name, defaultName(family), store.Path)
-		}
+		gone[name] = name != defaultName(family)
 	}
+	s.removeBackends(gone)
+	s.repoint(s.root, gone, defaultName(family), store.Path)
 	s.write(under(s.backends, defaultName(family)), node, from(store.Path))
 }
 
@@ -99,7 +99,7 @@ func (s *storageWriter) ofFamily(family string) []string {
 	var found []string
 	for i := 0; i+1 < len(s.backends.Content); i += 2 {
 		name := s.backends.Content[i].Value
-		if s.familyOf(name) != family {
+		if familyOf(s.backends.Content[i+1]) != family {
 			continue
 		}
 		if name == defaultName(family) {
@@ -112,21 +112,35 @@ func (s *storageWriter) ofFamily(family string) []string {
 }
 
 // familyOf is the family of a backend of the configuration.
-func (s *storageWriter) familyOf(name string) string {
-	family, _, _ := strings.Cut(yamlnode.Text(yamlnode.Get(s.backends, name), "type"), "_")
+func familyOf(backend *yaml.Node) string {
+	family, _, _ := strings.Cut(yamlnode.Text(backend, "type"), "_")
 	return family
 }
 
-// repoint changes every reference {backend: <name>}: stores, providers, quota.
-func (s *storageWriter) repoint(node *yaml.Node, name, to string, path *field.Path) {
+func (s *storageWriter) removeBackends(gone map[string]bool) {
+	all := s.backends.Content
+	kept := make([]*yaml.Node, 0, len(all))
+	for i := 0; i+1 < len(all); i += 2 {
+		if !gone[all[i].Value] {
+			kept = append(kept, all[i], all[i+1])
+		}
+	}
+	s.backends.Content = kept
+}
+
+// repoint changes every reference {backend: <name>} to one that is gone: stores,
+// providers, quota.
+func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string, path *field.Path) {
 	if node == s.backends {
 		return
 	}
-	if node.Kind == yaml.MappingNode && yamlnode.Text(node, "backend") == name {
-		s.write(under(node, "backend"), yamlnode.String(to), derived(path, "was "+name))
+	if node.Kind == yaml.MappingNode {
+		if name := yamlnode.Text(node, "backend"); gone[name] {
+			s.write(under(node, "backend"), yamlnode.String(to), derived(path, "was "+name))
+		}
 	}
 	for _, item := range node.Content {
-		s.repoint(item, name, to, path)
+		s.repoint(item, gone, to, path)
 	}
 }
 

@@ -1,8 +1,6 @@
 package stackconfig
 
 import (
-	"strings"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -40,7 +38,7 @@ func (m *missing) names() string {
 	for i, e := range m.by {
 		names[i] = apiField(e.api) + "/" + e.id
 	}
-	return strings.Join(names, ", ")
+	return listed(names)
 }
 
 // missingAPIs are the hard dependencies that are not met (SERVER.md 2), in the
@@ -124,7 +122,7 @@ func (d *draft) add(m missing) bool {
 		d.write(under(node, "config"), config, origin)
 	}
 	d.write(endOf(d.list(all, m.api, origin)), node, origin)
-	d.index.entries = append(d.index.entries, e)
+	d.index.add(e)
 	d.serve(m.api, origin)
 	d.warn(Finding{ConfigPath: "providers." + m.api, Message: "the distribution's configuration has no provider of the API " +
 		apiField(m.api) + ", which " + m.names() + " needs to start; added " + kind.Type})

@@ -80,13 +80,15 @@ func (d *draft) variable(name string, hasDefault bool, path *field.Path) {
 
 // isSet says whether the server's container has a variable for sure.
 func (d *draft) isSet(name string) bool {
-	always := []string{
-		names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
-		d.rel.Runtime.PortVariable, d.rel.Runtime.FactoryVariable,
+	switch name {
+	case names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
+		d.rel.Runtime.PortVariable, d.rel.Runtime.FactoryVariable:
+		return true
 	}
-	return slices.Contains(always, name) || slices.Contains(d.in.Variables, name) ||
-		slices.ContainsFunc(d.in.SecretEnv, func(v intent.Variable) bool { return v.Name == name }) ||
-		slices.ContainsFunc(d.env, func(v EnvVar) bool { return v.Name == name })
+	if _, set := slices.BinarySearch(d.in.Variables, name); set {
+		return true
+	}
+	return d.set[name] || slices.ContainsFunc(d.in.SecretEnv, func(v intent.Variable) bool { return v.Name == name })
 }
 
 // alone is a value that is one variable and nothing else. The server makes a

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -11,18 +12,21 @@ import (
 // spreadTwice: the API server refuses two constraints that differ in neither
 // topologyKey nor whenUnsatisfiable.
 func spreadTwice(obj *object) field.ErrorList {
+	type constrained struct {
+		key  string
+		when corev1.UnsatisfiableConstraintAction
+	}
 	var errs field.ErrorList
-	constraints := workload(obj).TopologySpreadConstraints
-	for i, constraint := range constraints {
-		for j, earlier := range constraints[:i] {
-			if earlier.TopologyKey == constraint.TopologyKey && earlier.WhenUnsatisfiable == constraint.WhenUnsatisfiable {
-				path := spec("workload", "topologySpreadConstraints").Index(i)
-				errs = append(errs, field.Invalid(path, constraint.TopologyKey, fmt.Sprintf(
-					`%q with %s is constrained by entry %d already: remove one of them`,
-					constraint.TopologyKey, constraint.WhenUnsatisfiable, j)))
-				break
-			}
+	first := map[constrained]int{}
+	for i, constraint := range workload(obj).TopologySpreadConstraints {
+		this := constrained{constraint.TopologyKey, constraint.WhenUnsatisfiable}
+		j, twice := first[this]
+		if !twice {
+			first[this] = i
+			continue
 		}
+		errs = append(errs, field.Invalid(spec("workload", "topologySpreadConstraints").Index(i), this.key, fmt.Sprintf(
+			`%q with %s is constrained by entry %d already: remove one of them`, this.key, this.when, j)))
 	}
 	return errs
 }

@@ -1,7 +1,7 @@
 package validate
 
 import (
-	"slices"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -73,7 +73,8 @@ var rules = []rule{
 // Spec finds everything that is wrong with an object, in the order of its
 // fields, and what is right but hardly meant. It changes nothing and never
 // panics, whatever is stored. Each error stands for itself: intent.Message gives
-// field path, value and remedy, no value of a secret among them.
+// field path, value and remedy, no value of a secret among them. Of many the first
+// intent.MaxErrors are told, and how many more there are.
 func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.ErrorList) {
 	for _, r := range rules {
 		found := r.check(obj)
@@ -83,13 +84,20 @@ func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.E
 			}
 			continue
 		}
-		for _, err := range found {
-			if !slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Field == err.Field && e.Detail == err.Detail }) {
-				errs = append(errs, err)
-			}
-		}
+		errs = append(errs, found...)
 	}
-	return append(warnings, Warnings(obj)...), errs
+	return bounded(append(warnings, Warnings(obj)...)), intent.Bounded(errs)
+}
+
+// maxWarnings is how many warnings are told at once.
+const maxWarnings = intent.MaxErrors
+
+// bounded ends a list of warnings with how many more there are.
+func bounded(warnings []string) []string {
+	if more := len(warnings) - maxWarnings; more > 0 {
+		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more warnings", more))
+	}
+	return warnings
 }
 
 // fromIntent are the rules of the strict decoder: providers, resources, storage,

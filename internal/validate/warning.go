@@ -29,6 +29,9 @@ func commandWithTLS(obj *object) []string {
 // disabledAndConfigured: disabled wins, the provider is ignored. The engine says
 // it in the same words, so that who has both tells it once.
 func disabledAndConfigured(obj *object) []string {
+	if len(obj.Spec.Disabled) == 0 {
+		return nil
+	}
 	in, _ := intent.FromObject(obj)
 	var warnings []string
 	for _, provider := range in.Providers {

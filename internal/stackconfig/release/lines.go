@@ -2,6 +2,8 @@ package release
 
 import (
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
@@ -54,8 +56,25 @@ func LineWithAPI(line, api string) (string, bool) {
 // LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Like
 // LinesWith it is for errors and reports.
 func LinesWithKey(path string) []string {
+	if section, _, _ := strings.Cut(path, "."); !sections()[section] {
+		return nil
+	}
 	return slices.DeleteFunc(Lines(), func(line string) bool { return !mustLoad(line).TopLevel.HasPath(path) })
 }
+
+// sections are the top-level keys of all lines.
+var sections = sync.OnceValue(func() map[string]bool {
+	all := make(map[string]bool)
+	for _, line := range Lines() {
+		for i := range mustLoad(line).TopLevel.Keys {
+			all[mustLoad(line).TopLevel.Keys[i].Name] = true
+			for _, alias := range mustLoad(line).TopLevel.Keys[i].Aliases {
+				all[alias] = true
+			}
+		}
+	}
+	return all
+})
 
 // Spellings are the keys that a provider type reads in one line or another.
 type Spellings struct {

@@ -34,7 +34,7 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 		name, value := node.Content[i].Value, node.Content[i+1]
 		key, ok := c.Key(name)
 		if !ok {
-			problems = append(problems, c.unknown(join(path, name), name)...)
+			problems = append(problems, c.unknown(join(path, name), name, len(problems) < maxNearest)...)
 			continue
 		}
 		given[key.Name] = true
@@ -47,17 +47,20 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 	return append(problems, c.broken(path, node)...)
 }
 
+// maxNearest is how many problems of one mapping come with the key that was meant: to
+// look for it takes longer than all the rest, and nobody reads on.
+const maxNearest = 100
+
 // unknown is the problem of a key that the class does not have.
-func (c *Class) unknown(path, name string) []Problem {
+func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	if c.Extra == ExtraAllow {
 		return nil
 	}
-	return []Problem{{
-		Kind:    UnknownKey,
-		Path:    path,
-		Nearest: Nearest(name, c.Names()),
-		Fatal:   c.Extra == ExtraForbid,
-	}}
+	problem := Problem{Kind: UnknownKey, Path: path, Fatal: c.Extra == ExtraForbid}
+	if nearest {
+		problem.Nearest = nearestOf(name, c.spellings)
+	}
+	return []Problem{problem}
 }
 
 // missing are the problems of required keys that were not given.

@@ -27,6 +27,8 @@ type Class struct {
 	Rules []Rule
 
 	index map[string]int
+	// spellings are the names, made ready to be compared with others.
+	spellings []spelling
 }
 
 // Key is one key of a class.
@@ -131,6 +133,7 @@ func (c *Class) Names() []string {
 // reindex makes Key find every name.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
+	c.spellings = spellingsOf(c.Names())
 	for i := range c.Keys {
 		for _, alias := range c.Keys[i].Aliases {
 			c.index[alias] = i

@@ -13,28 +13,50 @@ func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""
 	}
-	if best := nearestBySlips(name, candidates); best != "" {
-		return best
-	}
-	return nearestByWords(name, candidates)
+	return nearestOf(name, spellingsOf(candidates))
 }
 
-func nearestBySlips(name string, candidates []string) string {
+// spelling is a name as others are compared with it.
+type spelling struct {
+	name, folded string
+	words        []string
+}
+
+func spellingsOf(names []string) []spelling {
+	spellings := make([]spelling, len(names))
+	for i, name := range names {
+		folded := fold(name)
+		spellings[i] = spelling{name: name, folded: folded, words: strings.FieldsFunc(folded, isSeparator)}
+	}
+	return spellings
+}
+
+func nearestOf(name string, candidates []spelling) string {
+	if len(name) > longest {
+		return ""
+	}
 	folded := fold(name)
+	if best := nearestBySlips(folded, candidates); best != "" {
+		return best
+	}
+	return nearestByWords(folded, candidates)
+}
+
+func nearestBySlips(folded string, candidates []spelling) string {
 	best, least := "", max(1, len(folded)/3)+1
-	for _, candidate := range candidates {
-		if slips := distance(folded, fold(candidate), least); slips < least {
-			best, least = candidate, slips
+	for i := range candidates {
+		if slips := distance(folded, candidates[i].folded, least); slips < least {
+			best, least = candidates[i].name, slips
 		}
 	}
 	return best
 }
 
-func nearestByWords(name string, candidates []string) string {
-	words := strings.FieldsFunc(fold(name), isSeparator)
+func nearestByWords(folded string, candidates []spelling) string {
+	words := strings.FieldsFunc(folded, isSeparator)
 	best, most := "", 0
-	for _, candidate := range candidates {
-		theirs := strings.FieldsFunc(fold(candidate), isSeparator)
+	for i := range candidates {
+		theirs := candidates[i].words
 		common := 0
 		for _, word := range words {
 			for _, their := range theirs {
@@ -45,7 +67,7 @@ func nearestByWords(name string, candidates []string) string {
 		}
 		// Half the words at least, so that one common `max` does not make two keys alike.
 		if common > most && 2*common >= len(words) && 2*common >= len(theirs) {
-			best, most = candidate, common
+			best, most = candidates[i].name, common
 		}
 	}
 	return best

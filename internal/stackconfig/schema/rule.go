@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -151,9 +150,12 @@ func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 
 // disjoint looks for a value that two keys share.
 func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
-	taken := valuesOf(c.valueOf(rule.Keys[1], node))
+	taken := make(map[string]bool)
+	for _, value := range valuesOf(c.valueOf(rule.Keys[1], node)) {
+		taken[value] = true
+	}
 	for _, value := range valuesOf(c.valueOf(rule.Keys[0], node)) {
-		if slices.Contains(taken, value) {
+		if taken[value] {
 			return &Problem{Kind: ConflictingKeys, Path: join(path, rule.Keys[0]), Want: rule.Keys[1], Fatal: true}
 		}
 	}

@@ -46,6 +46,28 @@ func TestGetAndSet(t *testing.T) {
 	}
 }
 
+// Fields find and set what Get and Set do.
+func TestFields(t *testing.T) {
+	m := parse(t, "a: 1\nb: 2\na: 3\n")
+	f := yamlnode.FieldsOf(m)
+	for _, key := range []string{"a", "b", "c"} {
+		if got, want := f.Get(key), yamlnode.Get(m, key); got != want {
+			t.Errorf("%s is %v, want %v", key, got, want)
+		}
+	}
+	f.Set("b", yamlnode.Int(4))
+	f.Set("c", yamlnode.Int(5))
+	f.Set("c", yamlnode.Int(6))
+	if got, want := encode(f.Mapping()), "a: 1\nb: 4\na: 3\nc: 6\n"; got != want || f.Get("c").Value != "6" {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, node := range []*yaml.Node{nil, parse(t, "[a, b]"), parse(t, "a")} {
+		if yamlnode.FieldsOf(node).Get("a") != nil {
+			t.Errorf("%v has a field", node)
+		}
+	}
+}
+
 func TestLengths(t *testing.T) {
 	for text, want := range map[string]int{"{a: 1, b: 2}": 2, "[1, 2, 3]": 3, "text": 0} {
 		if got := yamlnode.Len(parse(t, text)); got != want {

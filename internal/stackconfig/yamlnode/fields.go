@@ -1,0 +1,47 @@
+package yamlnode
+
+import "go.yaml.in/yaml/v3"
+
+// Fields finds the values of one mapping by key. Get and Set look at one key after
+// the other, which takes time that grows with the square where many keys of a wide
+// mapping are looked for; here it grows with their number. The mapping is changed by
+// Set of its Fields only, as long as they are in use.
+type Fields struct {
+	mapping *yaml.Node
+	// at is the position of each key in the content.
+	at map[string]int
+}
+
+// FieldsOf reads the keys of a mapping; of a key that is there twice the first counts. What is no mapping has no fields.
+func FieldsOf(mapping *yaml.Node) *Fields {
+	f := &Fields{mapping: mapping, at: make(map[string]int, Len(mapping))}
+	if mapping == nil || mapping.Kind != yaml.MappingNode {
+		return f
+	}
+	for i := len(mapping.Content) - 2; i >= 0; i -= 2 {
+		f.at[mapping.Content[i].Value] = i
+	}
+	return f
+}
+
+// Mapping returns the mapping that the fields are of.
+func (f *Fields) Mapping() *yaml.Node { return f.mapping }
+
+// Get returns the value of a key, nil when there is none.
+func (f *Fields) Get(key string) *yaml.Node {
+	i, ok := f.at[key]
+	if !ok {
+		return nil
+	}
+	return f.mapping.Content[i+1]
+}
+
+// Set replaces the value of a key in its place, or appends the key.
+func (f *Fields) Set(key string, value *yaml.Node) {
+	if i, ok := f.at[key]; ok {
+		f.mapping.Content[i+1] = value
+		return
+	}
+	f.at[key] = len(f.mapping.Content)
+	f.mapping.Content = append(f.mapping.Content, String(key), value)
+}
