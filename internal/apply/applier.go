@@ -125,7 +125,7 @@ func refuse(owner Owner, claim Claim) (refusal, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := owner.owns(live) || owner.adopts(live)
+	ours := owner.owns(live) || owner.Adopts(live)
 	immutable := claim.Wanted.Object["immutable"] == true
 	switch {
 	case immutable && (!ours || !sameContent(claim.Wanted, live)):

@@ -33,14 +33,15 @@ func (o Owner) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
-// owns says whether the object is a child of this owner, and adopts whether it
-// may become one.
+// owns says whether the object is a child of this owner.
 func (o Owner) owns(object metav1.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controller.UID == o.UID
 }
 
-func (o Owner) adopts(object metav1.Object) bool {
+// Adopts reports whether the object is to become a child of this owner: it has no
+// controller, and carries the labels of its children.
+func (o Owner) Adopts(object metav1.Object) bool {
 	if metav1.GetControllerOfNoCopy(object) != nil || len(o.Labels) == 0 {
 		return false
 	}

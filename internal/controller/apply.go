@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -41,7 +42,7 @@ func (r *Reconciler) claim(ctx context.Context, s *state) error {
 	if err := keepVolume(s); err != nil {
 		return err
 	}
-	return r.decide(s)
+	return r.decide(ctx, s)
 }
 
 func (r *Reconciler) claimPlanned(ctx context.Context, s *state) error {
@@ -83,26 +84,66 @@ func notOurs(err error) error {
 
 // decide replaces the rendered Deployment by what its record says is to be
 // applied.
-func (r *Reconciler) decide(s *state) error {
+func (r *Reconciler) decide(ctx context.Context, s *state) error {
 	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
 	live, err := s.typed(s.claims[i].Live)
 	if err != nil {
 		return err
 	}
 	s.decision, err = record.Decide(live, s.replicaSets, s.planned.Rendered)
+	if err == nil && s.decision.NewerGeneration {
+		if s.planned.Rendered.Newest, err = r.isNewest(ctx, s); err == nil {
+			s.decision, err = record.Decide(live, s.replicaSets, s.planned.Rendered)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("decide what to apply: %w", err)
 	}
 	if s.decision.Outcome == record.StaleCache {
-		return &status.Failure{
-			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing,
-			Message: s.decision.Message, Retry: status.Quiet,
-		}
+		return r.stale(s, live)
 	}
 	if equality.Semantic.DeepEqual(s.decision.Deployment, s.planned.Rendered.Deployment) {
 		return nil // it is what was claimed
 	}
 	return s.setDeployment(s.decision.Deployment)
+}
+
+// isNewest reports whether the API server knows no newer generation of the stack than
+// the cache does. A record that has one then was not written for this stack.
+func (r *Reconciler) isNewest(ctx context.Context, s *state) (bool, error) {
+	now := &v1alpha2.LlamaStackDistribution{}
+	if err := r.direct.Get(ctx, s.name(), now); err != nil {
+		return false, fmt.Errorf("read the stack past the cache: %w", err)
+	}
+	return now.UID == s.object.UID && now.Generation == s.object.Generation, nil
+}
+
+// stalePatience is how long the cache, or the Deployment controller, may be behind
+// before the status tells.
+const stalePatience = time.Minute
+
+// stale is the failure of a look at objects of different moments. It is nobody's concern
+// for the moment that it takes; one that lasts is told.
+func (r *Reconciler) stale(s *state, live *appsv1.Deployment) error {
+	failure := &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing,
+		Message: s.decision.Message, Retry: status.Quiet,
+	}
+	if r.now().Sub(lastWrite(live)) > stalePatience {
+		failure.Retry, failure.Unknown, failure.Err = status.Backoff, true, errors.New(s.decision.Message)
+	}
+	return failure
+}
+
+// lastWrite is when somebody last wrote fields of an object.
+func lastWrite(object metav1.Object) time.Time {
+	last := object.GetCreationTimestamp().Time
+	for _, entry := range object.GetManagedFields() {
+		if entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
 }
 
 // setDeployment claims another rendering of the Deployment.
@@ -248,8 +289,12 @@ func (r *Reconciler) kept(ctx context.Context, s *state) (map[apply.Child]bool, 
 }
 
 // templates are the stack's ReplicaSets, with one that stands for the Deployment
-// itself: its own may not have been made or seen yet.
+// itself: its own may not have been made or seen yet. Without a Deployment that is
+// known to be the stack's, every ReplicaSet with its labels counts.
 func templates(s *state) []appsv1.ReplicaSet {
+	if s.deployment == nil {
+		return s.replicaSets
+	}
 	sets := slices.DeleteFunc(slices.Clone(s.replicaSets), func(set appsv1.ReplicaSet) bool {
 		return !metav1.IsControlledBy(&set, s.deployment)
 	})

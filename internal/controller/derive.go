@@ -3,7 +3,11 @@ package controller
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -26,4 +30,47 @@ func derive(s *state) error {
 		s.derived[entry.Key] = []byte(part)
 	}
 	return nil
+}
+
+// chooseStorageSecret names the Secret with connection parts. Parts that changed get
+// another name: a pod that runs, or that is rolled back to, reads those that it started
+// with, also when it restarts. Parts that a record knows keep their name. Nil: there are
+// no parts.
+func (s *state) chooseStorageSecret() *record.StorageSecret {
+	if len(s.derived) == 0 {
+		return nil
+	}
+	digest := s.digestKey.Digest(s.derived)
+	if was := s.running.StorageSecret; was != nil && s.running.ReferenceKey != s.references.Key {
+		return &record.StorageSecret{Name: was.Name, Digest: digest} // the key was lost: nobody knows of a change
+	}
+	recorded := s.recordedStorageSecrets()
+	for _, was := range recorded {
+		if was.Digest == digest {
+			return was
+		}
+	}
+	if len(recorded) == 0 {
+		return &record.StorageSecret{Name: names.StorageSecret(s.object.Name), Digest: digest}
+	}
+	return &record.StorageSecret{Name: names.NextStorageSecret(s.object.Name, digest), Digest: digest}
+}
+
+// recordedStorageSecrets are those of the Deployment and of its ReplicaSets, as far as
+// their digests can be compared.
+func (s *state) recordedStorageSecrets() []*record.StorageSecret {
+	var found []*record.StorageSecret
+	add := func(r record.Record) {
+		if r.StorageSecret != nil && r.ReferenceKey == s.references.Key {
+			found = append(found, r.StorageSecret)
+		}
+	}
+	add(s.running)
+	for i := range s.replicaSets {
+		if set := &s.replicaSets[i]; s.deployment != nil && metav1.IsControlledBy(set, s.deployment) {
+			past, _ := record.Parse(set.Annotations)
+			add(past)
+		}
+	}
+	return found
 }

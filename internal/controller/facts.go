@@ -31,7 +31,7 @@ func (r *Reconciler) lookAtWorkload(ctx context.Context, s *state) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read cached Deployment: %w", err)
 	}
-	if err == nil && metav1.IsControlledBy(&deployment, s.object) {
+	if err == nil && (metav1.IsControlledBy(&deployment, s.object) || s.owner().Adopts(&deployment)) {
 		s.deployment = &deployment
 		s.running, _ = record.Parse(deployment.Annotations)
 	}
@@ -81,6 +81,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 	}
 	s.secrets = values
 	own := key.For(s.object.Namespace)
+	s.digestKey = own
 	s.references = record.References{
 		Digest: values.Digest(own), Key: own.ID, EarlierDigest: values.Digest(key), EarlierKey: key.ID,
 	}

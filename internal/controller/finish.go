@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,9 +46,14 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if equality.Semantic.DeepEqual(previous.Status, *now) {
 		return nil
 	}
-	// The patch holds what differs; nobody else writes this status.
 	written := s.object.DeepCopy()
-	err := r.direct.Status().Patch(ctx, written, statusPatch(previous), client.FieldOwner(names.FieldManager))
+	err := r.direct.Status().Patch(ctx, written, statusPatch{}, client.FieldOwner(names.FieldManager))
+	if apierrors.IsInvalid(err) {
+		gone, readErr := r.isGone(ctx, s)
+		if readErr != nil || gone {
+			return readErr
+		}
+	}
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
@@ -59,26 +65,34 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	return nil
 }
 
-// statusPatch is what differs from the status of before; all of it the first
-// time, because a difference from nothing would leave counts of zero out.
-func statusPatch(previous *v1alpha2.LlamaStackDistribution) client.Patch {
-	if previous.Status.ObservedGeneration > 0 {
-		return client.MergeFrom(previous)
+// isGone reports whether the object is no more, or another one has its name.
+func (r *Reconciler) isGone(ctx context.Context, s *state) (bool, error) {
+	now := &v1alpha2.LlamaStackDistribution{}
+	err := r.direct.Get(ctx, s.name(), now)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("read the stack past the cache: %w", err)
 	}
-	return wholeStatus{}
+	return err != nil || now.UID != s.object.UID, nil
 }
 
-// wholeStatus is a merge patch with the whole status.
-type wholeStatus struct{}
+// statusPatch replaces the status of the object with this UID: nobody else writes it.
+// Another object that was made under the name since refuses it. A merge patch cannot ask
+// for that, the API server takes no metadata of one for a status.
+type statusPatch struct{}
 
-func (wholeStatus) Type() types.PatchType { return types.MergePatchType }
+// Type is that of JSON patches.
+func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
 
-func (wholeStatus) Data(object client.Object) ([]byte, error) {
+// Data is the patch.
+func (statusPatch) Data(object client.Object) ([]byte, error) {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
 		return nil, fmt.Errorf("make a status patch of a %T", object)
 	}
-	return json.Marshal(map[string]any{"status": stack.Status})
+	return json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": stack.UID},
+		{"op": "add", "path": "/status", "value": stack.Status},
+	})
 }
 
 // observe notes the state of the workload.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -19,11 +21,18 @@ func (r *Reconciler) plan(ctx context.Context, s *state) error {
 	if err := r.recall(ctx, s); err != nil {
 		return err
 	}
+	s.storageSecret = s.running.StorageSecret
 	if err := r.build(ctx, s, false); err != nil {
 		return err
 	}
 	if err := derive(s); err != nil {
 		return err
+	}
+	if chosen := s.chooseStorageSecret(); !equality.Semantic.DeepEqual(chosen, s.storageSecret) {
+		s.storageSecret = chosen
+		if err := r.build(ctx, s, false); err != nil {
+			return err
+		}
 	}
 	reason, message := generated(s)
 	s.holds(v1alpha2.ConditionConfigGenerated, reason, message)
@@ -67,7 +76,8 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 		Object: s.object, Distribution: s.distribution, Digest: s.digest, CatalogueImage: s.catalogueImage,
 		RunningRelease: s.running.Distribution.Release, Before: s.running.Places, Base: s.baseConfig, Override: override(s),
 		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster, Certificates: s.certificates, Unexposed: s.rival != nil,
-		Bounds: s.config.Bounds.For(s.object.Namespace),
+		Bounds:        s.config.Bounds.For(s.object.Namespace),
+		StorageSecret: s.storageSecret,
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {

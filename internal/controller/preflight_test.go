@@ -477,8 +477,10 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	b.kubelet(t, pod, isReady())
 	b.replaced(t, before)
 	b.noTry(t)
-	if running := password("my-storage"); running != "two" {
-		t.Errorf("the pods read %q", running)
+	after := &appsv1.Deployment{}
+	b.get(t, "my", after)
+	if read := storageSecretOf(t, after); read == "my-storage" || password(read) != "two" {
+		t.Errorf("the pods read %q of Secret %q", password(read), read)
 	}
 }
 

@@ -50,8 +50,11 @@ type state struct {
 	certificates [][]byte
 	secrets      resolve.Values
 	references   record.References
-	baseConfig   *plan.Base
-	cluster      render.Cluster
+	// digestKey makes digests of Secrets, storageSecret is the Secret with derived values.
+	digestKey     resolve.DigestKey
+	storageSecret *record.StorageSecret
+	baseConfig    *plan.Base
+	cluster       render.Cluster
 	// rival has the host name that the stack asks for; nil: nobody has.
 	rival    *rival
 	planned  *plan.Plan

@@ -1,5 +1,7 @@
 package names
 
+import "strings"
+
 // HashLength is how many hex digits of a content hash a ConfigMap's name
 // carries; LongHashLength is used when a foreign object has that name already.
 const (
@@ -67,6 +69,19 @@ func BaseConfigMap(stack, hash string) string {
 
 // StorageSecret is the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
+
+// NextStorageSecret is that name once the parts are others; digest is theirs, by
+// a key. Pods that run go on reading the Secret that they started with.
+func NextStorageSecret(stack, digest string) string {
+	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
+}
+
+// IsStorageSecret reports whether it is the name of a Secret with the stack's
+// derived connection parts.
+func IsStorageSecret(stack, name string) bool {
+	rest, found := strings.CutPrefix(name, StorageSecret(stack))
+	return found && (rest == "" || rest[0] == '-' && len(rest) == 1+HashLength)
+}
 
 // Preflight is the name of the pod in which a change is tried, and of what is made
 // for it; hash is that of its template.

@@ -77,7 +77,8 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	}
 	p.Report = report
 	p.Warnings = append(releaseWarnings(in), report.Warnings...)
-	p.Env, p.Derived, p.Models = result.Env, result.Derived, result.Models
+	p.Derived, p.Models = result.Derived, result.Models
+	p.Env = readingFrom(result.Env, in.Object.Name, p.input.StorageSecret)
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source

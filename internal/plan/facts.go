@@ -33,6 +33,9 @@ func facts(in Input) render.Input {
 	if in.Unexposed {
 		result.Expose = nil
 	}
+	if in.StorageSecret != nil {
+		result.StorageSecret = in.StorageSecret.Name
+	}
 	return result
 }
 
@@ -147,6 +150,21 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 		result = append(result, render.EnvVar{
 			Name: v.Name, Value: v.Value, SecretName: v.SecretName, SecretKey: v.SecretKey,
 		})
+	}
+	return result
+}
+
+// readingFrom has the variables with derived values read them from another Secret than that of the usual name; empty:
+// from that.
+func readingFrom(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
+	if secret == "" {
+		return env
+	}
+	result := slices.Clone(env)
+	for i := range result {
+		if result[i].SecretName == names.StorageSecret(stack) {
+			result[i].SecretName = secret
+		}
 	}
 	return result
 }

@@ -79,7 +79,16 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 		OperatorVersion: in.OperatorVersion,
 		Places:          p.Places,
 		Left:            left(p.Losses),
+		StorageSecret:   p.storageSecret(in),
 	}
+}
+
+// storageSecret is the Secret with derived values as the record has it.
+func (p *Plan) storageSecret(in Input) *record.StorageSecret {
+	if len(p.Derived) == 0 {
+		return nil
+	}
+	return in.StorageSecret
 }
 
 // maxLeft bounds the losses in a record, which is an annotation.

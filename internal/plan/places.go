@@ -70,7 +70,7 @@ func rootOf(config []byte) *yaml.Node {
 // derivedFrom tells the source of the values that the operator derives.
 func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	return func(secret, key string) string {
-		if secret != names.StorageSecret(stack) {
+		if !names.IsStorageSecret(stack, secret) {
 			return ""
 		}
 		for _, value := range p.Derived {
@@ -103,7 +103,7 @@ func PlacesOf(in Running) *retention.Places {
 		config = in.Distribution.Base
 	}
 	derived := func(secret, _ string) string {
-		if secret == names.StorageSecret(in.Stack) {
+		if names.IsStorageSecret(in.Stack, secret) {
 			return retention.Hidden
 		}
 		return ""

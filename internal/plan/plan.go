@@ -39,6 +39,8 @@ type Input struct {
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.
 	References record.References
+	// StorageSecret is the Secret that holds the derived values. Nil: the one of the usual name, which is not recorded.
+	StorageSecret *record.StorageSecret
 	// OperatorVersion goes into the record, never into the configuration.
 	OperatorVersion string
 	// Cluster is what the stack runs in; no pod depends on it.

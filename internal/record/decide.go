@@ -35,6 +35,9 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record of this rendering, as for a new Deployment.
 	Record Record
+	// Newest says that the stack has no newer generation: a record of one is damaged, and no sign of a cache that is
+	// behind.
+	Newest bool
 	// References are those whose digest is in Record.
 	References References
 	// Inputs are what the digest in Record is over. Zero: a change of the configuration cannot be told from another.
@@ -51,6 +54,8 @@ type Decision struct {
 	// Replaces says that the Deployment replaces its pods by ones that are made of something else: a change, and no
 	// edit that is put back, no newer operator's rendering.
 	Replaces bool
+	// NewerGeneration says that the outcome is StaleCache because a record has a newer generation than the rendering.
+	NewerGeneration bool
 	// Message says what a user should know: about KeepTemplate, RolledBack and StaleCache. It holds no values.
 	Message string
 }
@@ -64,7 +69,9 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	seen := look(live, replicaSets, rendered)
 	rendered = keepReplicas(seen, rendered)
 	if generation, stale := seen.newerGeneration(); stale {
-		return stop(seen, fmt.Sprintf("generation %d was rendered already, read again", generation)), nil
+		decision := stop(seen, fmt.Sprintf("generation %d was rendered already, read again", generation))
+		decision.NewerGeneration = true
+		return decision, nil
 	}
 	switch back, settled := seen.rolledBack(); {
 	case back && !settled:

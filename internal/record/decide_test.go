@@ -343,6 +343,30 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	}
 }
 
+// A record of a generation that the stack never had tells nothing, on a ReplicaSet neither.
+func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
+	w := newWorld(t)
+	one := newStack()
+	w.reconcile(one)
+	damage := func(annotations map[string]string) {
+		found, _ := record.Parse(annotations)
+		found.Generation = 99
+		annotations[names.AnnotationRendered], _ = found.Encode()
+	}
+	w.edit(kubectlEdit, func(live *appsv1.Deployment) { damage(live.Annotations) })
+	rendered := one.change(func(s *stack) { s.image = "server:2" }).render(t)
+	decision := w.decide(rendered)
+	if decision.Outcome != record.StaleCache || !decision.NewerGeneration {
+		t.Errorf("as long as a newer generation may be: %+v", decision)
+	}
+	rendered.Newest = true
+	for range 2 { // with the damaged record on the Deployment, then on a ReplicaSet only
+		if decision = w.decide(rendered); decision.Outcome == record.StaleCache || decision.Record.Generation != 2 || w.image() != "server:2" {
+			t.Errorf("outcome %s, record of generation %d, pods run %q", decision.Outcome, decision.Record.Generation, w.image())
+		}
+	}
+}
+
 func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()

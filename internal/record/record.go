@@ -51,6 +51,9 @@ type Record struct {
 	// Places are where the pods of the template keep their data. Nil: an operator rendered it that did not say, or what
 	// it said is damaged.
 	Places *retention.Places `json:"places,omitempty"`
+	// StorageSecret is the Secret with derived values that the pods of the template read. Nil: they read none, or an operator
+	// rendered it that knew one name only.
+	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
 	// Left tells the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
 }
@@ -72,6 +75,14 @@ type Distribution struct {
 	Label string `json:"label,omitempty"`
 	// Entrypoint is that of the image at Digest, as a JSON list. Empty: it was not read.
 	Entrypoint string `json:"entrypoint,omitempty"`
+}
+
+// StorageSecret names a Secret with derived values.
+type StorageSecret struct {
+	// Name is its name.
+	Name string `json:"name"`
+	// Digest of its content, by the key that ReferenceKey names.
+	Digest string `json:"digest"`
 }
 
 // Kept describes a template that was left as it is.

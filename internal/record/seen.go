@@ -32,6 +32,8 @@ type seen struct {
 	// wanted is the record of the rendering, references those in it.
 	wanted     Record
 	references References
+	// newest says that no generation is newer than that of wanted.
+	newest bool
 }
 
 // revision is a ReplicaSet of the Deployment.
@@ -49,6 +51,7 @@ type revision struct {
 func look(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) seen {
 	result := seen{
 		live: live, inputs: live.Spec.Template.Annotations[names.AnnotationInputs], wanted: rendered.Record, references: rendered.References,
+		newest: rendered.Newest,
 	}
 	result.record, result.recorded = Parse(live.Annotations)
 	for i := range replicaSets {
@@ -79,9 +82,9 @@ func (s seen) newerGeneration() (int64, bool) {
 	return newest, newest > s.wanted.Generation
 }
 
-// generation of a record of this stack; zero for another's, or none.
+// generation of a record of this stack; zero for another's, for a generation that the stack never had, or none.
 func (s seen) generation(r Record) int64 {
-	if r.UID != s.wanted.UID {
+	if r.UID != s.wanted.UID || s.newest && r.Generation > s.wanted.Generation {
 		return 0
 	}
 	return r.Generation

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"cmp"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -23,6 +25,8 @@ type Input struct {
 	Paths []EnvVar
 	// Secrets are variables that carry the values of Secrets, in order.
 	Secrets []EnvVar
+	// StorageSecret is the name of the Secret with derived values. Empty: the usual one.
+	StorageSecret string
 	// Launcher starts the server on the configuration by a command of ours in place of the image's entrypoint, as
 	// stacks of v1alpha1 have always been started. A command of the user's own goes first.
 	Launcher bool
@@ -133,6 +137,11 @@ func ServiceAccountName(stack *v1alpha2.LlamaStackDistribution) string {
 		return name
 	}
 	return names.ServiceAccount(stack.Name)
+}
+
+// storageSecret is the name of the Secret with derived values.
+func storageSecret(in Input) string {
+	return cmp.Or(in.StorageSecret, names.StorageSecret(in.Stack.Name))
 }
 
 // compat says that the stack was born as v1alpha1 and keeps what such stacks rely on.

@@ -139,7 +139,7 @@ func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfigu
 			if preflight.Derived == nil || from == nil || from.SecretKeyRef == nil {
 				continue
 			}
-			if ptr.Deref(from.SecretKeyRef.Name, "") == names.StorageSecret(in.Stack.Name) {
+			if ptr.Deref(from.SecretKeyRef.Name, "") == storageSecret(in) {
 				from.SecretKeyRef.WithName(name)
 			}
 		}

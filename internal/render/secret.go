@@ -12,7 +12,7 @@ import (
 // StorageSecret is the Secret with the parts of connection strings, for servers that read parts only. Its values are
 // never in a plan: whoever applies has read them, and applies this after the ConfigMaps.
 func StorageSecret(in Input, data map[string][]byte) Object {
-	name := names.StorageSecret(in.Stack.Name)
+	name := storageSecret(in)
 	apply := corev1ac.Secret(name, in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
 		WithOwnerReferences(owner(in.Stack)...).

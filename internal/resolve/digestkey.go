@@ -5,8 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +39,30 @@ func (k DigestKey) For(namespace string) DigestKey {
 	mac := hmac.New(sha256.New, k.bytes)
 	mac.Write([]byte("namespace " + namespace))
 	return newDigestKey(mac.Sum(nil))
+}
+
+// digestLength in bytes: as much as an annotation needs.
+const digestLength = 16
+
+// Digest is a keyed digest of the content of a Secret, in hex.
+func (k DigestKey) Digest(data map[string][]byte) string {
+	parts := make([][]byte, 0, 2*len(data))
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		parts = append(parts, []byte(name), data[name])
+	}
+	return k.digest(parts)
+}
+
+// digest tells the parts apart by their lengths.
+func (k DigestKey) digest(parts [][]byte) string {
+	mac := hmac.New(sha256.New, k.bytes)
+	for _, part := range parts {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		mac.Write(length[:])
+		mac.Write(part)
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:digestLength])
 }
 
 // String keeps the key out of logs.

@@ -2,10 +2,6 @@ package resolve
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,20 +71,12 @@ func (v Values) Digest(key DigestKey) string {
 		}
 		return strings.Compare(a.key, b.key)
 	})
-	mac := hmac.New(sha256.New, key.bytes)
+	parts := make([][]byte, 0, 3*len(refs))
 	for _, ref := range refs {
-		for _, part := range [][]byte{[]byte(ref.secret), []byte(ref.key), v.data[ref]} {
-			var length [8]byte
-			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-			mac.Write(length[:])
-			mac.Write(part)
-		}
+		parts = append(parts, []byte(ref.secret), []byte(ref.key), v.data[ref])
 	}
-	return hex.EncodeToString(mac.Sum(nil)[:digestLength])
+	return key.digest(parts)
 }
-
-// digestLength in bytes: as much as an annotation needs.
-const digestLength = 16
 
 // SecretQuery asks for the values of Secrets.
 type SecretQuery struct {
