@@ -49,6 +49,29 @@ func TestImage(t *testing.T) {
 			t.Errorf("%q: %v, want allowed %t", image, errs, allowed)
 		}
 	}
+	for _, tc := range []struct{ bound, allowed, refused string }{
+		{"ogxai", "ogxai/a docker.io/ogxai/a index.docker.io/ogxai/a Docker.io/ogxai/a", "ogxa/a redis quay.io/ogxai/a"},
+		{"index.docker.io/ogxai", "ogxai/a docker.io/ogxai/a index.docker.io/ogxai/a", "redis docker.io/ogxa/a"},
+		{"Docker.IO/ogxai/", "ogxai/a docker.io/ogxai/a INDEX.docker.io/ogxai/a", "docker.io.example.com/ogxai/a"},
+		{"docker.io", "redis ogxai/a index.docker.io/redis", "docker.io.example.com/a quay.io/docker.io/a docker.io:443/a"},
+		{"docker.io/redis", "redis library/redis docker.io/redis:7 index.docker.io/library/redis Docker.io/redis redis/stack", "redistribute ogxai/redis"},
+		{"docker.io/library", "redis docker.io/redis index.docker.io/library/redis", "ogxai/a libraryx/a"},
+		{"docker.io/library/redis", "redis library/redis Docker.io/redis", "redis/stack"},
+		{"Quay.io/team", "quay.io/team/a QUAY.io/team/a:1", "quay.io/Team/a quay.io/team/../a quay.io/team/./a quay.io/team//a"},
+		{"localhost/team", "localhost/team/a", "docker.io/localhost/team/a team/a"},
+	} {
+		rule := &bounds.Rule{Images: []string{tc.bound}}
+		for image := range strings.FieldsSeq(tc.allowed) {
+			if errs := rule.Image(image, field.NewPath("x")); len(errs) > 0 {
+				t.Errorf("%s: %q is refused: %v", tc.bound, image, errs)
+			}
+		}
+		for image := range strings.FieldsSeq(tc.refused) {
+			if errs := rule.Image(image, field.NewPath("x")); len(errs) == 0 {
+				t.Errorf("%s: %q is allowed", tc.bound, image)
+			}
+		}
+	}
 	if errs := (&bounds.Rule{}).Image("anything", field.NewPath("x")); len(errs) > 0 {
 		t.Errorf("a rule without images: %v", errs)
 	}

@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/bounds", "internal/cabundle", "internal/convert", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
+		"internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
 		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -53,7 +53,8 @@ var Rooms = []Room{
 	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
-	{Path: "internal/bounds", Kind: Pure, Imports: types},
+	{Path: "internal/imagename", Kind: Pure},
+	{Path: "internal/bounds", Kind: Pure, Imports: []string{"api/...", "internal/imagename"}},
 	{Path: "internal/cabundle", Kind: Pure},
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/stackconfig/schema"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},

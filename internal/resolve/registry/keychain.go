@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // Keychain holds the credentials of pull Secrets.
@@ -43,11 +45,7 @@ func withoutVersion(target string) string {
 	if first, rest, _ := strings.Cut(path, "/"); first == "v1" || first == "v2" {
 		path = rest
 	}
-	host = strings.ToLower(host)
-	if host == hub {
-		host = hubAsAsked
-	}
-	return strings.TrimSuffix(host+"/"+path, "/")
+	return strings.TrimSuffix(imagename.Registry(host)+"/"+path, "/")
 }
 
 // Resolve finds the credentials for a registry or a repository: of several, those
@@ -55,7 +53,7 @@ func withoutVersion(target string) string {
 func (k *Keychain) Resolve(resource authn.Resource) (authn.Authenticator, error) {
 	best := -1
 	for i := range k.entries {
-		if isBelow(resource.String(), k.entries[i].target) && (best < 0 || len(k.entries[i].target) > len(k.entries[best].target)) {
+		if imagename.HasPrefix(resource.String(), k.entries[i].target) && (best < 0 || len(k.entries[i].target) > len(k.entries[best].target)) {
 			best = i
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // Options say which registries may be asked, and how. Registries and repositories are
@@ -48,24 +50,24 @@ func (o Options) platform() v1.Platform {
 
 // normal are the options in one spelling of every registry and repository.
 func (o Options) normal() Options {
-	o.Allow, o.Insecure, o.Rewrite = places(o.Allow), places(o.Insecure), placesRewritten(o.Rewrite)
+	o.Allow, o.Insecure, o.Rewrite = imagename.Prefixes(o.Allow), imagename.Prefixes(o.Insecure), imagename.Rewrites(o.Rewrite)
 	return o
 }
 
 // allows reports whether a repository (quay.io/team/server) may be asked.
 func (o Options) allows(repository string) bool {
-	return len(o.Allow) == 0 || slices.ContainsFunc(o.Allow, func(allowed string) bool { return isBelow(repository, allowed) })
+	return len(o.Allow) == 0 || imagename.HasAnyPrefix(repository, o.Allow)
 }
 
 func (o Options) isInsecure(registry string) bool {
-	return slices.Contains(o.Insecure, strings.ToLower(registry))
+	return slices.Contains(o.Insecure, imagename.Registry(registry))
 }
 
 // rewrite is the repository to ask instead of one.
 func (o Options) rewrite(repository string) string {
 	best := ""
 	for from := range o.Rewrite {
-		if isBelow(repository, from) && len(from) > len(best) {
+		if imagename.HasPrefix(repository, from) && len(from) > len(best) {
 			best = from
 		}
 	}

@@ -87,6 +87,17 @@ func TestRefusedHubImage(t *testing.T) {
 	}
 }
 
+// TestLeavingAllowedPlace shows that a path with ".." does not lead out of what is allowed.
+func TestLeavingAllowedPlace(t *testing.T) {
+	reader := New(Options{Allow: []string{"quay.io/team"}})
+	defer reader.Close()
+	for _, image := range []string{"quay.io/team/../other/server:1", "quay.io/team/./server:1", "quay.io/team//server:1"} {
+		if ref, err := reader.reference(image); err == nil {
+			t.Errorf("%s: asks %v", image, ref)
+		}
+	}
+}
+
 func TestInsecurePlaces(t *testing.T) {
 	reader := New(Options{Insecure: []string{"docker.io", "Registry.example.com:5000"}})
 	defer reader.Close()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // Target is an image to read for a stack.
@@ -242,7 +243,7 @@ func registryOf(image string) string {
 	if err != nil {
 		return ""
 	}
-	return strings.ToLower(ref.Context().RegistryStr())
+	return imagename.Registry(ref.Context().RegistryStr())
 }
 
 func (p *Pool) read(ctx context.Context, reader *Reader, target Target) Outcome {

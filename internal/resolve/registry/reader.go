@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"k8s.io/utils/lru"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // remembered is how many images' labels are kept in memory.
@@ -188,7 +190,11 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse image %q: %w", image, err)
 	}
-	repository := r.options.rewrite(place(written.Context().Name()))
+	repository, err := imagename.Repository(image)
+	if err != nil {
+		return nil, err
+	}
+	repository = r.options.rewrite(repository)
 	var options []name.Option
 	asked, err := name.NewRepository(repository)
 	if err != nil {
@@ -196,7 +202,7 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	}
 	repository = asked.Name()
 	if !r.options.allows(repository) {
-		return nil, &RefusedError{Repository: shown(repository)}
+		return nil, &RefusedError{Repository: imagename.Familiar(repository)}
 	}
 	if r.options.isInsecure(asked.RegistryStr()) {
 		options = append(options, name.Insecure)

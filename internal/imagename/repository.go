@@ -1,0 +1,52 @@
+package imagename
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+)
+
+// Docker Hub is docker.io in images and index.docker.io to older programs. Images there that have no organization are
+// below library.
+const (
+	hub        = "docker.io"
+	hubAsAsked = name.DefaultRegistry
+	hubLibrary = hubAsAsked + "/library/"
+)
+
+// Repository returns the normal form of an image's name without its tag and digest: index.docker.io/library/redis for
+// redis:7. A name that no registry knows, as one with "..", is an error.
+func Repository(image string) (string, error) {
+	reference, err := name.ParseReference(image)
+	if err != nil {
+		return "", fmt.Errorf("parse image %q: %w", image, err)
+	}
+	// The second pass adds library/ below a host that is docker.io in its normal form only.
+	repository, err := name.NewRepository(Prefix(reference.Context().Name()))
+	if err != nil {
+		return "", fmt.Errorf("parse image %q: %w", image, err)
+	}
+	// Proxies on the way read quay.io/team/../other as quay.io/other.
+	if full := repository.Name(); path.Clean(full) == full {
+		return full, nil
+	}
+	return "", fmt.Errorf("parse image %q: its path has an empty element, \".\" or \"..\"; write it without", image)
+}
+
+// Registry returns the normal form of a registry's host.
+func Registry(host string) string {
+	if host = strings.ToLower(host); host == hub {
+		return hubAsAsked
+	}
+	return host
+}
+
+// Familiar returns a name in its normal form as people write it, with docker.io.
+func Familiar(repository string) string {
+	if below, ok := strings.CutPrefix(repository, hubAsAsked); ok && (below == "" || below[0] == '/') {
+		return hub + below
+	}
+	return repository
+}
