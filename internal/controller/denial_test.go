@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -236,16 +237,19 @@ func TestRefusalsAreIndependent(t *testing.T) {
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: independent.example.com}}, workload: {replicas: 2}}`))
 	b.routeURL(t, "my", "http://independent.example.com")
 	allowBudgets := b.forbid(t, "policy", "poddisruptionbudgets", "no budgets", &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
-	allowPolicies := b.forbid(t, "networking.k8s.io", "networkpolicies", "no policies", &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
-	b.respec(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}, `+
+	allowServices := b.forbid(t, "", "services", "no services", &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	})
+	b.respec(t, "my", `{distribution: {name: starter}, networking: {port: 9000, allowedFrom: {namespaces: [web]}}, `+
 		`workload: {replicas: 2, workers: 2, podDisruptionBudget: {minAvailable: 1}, autoscaling: {maxReplicas: 3}}}`)
-	want := strings.ReplaceAll(`apply NetworkPolicy "my-network-policy": networkpolicies.networking.k8s.io "my-network-policy" is forbidden: `+
-		`ValidatingAdmissionPolicy 'NS-networkpolicies' with binding 'NS-networkpolicies' denied request: no policies`+"\n"+
+	want := strings.ReplaceAll(`apply Service "my-service": services "my-service" is forbidden: `+
+		`ValidatingAdmissionPolicy 'NS-services' with binding 'NS-services' denied request: no services`+"\n"+
 		`apply PodDisruptionBudget "my-pdb": poddisruptionbudgets.policy "my-pdb" is forbidden: `+
 		`ValidatingAdmissionPolicy 'NS-poddisruptionbudgets' with binding 'NS-poddisruptionbudgets' denied request: no budgets`, "NS", b.namespace)
 	eventually(t, func() error {
 		return b.says(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed, want)
 	})
+	b.appears(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 	b.appears(t, "my-hpa", &autoscalingv2.HorizontalPodAutoscaler{})
 	b.goes(t, "my-ingress", &networkingv1.Ingress{})
 	b.routeURL(t, "my", "")
@@ -253,8 +257,26 @@ func TestRefusalsAreIndependent(t *testing.T) {
 		t.Error(err)
 	}
 	allowBudgets()
-	allowPolicies()
+	allowServices()
 	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+}
+
+// Who may connect is said before there is a server to connect to: a refused NetworkPolicy
+// leaves none of a new roll-out.
+func TestRefusedPolicy(t *testing.T) {
+	b := newBench(t)
+	allow := b.forbid(t, "networking.k8s.io", "networkpolicies", "no policies", &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
+	b.start(t, "policy")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`))
+	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
+	if !strings.Contains(condition.Message, "no policies") {
+		t.Errorf("message %q", condition.Message)
+	}
+	if err := b.Get(t.Context(), b.key("my"), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
+		t.Errorf("there is a Deployment that everybody can connect to: %v", err)
+	}
+	allow()
+	b.appears(t, "my", &appsv1.Deployment{})
 	b.appears(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 }
 

@@ -15,12 +15,14 @@ type refusal struct {
 	err   error
 }
 
-// applyPods applies what the pods need to start, and the Deployment. The first
-// refusal ends it: without one of these the pods would not start, and those that
-// run are left as they are, with the Service that fits them.
+// applyPods applies what the pods need to start, who may connect to them, and the
+// Deployment. The first refusal ends it: without one of these the pods would not
+// start, or would serve whom they may not, and those that run are left as they are,
+// with the Service that fits them.
 func (r *Reconciler) applyPods(ctx context.Context, s *state) error {
 	needed := slices.DeleteFunc(slices.Clone(s.claims[:s.firstDependent()]), func(claim apply.Claim) bool {
-		return claim.Wanted.GetKind() == kindClaim && claim.Live != nil // applied by applyVolume
+		applied := claim.Wanted.GetKind() == kindClaim && claim.Live != nil // by applyVolume
+		return applied || comesLater(claim)
 	})
 	applied, err := r.applier.Set(ctx, s.owner(), needed)
 	s.applied = append(s.applied, applied...)
@@ -30,7 +32,10 @@ func (r *Reconciler) applyPods(ctx context.Context, s *state) error {
 // applyDependents applies what points at the pods, each whatever becomes of the
 // others: a quota of Services is no reason to leave a NetworkPolicy out.
 func (r *Reconciler) applyDependents(ctx context.Context, s *state) {
-	for _, claim := range s.claims[s.firstDependent():] {
+	for i, claim := range s.claims {
+		if i < s.firstDependent() && !comesLater(claim) {
+			continue
+		}
 		applied, err := r.applier.Set(ctx, s.owner(), []apply.Claim{claim})
 		if err != nil {
 			child := apply.Child{Kind: claim.Wanted.GroupVersionKind(), Name: claim.Wanted.GetName()}
@@ -39,6 +44,14 @@ func (r *Reconciler) applyDependents(ctx context.Context, s *state) {
 		s.applied = append(s.applied, applied...)
 	}
 }
+
+// comesLater reports whether it is a NetworkPolicy that is in force already. The pods
+// that run answer on the port that it names: it changes after the Deployment did.
+func comesLater(claim apply.Claim) bool {
+	return claim.Wanted.GetKind() == kindNetworkPolicy && claim.Live != nil
+}
+
+const kindNetworkPolicy = "NetworkPolicy"
 
 // firstDependent is where in the claims stands what comes after the Deployment.
 func (s *state) firstDependent() int {

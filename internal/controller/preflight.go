@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,9 +95,17 @@ func (r *Reconciler) startPreflight(ctx context.Context, s *state, name string) 
 	if len(there) > 0 {
 		return preflightGoesOn(there[0].Name, "")
 	}
+	constraint, err := r.constraint(ctx, s)
+	if err != nil {
+		return err
+	}
+	if r.openShift && constraint == "" {
+		s.skipPreflight("no pod that runs tells which security context constraint lets it in")
+		return nil
+	}
 	err = r.applyMissing(ctx, s)
 	if err == nil {
-		err = r.applyPreflight(ctx, s)
+		err = r.applyPreflight(ctx, s, constraint)
 	}
 	switch {
 	case err == nil:
@@ -130,8 +139,50 @@ func (r *Reconciler) applyMissing(ctx context.Context, s *state) error {
 	return nil
 }
 
-func (r *Reconciler) applyPreflight(ctx context.Context, s *state) error {
-	objects, err := s.planned.PreflightObjects(s.derived)
+// constraint is the security context constraint of OpenShift that let in the newest pod
+// that serves. OpenShift would let the pod of a preflight in by the operator's rights,
+// too, because the operator makes it; the constraint of a pod that a ReplicaSet made was
+// decided by the rights of its ServiceAccount alone. Empty: no pod tells one.
+func (r *Reconciler) constraint(ctx context.Context, s *state) (string, error) {
+	if !r.openShift {
+		return "", nil
+	}
+	pods, err := r.pods(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	var newest *corev1.Pod
+	for i := range pods {
+		pod := &pods[i]
+		if !s.controls(pod) || !isPodReady(pod) || pod.Annotations[names.AnnotationConstraint] == "" {
+			continue
+		}
+		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {
+			newest = pod
+		}
+	}
+	if newest == nil {
+		return "", nil
+	}
+	return newest.Annotations[names.AnnotationConstraint], nil
+}
+
+// controls reports whether the pod is one of the Deployment's: anybody can make a pod
+// with its labels and with annotations.
+func (s *state) controls(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(s.replicaSets, func(set appsv1.ReplicaSet) bool {
+		return s.deployment != nil && metav1.IsControlledBy(&set, s.deployment) && metav1.IsControlledBy(pod, &set)
+	})
+}
+
+func isPodReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func (r *Reconciler) applyPreflight(ctx context.Context, s *state, constraint string) error {
+	objects, err := s.planned.PreflightObjects(s.derived, constraint)
 	if err != nil {
 		return err
 	}

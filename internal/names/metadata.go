@@ -64,6 +64,10 @@ const (
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
 	// AnnotationAcceptDataLoss on a stack names the data, separated by commas, that a change may leave behind for good.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
+	// AnnotationConstraint is OpenShift's, on a pod: the security context constraint that let it in.
+	AnnotationConstraint = "openshift.io/scc"
+	// AnnotationRequiredConstraint is OpenShift's, on a pod: no other constraint may let it in.
+	AnnotationRequiredConstraint = "openshift.io/required-scc"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
 )

@@ -91,9 +91,9 @@ func (p *Plan) PreflightName() (string, error) {
 }
 
 // PreflightObjects are what tries this plan's pods, in the order to apply them, the pod last. The values are those of
-// WithStorageSecret.
-func (p *Plan) PreflightObjects(values map[string][]byte) ([]render.Object, error) {
-	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template}
+// WithStorageSecret, the constraint is the one of OpenShift that lets the pods in that run.
+func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
+	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {
 		preflight.Derived = values
 	}

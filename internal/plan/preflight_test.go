@@ -87,7 +87,7 @@ func TestPreflightObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := built.PreflightObjects(map[string][]byte{"kv-password": []byte("x")})
+	objects, err := built.PreflightObjects(map[string][]byte{"kv-password": []byte("x")}, "restricted-v2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPreflightObjects(t *testing.T) {
 	}
 	in.Certificates, in.Cluster.NetworkPolicies = nil, false
 	in.Object.Spec.Storage = nil
-	if objects, err = build(t, in).PreflightObjects(nil); err != nil || len(objects) != 1 {
+	if objects, err = build(t, in).PreflightObjects(nil, ""); err != nil || len(objects) != 1 {
 		t.Errorf("%d objects for a plain stack, error %v", len(objects), err)
 	}
 }

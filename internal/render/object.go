@@ -38,8 +38,8 @@ var (
 	autoscalerKind     = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")
 )
 
-// factories lists every child in the order in which they are applied: what a pod needs to start, then the Deployment,
-// then what points at its pods. The derived Secret comes with values and so by StorageSecret, before the
+// factories lists every child in the order in which they are applied: what a pod needs to start and who may connect to
+// it, then the Deployment, then what points at its pods. The derived Secret comes with values and so by StorageSecret, before the
 // ServiceAccount.
 var factories = []factory{
 	child(configMapKind, baseConfigMap),
@@ -48,9 +48,9 @@ var factories = []factory{
 	child(configMapKind, caBundle),
 	child(serviceAccountKind, serviceAccount),
 	child(claimKind, persistentVolumeClaim),
+	child(policyKind, networkPolicy),
 	child(deploymentKind, deployment),
 	child(serviceKind, service),
-	child(policyKind, networkPolicy),
 	child(ingressKind, ingress),
 	child(RouteKind, route),
 	child(HTTPRouteKind, httpRoute),
@@ -79,7 +79,7 @@ func Objects(in Input) ([]Object, error) {
 // Kinds lists every kind of object that a stack may have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
-		configMapKind, secretKind, serviceAccountKind, claimKind, deploymentKind, serviceKind, policyKind, ingressKind,
+		configMapKind, secretKind, serviceAccountKind, claimKind, policyKind, deploymentKind, serviceKind, ingressKind,
 		RouteKind, HTTPRouteKind, budgetKind,
 		autoscalerKind,
 	}

@@ -32,6 +32,8 @@ const (
 type Preflight struct {
 	// Template is the pod template to try. It is only read.
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
+	// Constraint is the security context constraint of OpenShift that lets the pods in that run. Empty: the cluster has none.
+	Constraint string
 	// Derived is the content of the Secret with derived values; nil: the stack has none.
 	Derived map[string][]byte
 }
@@ -118,9 +120,15 @@ func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodAppl
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithActiveDeadlineSeconds(int64(PreflightDeadline / time.Second)).
 		WithTerminationGracePeriodSeconds(preflightGrace)
+	annotations := map[string]string{}
+	maps.Copy(annotations, template.Annotations)
+	delete(annotations, names.AnnotationRequiredConstraint)
+	if preflight.Constraint != "" {
+		annotations[names.AnnotationRequiredConstraint] = preflight.Constraint
+	}
 	return corev1ac.Pod(name, in.Stack.Namespace).
 		WithLabels(template.Labels).
-		WithAnnotations(template.Annotations).
+		WithAnnotations(annotations).
 		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(spec), nil
 }

@@ -31,7 +31,7 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 
 // preflightCases have, beside the objects of a stack, those that a change to them is tried with.
 var preflightCases = map[string]render.Preflight{
-	"preflight":         {},
+	"preflight":         {Constraint: "restricted-v2"},
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
 	// A store that the pods share, and an entrypoint that nobody knows.
 	"registry-entrypoint-unknown": {},
