@@ -29,11 +29,13 @@ func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	if err != nil {
 		return nil, broken(path, err)
 	}
+	server := *template.Spec.Containers[0].Name
+	aside := setAside(original, changes, server)
 	after, err := strategicpatch.StrategicMergeMapPatch(original, changes, corev1.PodTemplateSpec{})
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	server := *template.Spec.Containers[0].Name
+	aside.putBack(after)
 	if errs := guard(before, after, server, path); len(errs) > 0 {
 		return nil, errs
 	}

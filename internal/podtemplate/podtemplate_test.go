@@ -2,6 +2,8 @@ package podtemplate_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,6 +148,36 @@ func fields(t testing.TB, template any) map[string]any {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// A patch is bounded in bytes and in the length of each list and map, so that the merge is.
+func TestBounds(t *testing.T) {
+	entries := func(count int, entry string) string {
+		var b strings.Builder
+		for i := range count {
+			fmt.Fprintf(&b, entry+", ", i)
+		}
+		return b.String()
+	}
+	env := func(count int) string {
+		return `{spec: {containers: [{name: llama-stack, env: [` + entries(count, "{name: V%d}") + `]}]}}`
+	}
+	for name, tc := range map[string]struct{ patch, want string }{
+		"as many variables as may be": {env(podtemplate.MaxEntries), ""},
+		"one more":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries are more than the 500 that may be given`},
+		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries are more than the 500 that may be given`},
+		"bytes": {
+			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
+			`podTemplate: 262181 bytes are more than the 262144 that a patch may have: put what is long into a ConfigMap, and mount it`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, errs := podtemplate.Apply(template(t), toJSON(t, tc.patch), path)
+			if got := intent.Messages(errs); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
 }
 
 func TestRefusals(t *testing.T) {

@@ -15,6 +15,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
+// Bounds of a patch. The merge looks for each item of a list among all others, so that a long list costs much, and pods
+// with nearly as many variables or volumes are not known to anybody.
+const (
+	// MaxBytes is the size of a patch in bytes.
+	MaxBytes = 256 << 10
+	// MaxEntries is the length of each list, and of each map, in a patch.
+	MaxEntries = 500
+)
+
 // Directives of a strategic merge patch: what a key that begins with "$" may be.
 const (
 	directive = "$patch"
@@ -27,12 +36,19 @@ var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/",
 // read decodes a patch and finds what no pod template has. An object that is to be removed is null in the result: the
 // merge would leave an empty one.
 func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
+	if len(patch) > MaxBytes {
+		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d bytes are more than the %d that a patch may have: "+
+			"put what is long into a ConfigMap, and mount it", len(patch), MaxBytes))}
+	}
 	var changes map[string]any
 	if err := json.Unmarshal(patch, &changes); err != nil || changes == nil {
 		return nil, field.ErrorList{field.TypeInvalid(path, field.OmitValueType{},
 			"must be an object, a part of a pod template such as {spec: {tolerations: […]}}")}
 	}
 	var errs field.ErrorList
+	if tooMany(changes, path, &errs); len(errs) > 0 {
+		return nil, errs
+	}
 	fields, _ := withoutDirectives(changes, path, &errs).(map[string]any)
 	if len(errs) > 0 {
 		return nil, errs
@@ -45,6 +61,30 @@ func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	}
 	removals(changes)
 	return changes, nil
+}
+
+// tooMany finds the lists and maps that are too long.
+func tooMany(value any, path *field.Path, errs *field.ErrorList) {
+	entries := 0
+	switch value := value.(type) {
+	case map[string]any:
+		entries = len(value)
+		if entries <= MaxEntries {
+			for _, key := range slices.Sorted(maps.Keys(value)) {
+				tooMany(value[key], path.Child(key), errs)
+			}
+		}
+	case []any:
+		entries = len(value)
+		if entries <= MaxEntries {
+			for i, item := range value {
+				tooMany(item, path.Index(i), errs)
+			}
+		}
+	}
+	if entries > MaxEntries {
+		*errs = append(*errs, field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given", entries, MaxEntries)))
+	}
 }
 
 // withoutDirectives is the patch as fields of a template only. It refuses null, which kubectl apply and Helm lose on

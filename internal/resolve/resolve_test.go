@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,9 @@ func failureOf(t *testing.T, err error) *status.Failure {
 }
 
 func TestSecrets(t *testing.T) {
-	w := newWorld(secret("a", "token", "sk-1"), secret("b", "empty", ""), secret("c", "zero", "x\x00y"), secret("n", "number", "12345"))
+	long := secret("l", "long", strings.Repeat("x", 1<<20))
+	long.Data["fits"] = []byte(strings.Repeat("x", 131064))
+	w := newWorld(secret("a", "token", "sk-1"), secret("b", "empty", ""), secret("c", "zero", "x\x00y"), secret("n", "number", "12345"), long)
 	for _, tc := range []struct {
 		name    string
 		uses    []intent.SecretUse
@@ -93,6 +96,11 @@ func TestSecrets(t *testing.T) {
 Secret "gone" not found in namespace "ns". Referenced by: spec.y
 Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z
 Key "zero" of Secret "c" in namespace "ns" holds a zero byte, which no environment variable can carry. Referenced by: spec.w`,
+		},
+		{
+			name: "longer than a variable", uses: []intent.SecretUse{use("l", "long", "spec.x"), use("l", "fits", "spec.y")},
+			reason:  v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "long" of Secret "l" in namespace "ns" is longer than the 131064 bytes that an environment variable can carry. Referenced by: spec.x`,
 		},
 		{
 			name: "number", uses: []intent.SecretUse{use("n", "number", "spec.x")}, reason: v1alpha2.ReasonSecretValueUnusable,
@@ -402,6 +410,43 @@ func TestTextVariables(t *testing.T) {
 		if got := text(variable); got != want {
 			t.Errorf("text(%s) = %v, want %v", variable, got, want)
 		}
+	}
+}
+
+// large is a client that has a megabyte in every Secret, and sees how much memory is held.
+type large struct {
+	client.Reader
+	held []uint64
+}
+
+func (l *large) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	l.held = append(l.held, memory.HeapAlloc)
+	found := into.(*corev1.Secret)
+	found.Name, found.Namespace = key.Name, key.Namespace
+	found.Data = map[string][]byte{"token": []byte("sk-1"), "other": make([]byte, 1<<20), "long": make([]byte, 1<<20)}
+	return nil
+}
+
+// Of the Secrets of a stack only the values that it refers to are held, and none that is of no use.
+func TestSecretsHoldLittle(t *testing.T) {
+	const count = 100
+	var uses []intent.SecretUse
+	for i := range count {
+		uses = append(uses, use(fmt.Sprint("s", i), "token", "spec.x"))
+	}
+	uses = append(uses, use("s0", "long", "spec.y"))
+	l := &large{}
+	if _, err := resolve.Secrets(t.Context(), l, query(always, uses...)); err == nil {
+		t.Error("a value of a megabyte is of use")
+	}
+	if len(l.held) != count {
+		t.Fatalf("%d reads, want %d", len(l.held), count)
+	}
+	if more := int64(l.held[count-1]) - int64(l.held[0]); more > 4<<20 {
+		t.Errorf("%d MiB are held after %d Secrets", more>>20, count)
 	}
 }
 

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -96,7 +97,7 @@ type SecretQuery struct {
 // wrong.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}}
-	found := map[string]*corev1.Secret{}
+	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
 	problems := &problems{condition: v1alpha2.ConditionSecretsResolved}
 	for _, use := range query.Uses {
 		secret, read := found[use.Secret]
@@ -105,6 +106,7 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 			if secret, err = query.read(ctx, direct, use.Secret); err != nil {
 				return Values{}, err
 			}
+			secret = only(secret, wanted[use.Secret])
 			found[use.Secret] = secret
 		}
 		if secret == nil {
@@ -122,6 +124,40 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 	return values, problems.failure()
 }
 
+// bySecret are the uses of each Secret.
+func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
+	keys := map[string][]intent.SecretUse{}
+	for _, use := range q.Uses {
+		keys[use.Secret] = append(keys[use.Secret], use)
+	}
+	return keys
+}
+
+// only is a Secret with the keys that are referred to: it may hold a megabyte of others, and there are many. Of a value
+// that no variable can carry it has as much as shows that.
+func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
+	if secret == nil {
+		return nil
+	}
+	kept := &corev1.Secret{Type: secret.Type, Data: make(map[string][]byte, len(uses))}
+	for _, use := range uses {
+		value, ok := secret.Data[use.Key]
+		if !ok {
+			continue
+		}
+		if len(value) > maxVariable && use.Purpose != intent.PurposeCertificate {
+			value = bytes.Clone(value[:maxVariable])
+		}
+		if len(value) > len(kept.Data[use.Key]) || kept.Data[use.Key] == nil {
+			kept.Data[use.Key] = value
+		}
+	}
+	return kept
+}
+
+// maxVariable is the size of the longest variable that Linux takes, in bytes, with its name, an equals sign and a zero byte.
+const maxVariable = 128 << 10
+
 // check says what is wrong with one value; an empty reason when nothing is.
 func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason, sentence string) {
 	value, ok := secret.Data[use.Key]
@@ -135,7 +171,10 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 		if err := checkCertificate(secret, q.Now); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)
 		}
-	case strings.ContainsRune(string(value), 0):
+	case len(use.EnvVar)+len(value)+2 > maxVariable:
+		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can carry",
+			key, maxVariable-len(use.EnvVar)-2)
+	case bytes.IndexByte(value, 0) >= 0:
 		return v1alpha2.ReasonSecretValueUnusable, key + " holds a zero byte, which no environment variable can carry"
 	case q.Text(use.EnvVar):
 		if err := stackconfig.UsableSecretValue(string(value)); err != nil {

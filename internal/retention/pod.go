@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -47,7 +48,8 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 			Mount: mount.MountPath, Source: sources[mount.Name], SubPath: cmp.Or(mount.SubPath, mount.SubPathExpr),
 		})
 	}
-	found.Volumes = slices.DeleteFunc(found.Volumes, func(v Volume) bool { return v.Source == "" && !inAny(v.Mount, found.Volumes) })
+	durable := durableMounts(found.Volumes)
+	found.Volumes = slices.DeleteFunc(found.Volumes, func(v Volume) bool { return v.Source == "" && !inAny(v.Mount, durable) })
 	if len(found.Volumes) == 0 {
 		found.Volumes = nil
 	}
@@ -55,12 +57,41 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 	return found
 }
 
-// inAny reports whether a path is inside of a volume that outlives the pod.
-func inAny(mount string, volumes []Volume) bool {
-	return slices.ContainsFunc(volumes, func(v Volume) bool {
-		_, inside := below(mount, v.Mount)
-		return inside && v.Source != ""
-	})
+// mounts are the paths of volumes that outlive the pod, and the last parts of them,
+// by which a path of the home directory is found.
+type mounts struct{ paths, bases map[string]bool }
+
+func durableMounts(volumes []Volume) mounts {
+	found := mounts{map[string]bool{}, map[string]bool{}}
+	for _, volume := range volumes {
+		if volume.Source != "" {
+			mount := path.Clean(volume.Mount)
+			found.paths[strings.TrimSuffix(mount, "/")], found.bases[path.Base(mount)] = true, true
+		}
+	}
+	return found
+}
+
+// maxPath is the length of the longest path that Linux takes.
+const maxPath = 4096
+
+// inAny reports whether a path is inside of a volume, as below does for one.
+func inAny(file string, volumes mounts) bool {
+	if home, found := strings.CutPrefix(file, "~/"); found {
+		first, _, _ := strings.Cut(home, "/")
+		return strings.HasPrefix(first, ".") && volumes.bases[first]
+	}
+	if len(file) > maxPath {
+		return false
+	}
+	for !volumes.paths[file] {
+		slash := strings.LastIndexByte(file, '/')
+		if slash < 0 {
+			return false
+		}
+		file = file[:slash]
+	}
+	return true
 }
 
 func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) string {

@@ -6,9 +6,39 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
 const maxSecretEnv = 64
+
+// Each reconcile reads the Secrets of a stack, and each reference is a variable of its
+// pods.
+const (
+	maxSecrets          = 256
+	maxSecretReferences = 2000
+)
+
+// secretsCount bounds what a stack refers to in all: the lists of providers are bounded
+// one by one, and together leave room for any number.
+func secretsCount(obj *object) field.ErrorList {
+	in, _ := intent.FromObject(obj)
+	uses, _ := intent.Secrets(in)
+	named := make(map[string]bool)
+	for _, use := range uses {
+		named[use.Secret] = true
+	}
+	var errs field.ErrorList
+	if count := len(named); count > maxSecrets {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"), fmt.Sprintf(
+			"refers to %d Secrets, more than the %d that a stack may refer to: put the keys of several into one", count, maxSecrets)))
+	}
+	if count := len(uses); count > maxSecretReferences {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"), fmt.Sprintf(
+			"has %d references to Secrets, more than the %d that a stack may have: remove some", count, maxSecretReferences)))
+	}
+	return errs
+}
 
 // reserved are variables that the operator sets on the server's container, and
 // those that no program runs without.

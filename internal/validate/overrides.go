@@ -25,6 +25,27 @@ func overrides(obj *object) *v1alpha2.WorkloadOverrides {
 	return &v1alpha2.WorkloadOverrides{}
 }
 
+// overridesCount bounds what is added to the pods, as podtemplate does what is patched.
+func overridesCount(obj *object) field.ErrorList {
+	o, path := overrides(obj), spec("workload", "overrides")
+	var errs field.ErrorList
+	for _, list := range []struct {
+		name  string
+		count int
+	}{
+		{"imagePullSecrets", len(o.ImagePullSecrets)},
+		{"env", len(o.Env)},
+		{"envFrom", len(o.EnvFrom)},
+		{"command", len(o.Command)},
+		{"args", len(o.Args)},
+		{"volumes", len(o.Volumes)},
+		{"volumeMounts", len(o.VolumeMounts)},
+	} {
+		errs = append(errs, atMost(path.Child(list.name), list.count, podtemplate.MaxEntries)...)
+	}
+	return errs
+}
+
 func serviceAccountName(obj *object) field.ErrorList {
 	if overrides(obj).ServiceAccountName == "" {
 		return nil

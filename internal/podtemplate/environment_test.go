@@ -1,0 +1,87 @@
+package podtemplate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// patchOf makes a template of a server with some variables, or a patch of them.
+func patchOf(env []any) map[string]any {
+	container := map[string]any{"name": "server", "env": env}
+	return map[string]any{"spec": map[string]any{"containers": []any{container}}}
+}
+
+func merged(t *testing.T, before, changes map[string]any) map[string]any {
+	t.Helper()
+	after, err := strategicpatch.StrategicMergeMapPatch(before, changes, corev1.PodTemplateSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after
+}
+
+// What is set aside and put back is where the merge would have left it, whatever the patch says of the others.
+func TestSetAside(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		count, first := random.IntN(12), random.Perm(20)
+		before := func() []any {
+			var env []any
+			for _, i := range first[:count] {
+				env = append(env, map[string]any{"name": fmt.Sprint("V", i), "value": "old"})
+			}
+			return env
+		}
+		var drawn []int
+		for range 1 + random.IntN(8) {
+			drawn = append(drawn, random.IntN(80))
+		}
+		patch := func() []any {
+			var env []any
+			for _, i := range drawn {
+				variable := map[string]any{"name": fmt.Sprint("V", i%20), "value": fmt.Sprint(i)}
+				if i >= 60 {
+					variable = map[string]any{"name": fmt.Sprint("V", i%20), "$patch": "delete"}
+				}
+				env = append(env, variable)
+			}
+			return env
+		}
+		want := merged(t, patchOf(before()), patchOf(patch()))
+
+		template, changes := patchOf(before()), patchOf(patch())
+		aside := setAside(template, changes, "server")
+		got := merged(t, template, changes)
+		aside.putBack(got)
+		if diff := cmp.Diff(items(want, "spec", "containers"), items(got, "spec", "containers")); diff != "" {
+			t.Fatalf("%v patched by %v (-merge +set aside):\n%s", before(), patch(), diff)
+		}
+	}
+}
+
+// A patch that does more than to set and to remove variables gets all of them.
+func TestNothingSetAside(t *testing.T) {
+	variable := map[string]any{"name": "A", "value": "1"}
+	for name, changes := range map[string]map[string]any{
+		"nothing":                {},
+		"no variables":           patchOf(nil),
+		"the list replaced":      patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
+		"no name":                patchOf([]any{map[string]any{"value": "1"}}),
+		"an order":               {"spec": map[string]any{"containers": []any{map[string]any{"name": "server", "env": []any{variable}, "$setElementOrder/env": []any{variable}}}}},
+		"the server twice":       {"spec": map[string]any{"containers": []any{map[string]any{"name": "server", "env": []any{variable}}, map[string]any{"name": "server"}}}},
+		"the containers removed": {"spec": map[string]any{"containers": []any{map[string]any{"$patch": "replace"}}}},
+	} {
+		template := patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}})
+		if aside := setAside(template, changes, "server"); aside.before != nil {
+			t.Errorf("%s: something is set aside", name)
+		}
+		if diff := cmp.Diff(patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}}), template); diff != "" {
+			t.Errorf("%s: the template changed:\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package validate
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// The references of all providers are bounded together, however few Secrets they name.
+func TestSecretReferences(t *testing.T) {
+	object := func(count int) *v1alpha2.LlamaStackDistribution {
+		refs := ""
+		for i := range count {
+			refs += fmt.Sprintf(`,"k%d":{"secretKeyRef":{"name":"s","key":"k"}}`, i)
+		}
+		obj := &v1alpha2.LlamaStackDistribution{}
+		obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{}}
+		obj.Spec.Providers.Inference.Raw = []byte(`{"provider":"vllm","secretRefs":{` + refs[1:] + `}}`)
+		return obj
+	}
+	if errs := secretsCount(object(maxSecretReferences)); len(errs) > 0 {
+		t.Errorf("as many as may be: %s", intent.Messages(errs))
+	}
+	want := "spec: has 2001 references to Secrets, more than the 2000 that a stack may have: remove some"
+	if got := intent.Messages(secretsCount(object(maxSecretReferences + 1))); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
