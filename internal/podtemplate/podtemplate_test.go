@@ -164,8 +164,8 @@ func TestBounds(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ patch, want string }{
 		"as many variables as may be": {env(podtemplate.MaxEntries), ""},
-		"one more":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries are more than the 500 that may be given`},
-		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries are more than the 500 that may be given`},
+		"one more":                    {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries are more than the 500 that may be given: remove some`},
+		"labels":                      {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries are more than the 500 that may be given: remove some`},
 		"bytes": {
 			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
 			`podTemplate: 262181 bytes are more than the 262144 that a patch may have: put what is long into a ConfigMap, and mount it`,

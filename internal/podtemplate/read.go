@@ -83,7 +83,7 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 		}
 	}
 	if entries > MaxEntries {
-		*errs = append(*errs, field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given", entries, MaxEntries)))
+		*errs = append(*errs, field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given: remove some", entries, MaxEntries)))
 	}
 }
 

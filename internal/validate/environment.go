@@ -24,18 +24,21 @@ const (
 func secretsCount(obj *object) field.ErrorList {
 	in, _ := intent.FromObject(obj)
 	uses, _ := intent.Secrets(in)
-	named := make(map[string]bool)
+	named, beyond := make(map[string]bool), ""
 	for _, use := range uses {
 		named[use.Secret] = true
+		if len(named) > maxSecrets && beyond == "" {
+			beyond = use.Path
+		}
 	}
 	var errs field.ErrorList
 	if count := len(named); count > maxSecrets {
-		errs = append(errs, field.Forbidden(field.NewPath("spec"), fmt.Sprintf(
-			"refers to %d Secrets, more than the %d that a stack may refer to: put the keys of several into one", count, maxSecrets)))
+		errs = append(errs, field.Forbidden(field.NewPath(beyond), fmt.Sprintf(
+			"the stack refers to %d Secrets, more than the %d that it may refer to: put the keys of several into one", count, maxSecrets)))
 	}
 	if count := len(uses); count > maxSecretReferences {
-		errs = append(errs, field.Forbidden(field.NewPath("spec"), fmt.Sprintf(
-			"has %d references to Secrets, more than the %d that a stack may have: remove some", count, maxSecretReferences)))
+		errs = append(errs, field.Forbidden(field.NewPath(uses[maxSecretReferences].Path), fmt.Sprintf(
+			"the stack has %d references to Secrets, more than the %d that it may have: remove some", count, maxSecretReferences)))
 	}
 	return errs
 }

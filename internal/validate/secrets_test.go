@@ -23,7 +23,7 @@ func TestSecretReferences(t *testing.T) {
 	if errs := secretsCount(object(maxSecretReferences)); len(errs) > 0 {
 		t.Errorf("as many as may be: %s", intent.Messages(errs))
 	}
-	want := "spec: has 2001 references to Secrets, more than the 2000 that a stack may have: remove some"
+	want := "spec.providers.inference.secretRefs[k999].secretKeyRef: the stack has 2001 references to Secrets, more than the 2000 that it may have: remove some"
 	if got := intent.Messages(secretsCount(object(maxSecretReferences + 1))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
