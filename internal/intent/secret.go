@@ -50,7 +50,8 @@ type SecretUse struct {
 
 // Secrets are all secret references, sorted by variable. Two references that
 // fold to one variable but mean different values are an error (FR-022); two that
-// mean the same value are both listed, for the sake of their paths.
+// mean the same value are both listed, for the sake of their paths. Too many are an
+// error, too.
 func Secrets(in *Intent) ([]SecretUse, field.ErrorList) {
 	var uses []SecretUse
 	add := func(ref *SecretRef, variable string, purpose Purpose) {
@@ -84,7 +85,35 @@ func Secrets(in *Intent) ([]SecretUse, field.ErrorList) {
 		add(&in.SecretEnv[i].SecretRef, in.SecretEnv[i].Name, PurposeVariable)
 	}
 	slices.SortStableFunc(uses, func(a, b SecretUse) int { return strings.Compare(a.EnvVar, b.EnvVar) })
-	return uses, collisions(uses)
+	return uses, append(collisions(uses), tooMany(uses)...)
+}
+
+// Each reconcile reads the Secrets of a stack, and each reference is a variable of its
+// pods. The lists of providers are bounded one by one, and together leave room for any
+// number.
+const (
+	maxSecrets          = 256
+	maxSecretReferences = 2000
+)
+
+func tooMany(uses []SecretUse) field.ErrorList {
+	named, beyond := make(map[string]bool), ""
+	for _, use := range uses {
+		named[use.Secret] = true
+		if len(named) > maxSecrets && beyond == "" {
+			beyond = use.Path
+		}
+	}
+	var errs field.ErrorList
+	if count := len(named); count > maxSecrets {
+		errs = append(errs, field.Forbidden(field.NewPath(beyond), fmt.Sprintf(
+			"the stack refers to %d Secrets, more than the %d that it may refer to: put the keys of several into one", count, maxSecrets)))
+	}
+	if count := len(uses); count > maxSecretReferences {
+		errs = append(errs, field.Forbidden(field.NewPath(uses[maxSecretReferences].Path), fmt.Sprintf(
+			"the stack has %d references to Secrets, more than the %d that it may have: remove some", count, maxSecretReferences)))
+	}
+	return errs
 }
 
 func collisions(uses []SecretUse) field.ErrorList {

@@ -33,7 +33,7 @@ func input(t *testing.T, spec string) plan.Input {
 	return complete(t, object)
 }
 
-func complete(t *testing.T, object *v1alpha2.LlamaStackDistribution) plan.Input {
+func complete(t testing.TB, object *v1alpha2.LlamaStackDistribution) plan.Input {
 	t.Helper()
 	if object.Spec.Distribution == (v1alpha2.DistributionSpec{}) {
 		object.Spec.Distribution.Name = "starter"

@@ -35,7 +35,6 @@ var rules = []rule{
 	{name: "resources.count", check: resourceCount},
 	{name: "removeSettings.path", check: removeSettingsPath},
 	{name: "secretEnv.count", check: secretEnvCount},
-	{name: "secrets.count", check: secretsCount},
 	{name: "secretEnv.reserved", check: secretEnvReserved},
 	{name: "disabled.known", check: disabledKnown},
 	{name: "disabled.count", check: disabledCount},

@@ -1,4 +1,4 @@
-package validate
+package intent_test
 
 import (
 	"fmt"
@@ -20,11 +20,11 @@ func TestSecretReferences(t *testing.T) {
 		obj.Spec.Providers.Inference.Raw = []byte(`{"provider":"vllm","secretRefs":{` + refs[1:] + `}}`)
 		return obj
 	}
-	if errs := secretsCount(object(maxSecretReferences)); len(errs) > 0 {
+	if _, errs := intent.FromObject(object(2000)); len(errs) > 0 {
 		t.Errorf("as many as may be: %s", intent.Messages(errs))
 	}
 	want := "spec.providers.inference.secretRefs[k999].secretKeyRef: the stack has 2001 references to Secrets, more than the 2000 that it may have: remove some"
-	if got := intent.Messages(secretsCount(object(maxSecretReferences + 1))); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	if _, errs := intent.FromObject(object(2001)); intent.Messages(errs) != want {
+		t.Errorf("got  %s\nwant %s", intent.Messages(errs), want)
 	}
 }

@@ -1,0 +1,132 @@
+package plan_test
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/shape"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// Bounds of what one object may cost; test/scale has those of many.
+const (
+	// mostAllocated is what the pipeline may allocate for an object in all, in bytes. What it holds at once is less.
+	mostAllocated = 192 << 20
+	// mostGrowth is how much more may be allocated for four times as much: sixteen times would be the square.
+	mostGrowth = 5
+	// noise is what is allocated whatever the object, and once in a while: buffers, caches.
+	noise = 4 << 20
+
+	mostTime = 500 * time.Millisecond
+	mostHeld = 128 << 20
+)
+
+// shaped is what the pipeline is given of a shape.
+func shaped(t testing.TB, s *shape.Shape, n int) plan.Input {
+	t.Helper()
+	stack, err := s.Of(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := complete(t, stack.Object)
+	if stack.Base != nil {
+		in.Base = &plan.Base{Data: stack.Base, Source: v1alpha2.ConfigSourceConfigMap}
+	}
+	if stack.Override != nil {
+		in.Override = &plan.Override{Namespace: "shared", ConfigMapName: "mine", Key: "config.yaml", Data: stack.Override}
+	}
+	return in
+}
+
+// pipeline is what the controller and the command line do with an object: what is invalid is not planned.
+func pipeline(t testing.TB, in plan.Input) {
+	t.Helper()
+	if _, errs := validate.Spec(in.Object); len(errs) > 0 {
+		return
+	}
+	if _, err := plan.Build(in); err != nil {
+		if _, users := errors.AsType[*plan.ConfigError](err); !users {
+			t.Fatal(err)
+		}
+	}
+}
+
+// allocated is how many bytes the pipeline allocates for an object.
+func allocated(t *testing.T, in plan.Input) uint64 {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	pipeline(t, in)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// The pipeline needs memory that grows with an object as the object does, and bounded memory for the largest one.
+func TestMemoryGrowsWithTheObject(t *testing.T) {
+	pipeline(t, input(t, "{resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: http://a}}}")) // what is loaded once
+	for i := range shape.All {
+		s := &shape.All[i]
+		t.Run(s.Name, func(t *testing.T) {
+			quarter, whole := allocated(t, shaped(t, s, s.Most/4)), allocated(t, shaped(t, s, s.Most))
+			if whole > mostAllocated {
+				t.Errorf("%d MiB are allocated for n = %d, want at most %d MiB", whole>>20, s.Most, mostAllocated>>20)
+			}
+			if whole > mostGrowth*quarter+noise {
+				t.Errorf("%d kB are allocated for n = %d, and %d kB for n = %d", quarter>>10, s.Most/4, whole>>10, s.Most)
+			}
+		})
+	}
+}
+
+// BenchmarkLargest shows for each shape the time, and the memory that is held at once, as MiB: at most 500 ms and 128 MiB.
+func BenchmarkLargest(b *testing.B) {
+	for i := range shape.All {
+		s := &shape.All[i]
+		b.Run(s.Name, func(b *testing.B) {
+			in := shaped(b, s, s.Most)
+			held := uint64(0)
+			for b.Loop() {
+				held = max(held, heldBy(func() { pipeline(b, in) }))
+			}
+			b.ReportMetric(float64(held)/(1<<20), "MiB")
+			if took := b.Elapsed() / time.Duration(b.N); took > mostTime || held > mostHeld {
+				b.Logf("%v and %d MiB, want at most %v and %d MiB", took, held>>20, mostTime, mostHeld>>20)
+			}
+		})
+	}
+}
+
+// heldBy is how much larger the heap becomes while a function runs. Garbage counts as far as the collector leaves it, as it
+// does for the operator's limit.
+func heldBy(run func()) uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	read := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	before, most := read(), uint64(0)
+	done, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+				most = max(most, read())
+			}
+		}
+	}()
+	run()
+	close(done)
+	<-watched
+	return max(most, before) - before
+}

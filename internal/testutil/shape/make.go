@@ -1,0 +1,78 @@
+package shape
+
+import (
+	"fmt"
+	"strings"
+)
+
+type (
+	object = map[string]any
+	list   = []any
+)
+
+// many makes a list of n items.
+func many(n int, item func(i int) any) list {
+	made := make(list, n)
+	for i := range made {
+		made[i] = item(i)
+	}
+	return made
+}
+
+// lines is a text of n lines.
+func lines(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(format, "%d", fmt.Sprint(i)))
+	}
+	return b.String()
+}
+
+// keyed is an object of n fields.
+func keyed(n int, key string, value func(i int) any) object {
+	made := make(object, n)
+	for i := range n {
+		made[fmt.Sprintf(key, i)] = value(i)
+	}
+	return made
+}
+
+func constant(value any) func(int) any { return func(int) any { return value } }
+
+const baseHead = "version: 2\ndistro_name: starter\n"
+
+func withBase(text func(n int) string) func(n int) written {
+	return func(n int) written { return written{base: baseHead + text(n)} }
+}
+
+func withServer(container func(n int) object) func(n int) written {
+	return withPod(func(n int) object {
+		fields := container(n)
+		fields["name"] = "llama-stack"
+		return object{"containers": list{fields}}
+	})
+}
+
+func withPod(spec func(n int) object) func(n int) written {
+	return withTemplate(func(n int) object { return object{"spec": spec(n)} })
+}
+
+func withTemplate(template func(n int) object) func(n int) written {
+	return withOverrides(func(n int) object { return object{"podTemplate": template(n)} })
+}
+
+func withOverrides(overrides func(n int) object) func(n int) written {
+	return func(n int) written { return written{spec: object{"workload": object{"overrides": overrides(n)}}} }
+}
+
+func variable(i int) any { return object{"name": fmt.Sprintf("V%d", i), "value": "1"} }
+
+func secretRef(name, key string) object {
+	return object{"secretKeyRef": object{"name": name, "key": key}}
+}
+
+// withSecrets is a provider with n references to Secrets.
+func withSecrets(n int) object {
+	refs := keyed(n, "key_%d", func(i int) any { return secretRef(fmt.Sprintf("s%d", i%256), "k") })
+	return object{"providers": object{"inference": object{"provider": "vllm", "endpoint": "http://a", "secretRefs": refs}}}
+}

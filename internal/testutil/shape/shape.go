@@ -1,0 +1,58 @@
+package shape
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// Shape is an object, or a configuration, that grows with n in one way.
+type Shape struct {
+	// Name says in which way.
+	Name string
+	// Most is the largest n that the API server takes: 1.5 MiB in all, lists and maps at their bounds, and a configuration
+	// of 768 KiB.
+	Most int
+	make func(n int) written
+}
+
+// written is a spec as JSON has it, and the texts of the ConfigMaps that it refers to.
+type written struct {
+	spec           object
+	base, override string
+}
+
+// Stack is what the pipeline is given.
+type Stack struct {
+	Object *v1alpha2.LlamaStackDistribution
+	// Base and Override are the content of the ConfigMaps of spec.baseConfig and spec.overrideConfig; nil without one.
+	Base, Override []byte
+}
+
+// Of makes a stack of the shape.
+func (s *Shape) Of(n int) (Stack, error) {
+	made := s.make(n)
+	spec := object{"distribution": object{"name": "starter"}}
+	for key, value := range made.spec {
+		spec[key] = value
+	}
+	var stack Stack
+	if made.base != "" {
+		spec["baseConfig"] = object{"configMapName": "base"}
+		stack.Base = []byte(made.base)
+	}
+	if made.override != "" {
+		stack.Override = []byte(made.override)
+	}
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return stack, fmt.Errorf("encode the shape %q: %w", s.Name, err)
+	}
+	stack.Object = &v1alpha2.LlamaStackDistribution{}
+	stack.Object.Name, stack.Object.Namespace, stack.Object.UID, stack.Object.Generation = "demo", "team-a", "demo-uid", 1
+	if err := json.Unmarshal(data, &stack.Object.Spec); err != nil {
+		return stack, fmt.Errorf("decode the shape %q: %w", s.Name, err)
+	}
+	return stack, nil
+}
