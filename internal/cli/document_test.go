@@ -2,10 +2,13 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -171,5 +174,54 @@ func TestFieldsThatAreThereTwice(t *testing.T) {
 		if got.code != 1 || !strings.Contains(got.err, "keep one of them") {
 			t.Errorf("exit code %d\n%s", got.code, got.err)
 		}
+	}
+}
+
+// A Secret among the files has the key, and a value that reaches the server. None of its values is told.
+func TestSecretsAmongTheFiles(t *testing.T) {
+	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}},
+	  storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`)
+	for name, tc := range map[string]struct{ secret, want string }{
+		"right":      {`{name: s}, stringData: {token: canary}`, ""},
+		"no such":    {`{name: other}, stringData: {}`, ""},
+		"elsewhere":  {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
+		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; it has other, tokn`},
+		"no keys":    {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys: add "token"`},
+		"empty":      {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty: give it a value`},
+		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would take it for one and refuse it; use another value`},
+		"unquoted":   {`{name: s}, stringData: {token: 98765}`, "error: -: is no Secret: its data must be text; quote numbers and booleans"},
+		"connection": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, object+"---\n{apiVersion: v1, kind: Secret, metadata: "+tc.secret+"}\n", "validate", "-f", "-")
+			if want := map[bool]int{true: 1}[tc.want != ""]; got.code != want {
+				t.Errorf("exit code %d, want %d\n%s", got.code, want, got.err)
+			}
+			contains(t, got.err, tc.want)
+			for _, value := range []string{"canary", "98765"} {
+				if strings.Contains(got.err, value) {
+					t.Errorf("a value is told:\n%s", got.err)
+				}
+			}
+		})
+	}
+}
+
+// The warning about v1alpha1 goes with the definition that serves it.
+func TestV1alpha1IsServedOrWarnedOf(t *testing.T) {
+	data, err := os.ReadFile("../../config/crd/bases/llamastack.io_llamastackdistributions.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definition apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(data, &definition); err != nil {
+		t.Fatal(err)
+	}
+	served := slices.ContainsFunc(definition.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == "v1alpha1" && v.Served
+	})
+	got := run(t, older(`{server: {distribution: {name: starter}}}`), "validate", "-f", "-")
+	if warned := strings.Contains(got.err, "does not serve llamastack.io/v1alpha1"); warned == served {
+		t.Errorf("v1alpha1 is served: %t, and a warning says that it is not: %t\n%s", served, warned, got.err)
 	}
 }

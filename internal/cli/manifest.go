@@ -32,6 +32,8 @@ type manifests struct {
 	stacks     []stack
 	configMaps map[objectKey]*corev1.ConfigMap
 	secrets    map[objectKey]*corev1.Secret
+	// secretsTwice are the Secrets that several files have: nobody knows which one a stack means.
+	secretsTwice map[objectKey]bool
 	// others are the kinds that were passed over, notes what is said of files that could not be read.
 	others, notes []string
 	// config is the operator's ConfigMap.
@@ -61,7 +63,7 @@ type objectKey struct{ namespace, name string }
 func readManifests(paths []string, namespace string, stdin io.Reader) (*manifests, error) {
 	found := &manifests{
 		configMaps: make(map[objectKey]*corev1.ConfigMap),
-		secrets:    make(map[objectKey]*corev1.Secret),
+		secrets:    make(map[objectKey]*corev1.Secret), secretsTwice: make(map[objectKey]bool),
 	}
 	for _, path := range paths {
 		documents, err := readDocuments(path, stdin)
@@ -168,9 +170,9 @@ func (m *manifests) add(doc document, namespace string) {
 	case doc.meta.Kind == v1alpha2.Kind:
 		m.stacks = append(m.stacks, decodeStack(doc, namespace))
 	case doc.meta.Kind == "ConfigMap" && doc.meta.APIVersion == "v1":
-		m.addReference(doc, addTo(doc, m.configMaps, namespace))
+		m.addReference(doc, addTo(doc, m.configMaps, map[objectKey]bool{}, namespace))
 	case doc.meta.Kind == "Secret" && doc.meta.APIVersion == "v1":
-		m.addReference(doc, addTo(doc, m.secrets, namespace))
+		m.addReference(doc, addTo(doc, m.secrets, m.secretsTwice, namespace))
 	case !slices.Contains(m.others, doc.meta.Kind) && doc.meta.Kind != "":
 		m.others = append(m.others, doc.meta.Kind)
 	}
@@ -224,13 +226,17 @@ func (m *manifests) addReference(doc document, err error) {
 func addTo[T any, P interface {
 	*T
 	named
-}](doc document, into map[objectKey]P, namespace string,
+}](doc document, into map[objectKey]P, twice map[objectKey]bool, namespace string,
 ) error {
 	object := P(new(T))
 	if err := json.Unmarshal(doc.data, object); err != nil {
 		return fmt.Errorf("is no %s: its data must be text; quote numbers and booleans", doc.meta.Kind)
 	}
-	into[objectKey{namespaceOr(object.GetNamespace(), namespace), object.GetName()}] = object
+	key := objectKey{namespaceOr(object.GetNamespace(), namespace), object.GetName()}
+	if _, known := into[key]; known {
+		twice[key] = true
+	}
+	into[key] = object
 	return nil
 }
 

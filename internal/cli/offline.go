@@ -47,11 +47,16 @@ func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 	}
 	if s.older {
 		found.rename(convert.OlderPaths)
+		found.warnings = append([]string{notServed}, found.warnings...)
 	}
 	found.errs = append(slices.Clone(s.errs), found.errs...)
 	found.warnings = append(slices.Clone(s.warnings), found.warnings...)
 	return found
 }
+
+// notServed is said of every document of v1alpha1.
+const notServed = "apiVersion: the definition of this release does not serve llamastack.io/v1alpha1 yet, so that a cluster refuses this manifest; " +
+	"write it as llamastack.io/v1alpha2 to apply it"
 
 // plan checks a stack that could be read, and plans it.
 func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
@@ -68,7 +73,7 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	if len(invalid) > 0 || len(s.unfit) > 0 {
 		return
 	}
-	built, err := m.build(s.object, before)
+	built, err := m.build(s.object, before, found)
 	if err != nil {
 		found.refuse(err)
 		return
@@ -148,7 +153,7 @@ func cluster(config operatorconfig.Config) render.Cluster {
 	}
 }
 
-func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *retention.Places) (*plan.Plan, error) {
+func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *retention.Places, found *outcome) (*plan.Plan, error) {
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
 		m.config.Images)
@@ -172,6 +177,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *reten
 	if input.Certificates, err = m.certificates(object); err != nil {
 		return nil, err
 	}
+	found.errs = append(found.errs, m.secretProblems(object, resolved.Release)...)
 	return plan.Build(input)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
 func (s *state) child(name string) types.NamespacedName {
@@ -70,7 +71,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 		return nil
 	}
 	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
-		Namespace: s.object.Namespace, Cache: r.cache, Uses: uses, Text: resolve.TextVariables(s.intent, s.distribution.Release), Now: r.now(),
+		Namespace: s.object.Namespace, Cache: r.cache, Uses: uses, Text: stackconfig.WantsText(s.intent, s.distribution.Release), Now: r.now(),
 	})
 	if err != nil {
 		return err

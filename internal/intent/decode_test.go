@@ -217,7 +217,7 @@ connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
 		"secretEnv": {`secretEnv:
   lower: {secretKeyRef: {name: a, key: b}}
   LLSD_MINE: {secretKeyRef: {name: a, key: b}}`, []string{
-			`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is kept for the operator's own variables`,
+			`spec.secretEnv[LLSD_MINE]: "LLSD_MINE" begins with LLSD_, which is kept for the operator's own variables: take another name`,
 			`spec.secretEnv[lower]: "lower" is not a name the server reads: upper-case letters, digits and '_', a letter first`,
 		}},
 	} {

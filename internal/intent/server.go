@@ -98,7 +98,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 				fmt.Sprintf("%q is not a name the server reads: upper-case letters, digits and '_', a letter first", name)))
 		case strings.HasPrefix(name, names.EnvPrefix):
 			errs = append(errs, field.Invalid(entry, name,
-				fmt.Sprintf("%q begins with %s, which is kept for the operator's own variables", name, names.EnvPrefix)))
+				fmt.Sprintf("%q begins with %s, which is kept for the operator's own variables: take another name", name, names.EnvPrefix)))
 		}
 		ref := written[name]
 		if secret := typedSecret(&ref, entry, &errs); secret != nil {

@@ -5,6 +5,9 @@ import "strings"
 // EnvPrefix begins every environment variable that carries a Secret's value.
 const EnvPrefix = "LLSD_"
 
+// EnvOperatorPrefix begins the operator's own variables, which are the same for every release.
+const EnvOperatorPrefix = "LLS_"
+
 // Variables of the server's container beside those of the server's release.
 const (
 	// EnvModelCache is where models are downloaded to.

@@ -52,6 +52,9 @@ func Build(in Input) (*Plan, error) {
 	p.input.Server.ServesTLS = p.ServesTLS
 	// A generated configuration says it itself; anything else is left as it is.
 	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
+	if errs := ownVariables(p.input, wishes); len(errs) > 0 {
+		return nil, invalidSpec(errs)
+	}
 	if err := p.render(in); err != nil {
 		return nil, err
 	}

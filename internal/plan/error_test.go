@@ -65,6 +65,17 @@ providers:
 			message: "Distribution image registry.example.com/mine:1 missing config labels. Add labels using `crane mutate` or " +
 				"use `overrideConfig` to provide configuration manually. See docs/configuration.md for details.",
 		},
+		"a directory from a Secret": {
+			spec:      vllm + "workload: {storage: {}}\nsecretEnv: {SQLITE_STORE_DIR: {secretKeyRef: {name: a, key: b}}}\n",
+			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
+			message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: take another name, or set it in workload.overrides.env`,
+		},
+		"what the server trusts from a Secret": {
+			spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
+			change:    func(in *plan.Input) { in.Certificates = [][]byte{} },
+			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
+			message: `spec.secretEnv[SSL_CERT_FILE]: "SSL_CERT_FILE" is set by the operator`,
+		},
 		"a base of an unknown version": {
 			spec:      vllm,
 			change:    func(in *plan.Input) { in.Base.Data = []byte("version: 3\nproviders: {}\n") },

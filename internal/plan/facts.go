@@ -183,6 +183,21 @@ func withSecretEnv(env []stackconfig.EnvVar, wishes *intent.Intent) []stackconfi
 	return byName(result)
 }
 
+// ownVariables refuses variables from Secrets that the operator sets itself: a port or a directory that nobody but the
+// server knows of would be another one than the probes, the Service and the volumes have.
+func ownVariables(in render.Input, wishes *intent.Intent) field.ErrorList {
+	var errs field.ErrorList
+	own := render.OwnVariables(in)
+	for _, variable := range wishes.SecretEnv {
+		if slices.Contains(own, variable.Name) {
+			path := field.NewPath("spec", "secretEnv").Key(variable.Name)
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf(
+				"%q is set by the operator: take another name, or set it in workload.overrides.env", variable.Name)))
+		}
+	}
+	return errs
+}
+
 func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	slices.SortFunc(env, func(a, b stackconfig.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return env

@@ -51,6 +51,17 @@ func ownEnvironment(in Input) []EnvVar {
 	return append(env, in.Secrets...)
 }
 
+// OwnVariables are the names of the variables that the operator sets on the server's container, without those that carry
+// Secrets, in order.
+func OwnVariables(in Input) []string {
+	in.Secrets = nil
+	var variables []string
+	for _, variable := range lastOfEach(ownEnvironment(in), EnvVar.name) {
+		variables = append(variables, variable.Name)
+	}
+	return variables
+}
+
 // configVariables lead to the configuration. In a stack of v1alpha1 LLAMA_STACK_CONFIG does even where the operator
 // mounts none: a volume of the user's may hold one there.
 func configVariables(in Input) []EnvVar {

@@ -21,7 +21,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -392,23 +391,6 @@ func TestKeptBase(t *testing.T) {
 	for name, want := range map[string]string{"my-base-1": "version: 2", "foreign": "", "gone": ""} {
 		if got, err := configMaps.KeptBase(t.Context(), stack, "u", name); err != nil || string(got) != want {
 			t.Errorf("KeptBase(%s) = %q, %v; want %q", name, got, err, want)
-		}
-	}
-}
-
-func TestTextVariables(t *testing.T) {
-	text := resolve.TextVariables(&intent.Intent{Providers: []intent.Provider{
-		{API: "vector_io", ID: "pg", Type: "pgvector", Secrets: []intent.SecretKey{{Key: "host"}, {Key: "port"}, {Key: "nonsense"}}},
-		{API: "inference", ID: "odd", Type: "remote::nobody-knows", Secrets: []intent.SecretKey{{Key: "host"}}},
-	}, Settings: intent.Settings{Values: map[string]any{
-		"server": map[string]any{"auth": map[string]any{"provider_config": map[string]any{"type": "custom", "endpoint": "${env.ENDPOINT}"}}},
-	}}}, release.Default())
-	for variable, want := range map[string]bool{
-		"LLSD_PG_API_KEY": true, "LLSD_PG_HOST": true, "LLSD_PG_PORT": false, "LLSD_PG_NONSENSE": false,
-		"LLSD_ODD_HOST": false, "LLSD_STORAGE_KV_PASSWORD": true, "MINE": false, "ENDPOINT": true,
-	} {
-		if got := text(variable); got != want {
-			t.Errorf("text(%s) = %v, want %v", variable, got, want)
 		}
 	}
 }

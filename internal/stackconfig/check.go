@@ -281,10 +281,6 @@ func (c *checker) failAt(path string, message func() string) {
 // not there.
 func (c *checker) dependencies() {
 	for _, m := range c.missingAPIs() {
-		if item := c.off.of(m.api); item != nil {
-			c.failf(item.Path, "the API %s is needed by %s; disable what needs it too, or keep it", apiField(m.api), m.names())
-			continue
-		}
 		c.failAt(c.pathOf(m.by[0]), func() string {
 			return fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
 				m.names(), apiField(m.api), apiField(m.api))
@@ -447,6 +443,7 @@ func (c *checker) references() {
 		if reference.ProviderKey == "" {
 			continue
 		}
+		c.modelReference(reference, setting)
 		id := named(setting, reference.ProviderKey)
 		if id != "" && !schema.HasReference(id) && c.index.find(reference.API, id) == nil {
 			c.failAt(reference.Path, func() string {
@@ -454,6 +451,27 @@ func (c *checker) references() {
 			})
 		}
 	}
+}
+
+// modelReference warns of a model that the user names and nothing registers. A provider may list it by itself.
+func (c *checker) modelReference(reference release.Reference, setting *yaml.Node) {
+	provider, model := named(setting, reference.ProviderKey), named(setting, reference.ResourceKey)
+	known, ok := c.rel.Resource(reference.Resource)
+	base := yamlnode.At(c.base, strings.Split(reference.Path, ".")...)
+	if !ok || model == "" || schema.HasReference(model) || c.originAt(reference.Path).Path == nil ||
+		!yamlnode.IsNull(base) && named(base, reference.ProviderKey) == provider && named(base, reference.ResourceKey) == model {
+		return
+	}
+	for _, item := range yamlnode.Items(c.existing(known)) {
+		id, _ := resolveID(yamlnode.Text(item, known.IDKey))
+		by, _ := resolveID(yamlnode.Text(item, "provider_id"))
+		if (id == model || yamlnode.Text(item, known.ProviderIDKey) == model) && by == provider {
+			return
+		}
+	}
+	c.warnf(c.originAt(reference.Path).Path,
+		"no model %q of the provider %q is registered, and the server does without %s, or does not start, unless the provider lists it; add it to spec.resources.models",
+		model, provider, reference.Path)
 }
 
 // resourceReference: the server does not start with a default shield that is none

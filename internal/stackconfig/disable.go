@@ -24,7 +24,7 @@ func disable(d *draft) {
 	}
 	for i := range d.in.Providers {
 		p := &d.in.Providers[i]
-		if item := d.off.by(p.API, p.ID); item != nil {
+		if item := d.off.by(p.API, p.ID); item != nil && !d.off.dependents[[2]string{p.API, p.ID}] {
 			d.ignored(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
 		}
 	}

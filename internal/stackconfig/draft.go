@@ -18,6 +18,8 @@ type draft struct {
 	// unknown says that rel is a guess.
 	unknown bool
 	root    *yaml.Node
+	// base is the root of the base, not to be changed.
+	base    *yaml.Node
 	version string
 	report  *Report
 
@@ -62,6 +64,7 @@ func newDraft(in Input) *draft {
 		unknown: in.ReleaseUnknown,
 		kvTable: in.KVTable,
 		root:    yamlnode.Clone(in.Base.root),
+		base:    in.Base.root,
 		version: in.Base.version,
 		report:  &Report{origins: make(map[*yaml.Node]Origin)},
 		set:     make(map[string]bool),

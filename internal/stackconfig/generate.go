@@ -8,17 +8,18 @@ type step struct {
 
 // steps are the way from a base to a configuration, in order.
 var steps = []step{
-	{"resolve", resolve},     // the base's conditional ids; an index of its providers
-	{"providers", providers}, // the user's providers, over the base's by id
-	{"resources", resources}, // models, tools and shields
-	{"storage", storage},     // backends, stores, a registry of the stack's own
-	{"tables", tables},       // of key-value stores in PostgreSQL, the same in every release
-	{"disable", disable},     // APIs and providers taken away, with what points at them
-	{"supply", supply},       // what the base lacks to start
-	{"server", server},       // port, host, workers
-	{"settings", settings},   // the user's own patch
-	{"check", check},         // everything against the release
-	{"spellings", spellings}, // an unknown release: what others call the same thing
+	{"resolve", resolve},       // the base's conditional ids; an index of its providers
+	{"providers", providers},   // the user's providers, over the base's by id
+	{"dependents", dependents}, // what needs an API that is disabled
+	{"resources", resources},   // models, tools and shields
+	{"storage", storage},       // backends, stores, a registry of the stack's own
+	{"tables", tables},         // of key-value stores in PostgreSQL, the same in every release
+	{"disable", disable},       // APIs and providers taken away, with what points at them
+	{"supply", supply},         // what the base lacks to start
+	{"server", server},         // port, host, workers
+	{"settings", settings},     // the user's own patch
+	{"check", check},           // everything against the release
+	{"spellings", spellings},   // an unknown release: what others call the same thing
 }
 
 // Generate makes the configuration that Input.Release boots with. It changes

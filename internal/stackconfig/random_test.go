@@ -305,7 +305,7 @@ func TestRandomSpecs(t *testing.T) {
 			continue
 		}
 		accepted++
-		holds(t, data, in, result)
+		holds(t, data, in, result, report)
 		if t.Failed() {
 			t.Fatalf("seed %d:\n%s", seed, result.Config)
 		}
@@ -324,8 +324,8 @@ func FuzzSpec(f *testing.F) {
 		if in == nil {
 			t.Fatal(err)
 		}
-		if result, _ := stackconfig.Generate(stackconfig.Input{Intent: in, Base: parseBase(t, data), Release: release.Default()}); result != nil {
-			holds(t, data, in, result)
+		if result, report := stackconfig.Generate(stackconfig.Input{Intent: in, Base: parseBase(t, data), Release: release.Default()}); result != nil {
+			holds(t, data, in, result, report)
 		}
 	})
 }

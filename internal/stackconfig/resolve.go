@@ -80,6 +80,8 @@ func (x *index) find(api, id string) *entry {
 type disabled struct {
 	apis      map[string]*intent.Disabled
 	providers map[[2]string]*intent.Disabled
+	// dependents are those of providers that nobody named: they need what is disabled.
+	dependents map[[2]string]bool
 }
 
 func (x *disabled) has(api, id string) bool { return x.by(api, id) != nil }

@@ -90,11 +90,27 @@ func (r *registry) provider(res *resource, name string, path *field.Path) bool {
 	}
 	origin := from(path)
 	if name == "" {
+		r.chosen(res, e)
 		origin = derived(res.path, "first "+apiField(res.API)+" provider")
 	}
 	r.write(under(res.entry, "provider_id"), yamlnode.String(e.text), origin)
 	res.public = e.id + "/" + res.id
 	return true
+}
+
+// chosen warns of a model where the base has several providers and the user named none: the first one need not be the one
+// that is meant. One that exists because the user set its variable is.
+func (r *registry) chosen(res *resource, e *entry) {
+	others := 0
+	for _, other := range r.index.of(res.API) {
+		if other.enabled && !r.off.has(res.API, other.id) {
+			others++
+		}
+	}
+	if res.Kind == kindModels && e.user == nil && e.condition == "" && others > 1 {
+		r.warnf(res.path, "%q goes to the provider %q of the distribution, the first of %d: spec.providers.%s has none; configure the provider that is meant there, or name one in provider",
+			res.id, e.id, others, apiField(res.API))
+	}
 }
 
 // choose finds the provider of a resource.
@@ -106,6 +122,10 @@ func (r *registry) choose(api, name string, path *field.Path) (*entry, bool) {
 	if name == "" {
 		if e := r.firstProvider(api); e != nil {
 			return e, true
+		}
+		if r.hasDependent(api) {
+			r.ignored(path, "no provider of the API %s is left, so this is left out", apiField(api))
+			return nil, false
 		}
 		r.notFound(path, "", fmt.Sprintf("needs a provider of the API %s, and none is configured; add one to spec.providers.%s", apiField(api), apiField(api)))
 		return nil, false

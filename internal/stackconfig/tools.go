@@ -22,6 +22,10 @@ func (r *registry) tool(t *intent.Tool) {
 		r.ignored(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
 		return
 	}
+	if r.firstProvider(apiToolRuntime) == nil && r.hasDependent(apiToolRuntime) {
+		r.ignored(t.Path, "no provider of the API toolRuntime is left, so this is left out")
+		return
+	}
 	if r.firstProvider(apiToolRuntime) == nil {
 		r.notFound(field.NewPath("spec", "resources", "tools"), "",
 			"resources.tools requires at least one toolRuntime provider to be configured")
@@ -95,6 +99,10 @@ func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *en
 				return e
 			}
 		}
+	}
+	if r.hasDependent(apiToolRuntime, types...) {
+		r.ignored(path, "no provider of the API toolRuntime is left that serves %s, so this is left out", what)
+		return nil
 	}
 	r.notFound(path, "", fmt.Sprintf("%s needs a toolRuntime provider of type %s; add one to spec.providers.toolRuntime",
 		what, strings.Join(types, " or ")))

@@ -57,6 +57,19 @@ func imagePullPolicy(obj *object) field.ErrorList {
 	return pullPolicy(spec("workload", "overrides", "imagePullPolicy"), overrides(obj).ImagePullPolicy)
 }
 
+// imagePullSecrets: a server-side apply refuses a list in which two items have one name.
+func imagePullSecrets(obj *object) field.ErrorList {
+	var errs field.ErrorList
+	secrets, path := overrides(obj).ImagePullSecrets, spec("workload", "overrides", "imagePullSecrets")
+	for i, secret := range secrets {
+		at := path.Index(i).Child("name")
+		if slices.Contains(secrets[:i], secret) {
+			errs = append(errs, duplicate(at, secret.Name))
+		}
+	}
+	return errs
+}
+
 func pullPolicy(path *field.Path, policy corev1.PullPolicy) field.ErrorList {
 	return oneOf(path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }

@@ -57,6 +57,7 @@ var rules = []rule{
 	{name: "workload.overrides.count", check: overridesCount, since: true},
 	{name: "workload.overrides.serviceAccountName", check: serviceAccountName, since: true},
 	{name: "workload.overrides.imagePullPolicy", check: imagePullPolicy},
+	{name: "workload.overrides.imagePullSecrets", check: imagePullSecrets},
 	{name: "workload.overrides.podLabels", check: podLabels},
 	{name: "workload.overrides.podAnnotations", check: podAnnotations},
 	{name: "workload.overrides.terminationGracePeriodSeconds", check: terminationGracePeriod, since: true},

@@ -3,12 +3,15 @@ package validate
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 var (
@@ -69,8 +72,15 @@ func storageSize(obj *object) field.ErrorList {
 		`%q is no size: write one like 10Gi`, size.String()))}
 }
 
+// ownMounts are where the operator mounts volumes of its own; a pod with two at one path is refused.
+var ownMounts = []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
+
 func storageMountPath(obj *object) field.ErrorList {
 	path := volume(obj).MountPath
+	if slices.Contains(ownMounts, strings.TrimSuffix(path, "/")) {
+		return field.ErrorList{field.Invalid(spec("workload", "storage", "mountPath"), path, fmt.Sprintf(
+			`%q is where the operator mounts a volume of its own: take another path, for example /.llama`, path))}
+	}
 	if path == "" || (len(path) <= maxMountPath && absoluteForm.MatchString(path) && !dotsForm.MatchString(path)) {
 		return nil
 	}

@@ -44,6 +44,9 @@ type Type struct {
 	CredentialOptional bool
 	// RegionKey is the key that takes a cloud region: `region_name`, `region`. Empty when the type has none.
 	RegionKey string
+	// ResourceIDs are the names that the provider knows its resources by; another one stops the server. Empty for nearly
+	// all types, which take any.
+	ResourceIDs []string
 	// RequiredDefaults are working values for keys without which the type does not start and which a user cannot be
 	// expected to know, in the order in which they are to be written. Defaults returns them filled in.
 	RequiredDefaults []Default

@@ -139,7 +139,7 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
 		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, RegionKey: row.RegionKey,
-		Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
+		ResourceIDs: row.ResourceIDs, Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
 		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
 	}
 	for _, d := range row.RequiredDefaults {

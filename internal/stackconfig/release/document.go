@@ -95,6 +95,7 @@ type providerRow struct {
 	CredentialKey      string       `json:"credential_key"`
 	CredentialOptional bool         `json:"credential_optional"`
 	RegionKey          string       `json:"region_key"`
+	ResourceIDs        []string     `json:"resource_ids"`
 	RequiredDefaults   []defaultRow `json:"required_defaults"`
 	Requires           []string     `json:"requires"`
 	Optional           []string     `json:"optional"`

@@ -318,6 +318,21 @@ func TestCredentialIsOptional(t *testing.T) {
 	})
 }
 
+// TestResourceIDs holds which types take some names of resources only.
+func TestResourceIDs(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			var want []string
+			if p.API == "safety" && p.Type == "inline::code-scanner" {
+				want = []string{"code-scanner", "code-shield"}
+			}
+			if !slices.Equal(p.ResourceIDs, want) {
+				t.Errorf("%s takes %v, want %v", p.Type, p.ResourceIDs, want)
+			}
+		})
+	})
+}
+
 // TestEveryProviderIsWhole holds what has to be true of each provider type of each line.
 func TestEveryProviderIsWhole(t *testing.T) {
 	for _, line := range release.Lines() {

@@ -171,6 +171,7 @@ func Negatives(rel *release.Release) []Negative {
 	n.rules()
 	n.storage()
 	n.models()
+	n.names()
 	n.tools()
 	n.references()
 	n.sections()

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -101,13 +102,35 @@ func (n *negatives) dependencies() {
 	}
 	// Every API that it needs is supplied when it is there alone.
 	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
-	n.refused("dependency/disabled", "vector_io", mistake{
+	const why = "The server would not start with what needs it, and the user wishes for a stack without the API."
+	n.choice("dependency/disabled", Unasked, why, mistake{
 		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}}), right: n.listed(fields{"providers": providers}),
-		change: func(config fields) {
-			delete(at(config, "providers"), "vector_io")
-			config["apis"] = slices.DeleteFunc(config["apis"].([]any), func(api any) bool { return api == "vector_io" })
-		},
 	})
+	with := func(resources fields) mistake {
+		base, err := changed(n.config, func(config fields) {
+			addProvider(config, "tool_runtime", fields{"provider_id": "search", "provider_type": "inline::" + search})
+			addProvider(config, "tool_runtime", fields{"provider_id": "mcp", "provider_type": "remote::model-context-protocol"})
+		})
+		if err != nil {
+			panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+		}
+		spec := n.again()
+		spec["disabled"], spec["resources"] = []any{"vectorIo"}, resources
+		return mistake{wrong: n.over(base, spec), right: n.small}
+	}
+	n.choice("dependency/disabled-in-the-base", Unasked, why, with(fields{"tools": []any{"rag"}}))
+	n.choice("dependency/disabled-with-every-provider", Unasked, why, mistake{
+		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}, "resources": fields{"tools": []any{"rag"}}}),
+		right: n.listed(fields{"providers": providers}),
+	})
+	if guard, ok := n.rel.Provider("safety", "inline::llama-guard"); ok {
+		n.choice("dependency/disabled-with-a-resource", Unasked, why, mistake{
+			wrong: n.listed(fields{
+				"providers": fields{"safety": fields{"provider": guard.Type}}, "disabled": []any{"inference"},
+				"resources": fields{"shields": []any{"a"}},
+			}), right: n.small,
+		})
+	}
 	for _, api := range n.rel.APIs() {
 		for _, name := range n.rel.ProviderTypes(api) {
 			kind, _ := n.rel.Provider(api, name)

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -192,6 +193,57 @@ func (n *negatives) references() {
 		}
 		n.refused("reference/"+reference.Path, "nowhere|not found|does not", what)
 	}
+}
+
+// choices of the engine, and names that are nearly right.
+func (n *negatives) names() {
+	base, err := changed(n.config, func(config fields) {
+		addProvider(config, "inference", fields{
+			"provider_id": "another", "provider_type": "remote::vllm",
+			"config": maps.Clone(configOf(config, "inference")),
+		})
+	})
+	if err != nil {
+		panic(fmt.Sprintf("corpus: %s: %v", n.rel.Line, err))
+	}
+	spec := n.again()
+	spec["resources"] = fields{"models": []any{"a"}}
+	named := n.again()
+	named["resources"] = fields{"models": []any{fields{"name": "a", "provider": "vllm"}}}
+	n.choice("model/of-the-first-provider", Unasked, "The first provider of a base need not be the one that is meant.",
+		mistake{wrong: n.over(base, spec), right: n.over(base, named)})
+	for _, reference := range n.rel.References {
+		if reference.Resource != "models" || reference.ProviderKey == "" {
+			continue
+		}
+		value := fields{reference.ProviderKey: "vllm", reference.ResourceKey: "nobody-has-it"}
+		section, key, _ := strings.Cut(reference.Path, ".")
+		if !strings.Contains(key, ".") {
+			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model by itself, which only the server finds out.",
+				n.inSpec(fields{"settings": fields{section: fields{key: value}}}, func(config fields) { at(config, section)[key] = value }))
+			break
+		}
+	}
+	if _, ok := n.rel.Provider("safety", "inline::llama-guard"); !ok {
+		return
+	}
+	shield := func(s fields, kind string, models ...any) fields {
+		resources := fields{"shields": []any{s}}
+		if len(models) > 0 {
+			resources["models"] = models
+		}
+		return fields{
+			"providers": fields{"inference": n.vllm(nil), "safety": fields{"id": "guard", "provider": kind}}, "resources": resources,
+		}
+	}
+	n.choice("shield/model-in-another-case", Unasked, "The server starts, and the shield's first request fails.",
+		n.beside(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
+			shield(fields{"name": "a", "model": "vllm/Llama"}, "llama-guard", "llama"), nil))
+	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.beside(
+		shield(fields{"name": "code-scanner"}, "code-scanner"), shield(fields{"name": "mine"}, "code-scanner"), func(config fields) {
+			item := n.registered(config)["shields"].([]any)[0].(fields)
+			item["shield_id"] = "mine"
+		}))
 }
 
 // tools that the server does not have.

@@ -1,21 +1,19 @@
-package resolve
+package stackconfig
 
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// TextVariables says of which variables the server wants text: credentials
-// always, other keys by the release's schema, a user's own variable where settings
-// hand it to such a key.
-func TextVariables(in *intent.Intent, r *release.Release) func(variable string) bool {
+// WantsText gives a function that reports whether the server wants text of a variable: of credentials always, of other
+// keys by the release's schema, of a user's own variable where settings hand it to such a key.
+func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
 	text := map[string]bool{
 		names.EnvVar(intent.KVID, names.FieldPassword): true,
 	}
-	for _, name := range stackconfig.TextVariables(&in.Settings, r) {
+	for _, name := range TextVariables(&in.Settings, r) {
 		text[name] = true
 	}
 	for i := range in.Providers {

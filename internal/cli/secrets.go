@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// secretProblems checks the Secrets among the files as the operator checks those of a cluster. One that is in none of the
+// files is no mistake: Secrets are rarely kept beside manifests. Nothing of a value is told.
+func (m *manifests) secretProblems(object *v1alpha2.LlamaStackDistribution, rel *release.Release) []string {
+	wishes, _ := intent.FromObject(object)
+	uses, _ := intent.Secrets(wishes)
+	wantsText := stackconfig.WantsText(wishes, rel)
+	var problems []string
+	for _, use := range uses {
+		key := objectKey{object.Namespace, use.Secret}
+		secret, ok := m.secrets[key]
+		if !ok || m.secretsTwice[key] {
+			continue
+		}
+		if problem := secretProblem(secret, use, wantsText(use.EnvVar)); problem != "" {
+			problems = append(problems, use.Path+": "+problem)
+		}
+	}
+	return problems
+}
+
+// secretProblem says what is wrong with one key; empty when nothing is.
+func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) string {
+	values := maps.Clone(secret.Data)
+	if values == nil {
+		values = map[string][]byte{}
+	}
+	for key, text := range secret.StringData {
+		values[key] = []byte(text)
+	}
+	value, ok := values[use.Key]
+	key := fmt.Sprintf("key %q of Secret %q", use.Key, use.Secret)
+	switch {
+	case !ok && len(values) == 0:
+		return fmt.Sprintf("Secret %q has no keys: add %q", use.Secret, use.Key)
+	case !ok:
+		return fmt.Sprintf("Secret %q has no key %q; it has %s", use.Secret, use.Key, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+	case len(value) == 0:
+		return key + " is empty: give it a value"
+	case use.Purpose == intent.PurposeConnectionString:
+		if _, err := stackconfig.Derive(stackconfig.PartHost, string(value)); err != nil {
+			return key + ": " + err.Error()
+		}
+	case wantsText:
+		if err := stackconfig.UsableSecretValue(string(value)); err != nil {
+			return key + " " + err.Error()
+		}
+	}
+	return ""
+}
