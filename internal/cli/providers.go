@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
@@ -98,13 +100,13 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	if asked == "" {
 		return apis, nil
 	}
-	name := release.SnakeCase(asked)
+	name := serverAPI(asked)
 	if slices.Contains(apis, name) {
 		return []string{name}, nil
 	}
 	remedy := "it has " + strings.Join(camelCased(apis), ", ")
 	if nearest := schema.Nearest(name, apis); nearest != "" {
-		remedy = fmt.Sprintf("did you mean %q?", release.CamelCase(nearest))
+		remedy = fmt.Sprintf("did you mean %q?", specAPI(nearest))
 	}
 	if line, ok := release.LineWithAPI(rel.Line, name); ok && release.Compare(line, rel.Line) > 0 {
 		remedy = "release " + line + " is the first that has it"
@@ -115,10 +117,18 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	return nil, fmt.Errorf("--api: the server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
 }
 
+// serverAPI is the server's name of an API as the spec has it (datasetIo), or as the server does (datasetio, vector_io).
+func serverAPI(name string) string {
+	return cmp.Or(intent.API(name), release.SnakeCase(name))
+}
+
+// specAPI is the name of an API in the spec.
+func specAPI(api string) string { return cmp.Or(intent.APIField(api), release.CamelCase(api)) }
+
 func camelCased(apis []string) []string {
 	names := make([]string, 0, len(apis))
 	for _, api := range apis {
-		names = append(names, release.CamelCase(api))
+		names = append(names, specAPI(api))
 	}
 	return names
 }
@@ -143,7 +153,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	message := fmt.Sprintf("the server release %s has no provider type %q", rel.Line, name)
 	apis := release.KnownAPIs()
 	if api != "" {
-		apis = []string{release.SnakeCase(api)}
+		apis = []string{serverAPI(api)}
 	}
 	for _, api := range apis {
 		if lines := release.LinesWith(api, name); len(lines) > 0 {
@@ -165,7 +175,7 @@ func unknownType(rel *release.Release, api, name string) error {
 
 func shown(kind *provider.Type) providerType {
 	result := providerType{
-		API: release.CamelCase(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
+		API: specAPI(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
 		Needs: camelCased(kind.Requires), Note: note(kind), Keys: []providerKey{},
 	}
 	supplied := map[string]any{}

@@ -205,3 +205,15 @@ func TestDocumentation(t *testing.T) {
 		}
 	}
 }
+
+// An API may be written as the spec has it, or as the server does.
+func TestProvidersInTheSpellingOfTheSpec(t *testing.T) {
+	for _, api := range []string{"datasetIo", "datasetio", "vectorIo", "vector_io", "toolRuntime"} {
+		if got := run(t, "", "providers", "--release", "0.7", "--api", api); got.code != 0 || !strings.Contains(got.out, "remote::") {
+			t.Errorf("--api %s: exit code %d\n%s%s", api, got.code, got.out, got.err)
+		}
+	}
+	got := run(t, "", "providers", "localfs", "--release", "0.7", "--api", "datasetIo")
+	contains(t, got.out, "API:")
+	contains(t, got.out, "datasetIo")
+}

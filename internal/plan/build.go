@@ -102,6 +102,9 @@ func (p *Plan) override(in Input, wishes *intent.Intent) error {
 	if asEver(in.Object) {
 		return p.overrideAsEver(in)
 	}
+	if in.Distribution.DetectedBy != distribution.Unknown && !intent.OwnCommand(&in.Object.Spec) {
+		p.Warnings = append(p.Warnings, stackconfig.CheckOverride(in.Override.Data, in.Distribution.Release)...)
+	}
 	if standsInServer(&in.Object.Spec) {
 		data, err := stackconfig.OverrideCopy(in.Override.Data, wishes.Server)
 		if err != nil {
@@ -176,6 +179,7 @@ func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.Deployment
 		return err
 	}
 	p.Losses = p.losses(in)
+	p.Warnings = append(p.Warnings, p.unshared(&in.Object.Spec)...)
 	p.Rendered, err = record.NewRendered(deployment, p.record(in, digest))
 	return err
 }

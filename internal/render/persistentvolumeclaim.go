@@ -50,6 +50,12 @@ func storageSize(storage *v1alpha2.VolumeSpec) resource.Quantity {
 	return *storage.Size
 }
 
+// ExclusiveVolume reports whether the stack has a volume that the pods of one node only can mount.
+func ExclusiveVolume(spec *v1alpha2.LlamaStackDistributionSpec) bool {
+	storage := workload(spec).Storage
+	return storage != nil && exclusive(accessModes(storage))
+}
+
 // exclusive says that two pods cannot have a volume with these access modes at the same time everywhere in the cluster:
 // the old pod has to go before the new one starts.
 func exclusive(modes []corev1.PersistentVolumeAccessMode) bool {

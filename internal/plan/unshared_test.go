@@ -1,0 +1,71 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	onServers = "storage: {kv: {type: redis, endpoint: redis}, sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n" +
+		"disabled: [vectorIo, files]\n"
+	notShared = "replicas do not share what is in files: "
+	oneVolume = "replicas have one volume that pods of a single node can mount"
+)
+
+// Several replicas that do not share what clients store are a warning, with what to use instead.
+func TestReplicasThatShareNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"one replica":          {"workload: {replicas: 1, storage: {}}\n", nil},
+		"none":                 {"workload: {replicas: 0, autoscaling: {maxReplicas: 3}}\n", nil},
+		"files of each":        {"workload: {replicas: 3}\n", []string{"spec.workload.replicas: 3 " + notShared}},
+		"an autoscaler":        {"workload: {autoscaling: {maxReplicas: 5}}\n", []string{"spec.workload.autoscaling.maxReplicas: 5 " + notShared}},
+		"an autoscaler of one": {"workload: {autoscaling: {maxReplicas: 1}}\n", nil},
+		"one volume": {
+			"workload: {replicas: 2, storage: {}}\n",
+			[]string{"spec.workload.replicas: 2 " + notShared, "spec.workload.replicas: 2 " + oneVolume},
+		},
+		"one volume for all": {
+			"workload: {replicas: 2, storage: {accessModes: [ReadWriteMany]}}\n",
+			[]string{"spec.workload.replicas: 2 replicas write the same files, which are made for one pod: "},
+		},
+		"on servers":             {onServers + "workload: {replicas: 3}\n", nil},
+		"on servers, one volume": {onServers + "workload: {replicas: 3, storage: {}}\n", []string{"spec.workload.replicas: 3 " + oneVolume}},
+		"on servers, any node":   {onServers + "workload: {replicas: 3, storage: {accessModes: [ReadWriteMany]}}\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, warning := range build(t, input(t, tc.spec)).Warnings {
+				if strings.HasPrefix(warning.Path, "spec.workload") {
+					got = append(got, warning.String())
+				}
+			}
+			if len(got) != len(tc.want) {
+				t.Fatalf("warnings %q, want %q", got, tc.want)
+			}
+			for i := range got {
+				if !strings.HasPrefix(got[i], tc.want[i]) {
+					t.Errorf("warning %q, want %q", got[i], tc.want[i])
+				}
+			}
+		})
+	}
+}
+
+// What the release does not read of the user's own configuration is a warning, and the file is mounted as it is.
+func TestOverrideIsChecked(t *testing.T) {
+	in := input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\n")
+	in.Override.Data = []byte("version: 2\ndistro_name: mine\nproviders: {inference: [{provider_id: a, provider_type: \"remote::vlm\"}]}\nserver: {port: 8321}\n")
+	warnings := build(t, in).Warnings
+	want := `spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`
+	if len(warnings) != 1 || warnings[0].String() != want {
+		t.Errorf("warnings %v, want %q", warnings, want)
+	}
+	in = input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {overrides: {command: [server]}}\n")
+	in.Override.Data = []byte("providers: nothing of ours\n")
+	if warnings := build(t, in).Warnings; len(warnings) != 0 {
+		t.Errorf("a file that a command of the user's own reads: %v", warnings)
+	}
+}

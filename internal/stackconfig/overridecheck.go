@@ -1,0 +1,80 @@
+package stackconfig
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// pathOverride is the field that names a configuration of the user's own.
+const pathOverride = "spec.overrideConfig"
+
+// CheckOverride compares a user's own configuration with what a release reads: unknown keys, types and APIs, and values
+// that their keys do not take. All of it is a warning, because the file is the user's and the server judges it: an image
+// may bring types of its own.
+func CheckOverride(data []byte, rel *release.Release) []Finding {
+	base, err := ParseBase(data)
+	if err != nil {
+		return []Finding{{Path: pathOverride, Message: err.Error()}}
+	}
+	d := newDraft(Input{Intent: &intent.Intent{MoreVariables: true}, Base: base, Release: rel})
+	resolve(d)
+	c := overrideChecker{checker: checker{draft: d, finder: newFinder(d)}}
+	problems := rel.TopLevel.Check(base.root)
+	for i := range problems {
+		if value := c.nodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+			continue // an empty list of another release's loses nothing
+		}
+		c.found(problems[i].Path, c.elsewhere(&problems[i], problems[i].Path))
+	}
+	for i, item := range yamlnode.Items(yamlnode.Get(base.root, "apis")) {
+		if _, known := rel.API(item.Value); !known && !schema.HasReference(item.Value) {
+			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("the server release %s has no API %q%s", rel.Line, item.Value, c.otherRelease(item.Value)))
+		}
+	}
+	c.providers()
+	return c.findings[:min(len(c.findings), maxOverrideFindings)]
+}
+
+// maxOverrideFindings bounds what is told of one file: who reads the first of many mends the cause of the others.
+const maxOverrideFindings = 20
+
+type overrideChecker struct {
+	checker
+	findings []Finding
+}
+
+func (c *overrideChecker) found(path, message string) {
+	if path != "" {
+		message = path + ": " + message
+	}
+	c.findings = append(c.findings, Finding{Path: pathOverride, ConfigPath: path, Message: message})
+}
+
+// providers checks each provider that exists without a variable against its type.
+func (c *overrideChecker) providers() {
+	external := !yamlnode.IsNull(yamlnode.Get(c.root, "external_providers_dir"))
+	at := map[string]int{}
+	for _, e := range c.index.entries {
+		path := fmt.Sprintf("providers.%s[%d]", e.api, at[e.api])
+		at[e.api]++
+		api, known := c.rel.API(e.api)
+		switch {
+		case !known || !api.Providable:
+			c.found(path, fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, e.api, c.otherRelease(e.api)))
+		case e.kind == nil && !external && yamlnode.Get(e.node, "module") == nil && !schema.HasReference(e.providerType):
+			c.found(path, fmt.Sprintf("%q is not a type of %s provider in release %s%s", e.providerType, apiField(e.api), c.rel.Line,
+				c.meantType(&intent.Provider{API: e.api, Type: e.providerType})))
+		case e.kind != nil && e.enabled:
+			problems := e.kind.Config.Check(yamlnode.Get(e.node, "config"))
+			for i := range problems {
+				c.found(joinPath(path+".config", problems[i].Path), problems[i].Message())
+			}
+		}
+	}
+}
