@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -40,10 +41,8 @@ func (c *checker) hasAnyCredential(e *entry) bool {
 		if !key.Secret {
 			continue
 		}
-		for _, variable := range key.DefaultVariables {
-			if c.isSet(variable) {
-				return true
-			}
+		if slices.ContainsFunc(key.DefaultVariables, c.isSet) {
+			return true
 		}
 		if value := yamlnode.At(e.node, "config", key.Name); !yamlnode.IsNull(value) && key.Name != e.kind.CredentialKey {
 			return true

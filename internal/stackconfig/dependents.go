@@ -42,15 +42,16 @@ func dependents(d *draft) {
 
 // missedBy is an API that a provider cannot do without and the user disabled, with the entry that did; nil when there is
 // none.
-func (d *draft) missedBy(e *entry) (need string, item *intent.Disabled) {
+func (d *draft) missedBy(e *entry) (string, *intent.Disabled) {
 	if e.kind == nil || !e.enabled || d.off.has(e.api, e.id) {
 		return "", nil
 	}
 	for _, api := range e.kind.Requires {
-		if need = d.providedBy(api); need == "" {
+		need := d.providedBy(api)
+		if need == "" {
 			continue
 		}
-		if item = d.goneWith(need); item != nil {
+		if item := d.goneWith(need); item != nil {
 			return need, item
 		}
 	}

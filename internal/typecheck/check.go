@@ -59,7 +59,7 @@ func (c *checker) value(value any, typ reflect.Type, path string) (any, bool) {
 	if reflect.PointerTo(typ).Implements(unmarshaler) {
 		return c.special(value, typ, path)
 	}
-	switch typ.Kind() { //nolint:exhaustive // no other kinds stand in an object
+	switch typ.Kind() {
 	case reflect.Struct:
 		return c.object(value, typ, path)
 	case reflect.Map:
