@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -46,10 +48,14 @@ func TestIngress(t *testing.T) {
 	ingress := &networkingv1.Ingress{}
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
 	b.appears(t, "my-ingress", ingress)
-	if host := ingress.Spec.Rules[0].Host; host != "" {
-		t.Errorf("host %q, and nobody named a domain", host)
+	host := b.madeUp("my", names.DefaultDomain)
+	if got := ingress.Spec.Rules[0].Host; got != host {
+		t.Errorf("host %q, want %q: without a name it would answer for every stack", got, host)
 	}
-	b.routeURL(t, "my", "")
+	b.routeURL(t, "my", "http://"+host)
+	if note := b.told(t, corev1.EventTypeWarning, v1alpha2.EventConfigWarning); !strings.Contains(note, host) || !strings.Contains(note, "set hostname") {
+		t.Errorf("note %q", note)
+	}
 	annotated := ingress.DeepCopy()
 	annotated.Annotations = map[string]string{"cert-manager.io/issuer": "theirs"}
 	if err := b.Patch(t.Context(), annotated, client.MergeFrom(ingress)); err != nil {
@@ -60,10 +66,10 @@ func TestIngress(t *testing.T) {
 	if err := b.Status().Patch(t.Context(), addressed, client.MergeFrom(annotated)); err != nil {
 		t.Fatal(err)
 	}
-	b.routeURL(t, "my", "http://192.0.2.1")
+	b.routeURL(t, "my", "http://"+host)
 
 	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com, annotations: {ours: x}}")
-	b.routeURL(t, "my", "http://my-"+b.namespace+".apps.example.com")
+	b.routeURL(t, "my", "http://"+b.madeUp("my", "apps.example.com"))
 	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: llama.example.com, tlsSecretName: llama-tls}}}`)
 	b.routeURL(t, "my", "https://llama.example.com")
 	b.get(t, "my-ingress", ingress)
@@ -75,6 +81,52 @@ func TestIngress(t *testing.T) {
 	b.routeURL(t, "my", "")
 }
 
+// madeUp is the host name that a stack gets in a domain.
+func (b *bench) madeUp(stack, domain string) string {
+	return names.HostLabel(stack, b.namespace) + "." + domain
+}
+
+// What operators before this one exposed keeps its host name, or that it has none; so
+// does a stack of v1alpha1. A name of the same form that somebody else has is respected.
+func TestEarlierHostNames(t *testing.T) {
+	b := newBench(t)
+	b.configured = true
+	first := b.start(t, "exposing")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
+	old := b.stack(t, "old", `{distribution: {name: starter}, networking: {expose: true}}`)
+	old.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	b.create(t, old)
+	ingress := &networkingv1.Ingress{}
+	b.appears(t, "my-ingress", ingress)
+	b.appears(t, "old-ingress", ingress)
+	if host := ingress.Spec.Rules[0].Host; host != "" {
+		t.Errorf("a stack of v1alpha1 has host %q", host)
+	}
+	first.stop(t)
+	earlier := func(host string) {
+		b.get(t, "my-ingress", ingress)
+		before := ingress.DeepCopy()
+		ingress.Spec.Rules[0].Host = host
+		if err := b.Patch(t.Context(), ingress, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for version, tc := range map[string]struct{ domain, host string }{
+		"exposed-hostless": {"", ""},
+		"exposed-domain":   {"apps.example.com", names.EarlierHostLabel("my", b.namespace) + ".apps.example.com"},
+	} {
+		earlier(tc.host)
+		b.configure(t, operatorconfig.KeyIngress, fmt.Sprintf("{domain: %q}", tc.domain))
+		o := b.start(t, version)
+		b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
+		b.settled(t, version)
+		o.stop(t)
+		if b.get(t, "my-ingress", ingress); ingress.Spec.Rules[0].Host != tc.host {
+			t.Errorf("host %q, want %q as before", ingress.Spec.Rules[0].Host, tc.host)
+		}
+	}
+}
+
 // An operator that never could read how stacks are exposed leaves what is there.
 func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	b := newBench(t)
@@ -82,7 +134,7 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	first := b.start(t, "exposure-known")
 	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
-	b.routeURL(t, "my", "http://my-"+b.namespace+".apps.example.com")
+	b.routeURL(t, "my", "http://"+b.madeUp("my", "apps.example.com"))
 	first.stop(t)
 	b.configure(t, operatorconfig.KeyIngress, "domain: [apps.example.com]")
 	b.start(t, "exposure-unknown")
@@ -90,7 +142,7 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	b.settled(t, "exposure-unknown")
 	ingress := &networkingv1.Ingress{}
 	b.get(t, "my-ingress", ingress)
-	if got := ingress.Spec.Rules[0].Host; got != "my-"+b.namespace+".apps.example.com" {
+	if got := ingress.Spec.Rules[0].Host; got != b.madeUp("my", "apps.example.com") {
 		t.Errorf("host %q", got)
 	}
 }
@@ -197,7 +249,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	missing()
 	uninstall := b.install(t, gatewayDefinition(t))
 	began := time.Now()
-	b.routeURL(t, "my", "https://my-"+b.namespace+".apps.example.com")
+	b.routeURL(t, "my", "https://"+b.madeUp("my", "apps.example.com"))
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
@@ -229,7 +281,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	b.routeURL(t, "my", "")
 
 	uninstall = b.install(t, gatewayDefinition(t))
-	b.routeURL(t, "my", "https://my-"+b.namespace+".apps.example.com")
+	b.routeURL(t, "my", "https://"+b.madeUp("my", "apps.example.com"))
 	uninstall()
 }
 
@@ -318,10 +370,10 @@ func TestHostnameOfTheDomain(t *testing.T) {
 	b.start(t, "domain")
 	b.configure(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	spec := func(stack string) string {
-		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, stack+"-"+b.namespace+".apps.example.com")
+		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, b.madeUp(stack, "apps.example.com"))
 	}
 	const byDomain = `{distribution: {name: starter}, networking: {expose: true}}`
-	url := func(stack string) string { return "http://" + stack + "-" + b.namespace + ".apps.example.com" }
+	url := func(stack string) string { return "http://" + b.madeUp(stack, "apps.example.com") }
 	for _, tc := range []struct{ first, firstSpec, second, secondSpec, of string }{
 		{"a", byDomain, "says-a", spec("a"), "a"},
 		{"says-b", spec("b"), "b", byDomain, "b"},

@@ -1,10 +1,17 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
@@ -13,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -22,7 +30,7 @@ import (
 // one, which is then not exposed: traffic is not taken from whoever has it.
 func (r *Reconciler) findRival(ctx context.Context, s *state) error {
 	s.rival = nil
-	host := plan.Hostname(s.object, s.cluster)
+	host := plan.Hostname(s.object, s.cluster, s.earlierHost)
 	if host == "" {
 		return nil
 	}
@@ -45,18 +53,79 @@ func (r *Reconciler) findRival(ctx context.Context, s *state) error {
 // stacksOf are the cached stacks that ask for a host name, not to be changed.
 func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.Cluster) ([]*v1alpha2.LlamaStackDistribution, error) {
 	var found []*v1alpha2.LlamaStackDistribution
-	for _, value := range hostsIn(host, cluster.Ingress.Domain) {
+	for _, value := range hostsIn(host, cmp.Or(cluster.Ingress.Domain, names.DefaultDomain)) {
 		var stacks v1alpha2.LlamaStackDistributionList
 		if err := r.cache.List(ctx, &stacks, client.MatchingFields{fieldHost: value}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list cached stacks of host name %q: %w", host, err)
 		}
 		for i := range stacks.Items {
-			if stack := &stacks.Items[i]; plan.Hostname(stack, cluster) == host {
+			stack := &stacks.Items[i]
+			earlier, err := r.hasEarlierHost(ctx, stack, cluster)
+			if err != nil {
+				return nil, err
+			}
+			if plan.Hostname(stack, cluster, earlier) == host {
 				found = append(found, stack)
 			}
 		}
 	}
 	return found, nil
+}
+
+// hasEarlierHost reports whether the stack is exposed by the made-up host name that
+// operators before this one gave it, or by none as they did without a domain. It keeps
+// what it has.
+func (r *Reconciler) hasEarlierHost(ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster) (bool, error) {
+	if plan.Hostname(stack, cluster, false) == plan.Hostname(stack, cluster, true) {
+		return false, nil // it makes no difference
+	}
+	for _, kind := range render.ExposureKinds() {
+		host, exposed, err := r.exposedHost(ctx, stack, kind)
+		if err != nil {
+			return false, err
+		}
+		label, _, _ := strings.Cut(host, ".")
+		earlier := label == names.EarlierHostLabel(stack.Name, stack.Namespace) || host == "" && cluster.Ingress.Domain == ""
+		if exposed && earlier {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// exposedHost is the host name in the stack's object of a kind that exposes it, as it is
+// in the cache.
+func (r *Reconciler) exposedHost(
+	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, kind schema.GroupVersionKind,
+) (host string, exposed bool, err error) {
+	if kind == render.RouteKind || kind == render.HTTPRouteKind {
+		if !r.apis.serves(kind) {
+			return "", false, nil
+		}
+		route := optionalObject(kind)
+		name := names.Route(stack.Name)
+		if kind == render.HTTPRouteKind {
+			name = names.HTTPRoute(stack.Name)
+		}
+		err := r.apis.cache.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, route)
+		if err != nil || !metav1.IsControlledBy(route, stack) {
+			return "", false, client.IgnoreNotFound(err)
+		}
+		host, _, _ = unstructured.NestedString(route.Object, "spec", "host")
+		if hosts, _, _ := unstructured.NestedStringSlice(route.Object, "spec", "hostnames"); len(hosts) > 0 {
+			host = hosts[0]
+		}
+		return host, true, nil
+	}
+	var ingress networkingv1.Ingress
+	err = r.cache.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: names.Ingress(stack.Name)}, &ingress)
+	if err != nil || !metav1.IsControlledBy(&ingress, stack) {
+		return "", false, client.IgnoreNotFound(err)
+	}
+	if len(ingress.Spec.Rules) > 0 {
+		host = ingress.Spec.Rules[0].Host
+	}
+	return host, true, nil
 }
 
 // rival is the stack that has a host name.
@@ -140,18 +209,28 @@ func (r *Reconciler) wakeRivals(ctx context.Context, queue workqueue.TypedRateLi
 		if !ok {
 			continue
 		}
-		host := plan.Hostname(stack, cluster)
-		if host == "" {
-			continue
+		// What exposed it may be gone, so nobody knows which of the two it had.
+		for _, host := range slices.Compact([]string{plan.Hostname(stack, cluster, false), plan.Hostname(stack, cluster, true)}) {
+			r.wakeOthers(ctx, queue, stack, host, cluster)
 		}
-		others, err := r.stacksOf(ctx, host, cluster)
-		if err != nil {
-			log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
-		}
-		for _, other := range others {
-			if other.UID != stack.UID {
-				queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
-			}
+	}
+}
+
+// wakeOthers wakes the other stacks with a host name.
+func (r *Reconciler) wakeOthers(
+	ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
+	stack *v1alpha2.LlamaStackDistribution, host string, cluster render.Cluster,
+) {
+	if host == "" {
+		return
+	}
+	others, err := r.stacksOf(ctx, host, cluster)
+	if err != nil {
+		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
+	}
+	for _, other := range others {
+		if other.UID != stack.UID {
+			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
 		}
 	}
 }

@@ -85,16 +85,19 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostOf is the host name that a stack asks for.
+// hostOf is the host name that a stack asks for, a made-up one in both forms that it
+// may have.
 func hostOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
 		return nil
 	}
-	if host := plan.Hostname(stack, render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}); host != "" {
-		return []string{host}
+	cluster := render.Cluster{Ingress: render.Ingress{Domain: anyDomain}}
+	host := plan.Hostname(stack, cluster, false)
+	if host == "" {
+		return nil
 	}
-	return nil
+	return slices.Compact([]string{host, plan.Hostname(stack, cluster, true)})
 }
 
 // hostsIn are the values by which the stacks with a host name are found in a

@@ -43,7 +43,7 @@ func TestIndexes(t *testing.T) {
 		"an event of a claim":   {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"what only looks as it": {"*v1.Event by claim", &corev1.Pod{}, nil},
 		"a stack of a host":     {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
-		"of the domain":         {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`true`), []string{"my-ns.*"}},
+		"of the domain":         {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
 		"not exposed":           {"*v1alpha2.LlamaStackDistribution by host", exposedAt(`false`), nil},
 		"not a stack":           {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {

@@ -69,6 +69,9 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 		return err
 	}
 	s.cluster = cluster
+	if s.earlierHost, err = r.hasEarlierHost(ctx, s.object, cluster); err != nil {
+		return err
+	}
 	if err := r.findRival(ctx, s); err != nil {
 		return err
 	}
@@ -78,6 +81,7 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 		References: s.references, OperatorVersion: r.version, LongConfigMapName: longName, OpenShift: r.openShift, Cluster: cluster, Certificates: s.certificates, Unexposed: s.rival != nil,
 		Bounds:        s.config.Bounds.For(s.object.Namespace),
 		StorageSecret: s.storageSecret,
+		EarlierHost:   s.earlierHost,
 	}
 	planned, err := plan.Build(input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {

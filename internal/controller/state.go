@@ -55,6 +55,8 @@ type state struct {
 	storageSecret *record.StorageSecret
 	baseConfig    *plan.Base
 	cluster       render.Cluster
+	// earlierHost says that what exposes the stack has the host name of operators before.
+	earlierHost bool
 	// rival has the host name that the stack asks for; nil: nobody has.
 	rival    *rival
 	planned  *plan.Plan

@@ -59,7 +59,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestHostLabel(t *testing.T) {
+func TestEarlierHostLabel(t *testing.T) {
 	long := strings.Repeat("a", 55)
 	for _, tc := range []struct{ stack, namespace, want string }{
 		{"my-stack", "team-a", "my-stack-team-a"},
@@ -67,9 +67,25 @@ func TestHostLabel(t *testing.T) {
 		{long, "team-abc", long + "-40057b"},
 		{long, "team-abd", long + "-b36716"},
 	} {
-		if got := names.HostLabel(tc.stack, tc.namespace); got != tc.want || len(got) > 63 {
-			t.Errorf("HostLabel(%q, %q) = %q, want %q", tc.stack, tc.namespace, got, tc.want)
+		if got := names.EarlierHostLabel(tc.stack, tc.namespace); got != tc.want || len(got) > 63 {
+			t.Errorf("EarlierHostLabel(%q, %q) = %q, want %q", tc.stack, tc.namespace, got, tc.want)
 		}
+	}
+}
+
+// Two stacks never have one label, wherever their names are cut.
+func TestHostLabel(t *testing.T) {
+	long := strings.Repeat("a", 55)
+	seen := map[string]string{}
+	for _, stack := range [][2]string{{"a-b", "c"}, {"a", "b-c"}, {"a-b-c", "d"}, {"a", "b-c-d"}, {long, "team-ab"}, {long, "team-abc"}, {long + "-", "team"}} {
+		label := names.HostLabel(stack[0], stack[1])
+		if other, ok := seen[label]; ok || len(label) > 63 {
+			t.Errorf("label %q of %q (%d characters) is that of %q, or too long", label, stack, len(label), other)
+		}
+		seen[label] = stack[0] + "/" + stack[1]
+	}
+	if got := names.HostLabel("my-stack", "team-a"); got != "my-stack-team-a-79c3d9aa41" {
+		t.Errorf("label %q: made-up names must stay", got)
 	}
 }
 

@@ -29,6 +29,8 @@ func facts(in Input) render.Input {
 		Paths:     paths(in, configuration(in)),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
+
+		EarlierHost: in.EarlierHost,
 	}
 	if in.Unexposed {
 		result.Expose = nil
@@ -39,9 +41,22 @@ func facts(in Input) render.Input {
 	return result
 }
 
-// Hostname is the host name that a stack is exposed by; empty: it is not, or has whatever the cluster gives it.
-func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster) string {
-	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster})
+// Hostname is the host name that a stack is exposed by, earlier as in Input.EarlierHost; empty: it is not, or has
+// whatever the cluster gives it.
+func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
+	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
+}
+
+// hostWarning tells of a host name that nobody is led to.
+func (p *Plan) hostWarning() {
+	if p.Exposure.Empty() || !render.MadeUpForNobody(p.input) {
+		return
+	}
+	p.Warnings = append(p.Warnings, stackconfig.Finding{
+		Path: "spec.networking.expose",
+		Message: fmt.Sprintf("the server gets the made-up host name %q, which no DNS knows: set hostname, or have the administrator set "+
+			"domain under ingress in the operator's ConfigMap", p.Hostname),
+	})
 }
 
 // expose is how the stack is reached from outside; nil: it is not.

@@ -35,6 +35,9 @@ type Input struct {
 	Certificates [][]byte
 	// Unexposed keeps the stack from being exposed, whatever its spec says: another has its host name.
 	Unexposed bool
+	// EarlierHost says that what exposes the stack has the made-up host name, or none, that operators before this one gave
+	// it, and keeps it.
+	EarlierHost bool
 	// Override is the content of spec.overrideConfig. Nil: the spec has none.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.

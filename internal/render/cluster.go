@@ -19,7 +19,8 @@ type Cluster struct {
 
 // Ingress says how exposed stacks are reached.
 type Ingress struct {
-	// Domain that the host names of stacks without one of their own are made in. Empty: they get none.
+	// Domain that the host names of stacks without one of their own are made in. Empty: names.DefaultDomain, but for Routes,
+	// which get a name from OpenShift.
 	Domain string `json:"domain,omitempty"`
 	// ClassName of Ingresses whose stack names none. Empty: the cluster's default.
 	ClassName string `json:"className,omitempty"`

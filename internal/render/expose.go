@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,18 +35,27 @@ func ExposureKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{ingressKind, RouteKind, HTTPRouteKind}
 }
 
-// Hostname is the stack's host name (FR-064, FR-065). Empty: whatever the cluster gives it.
+// Hostname is the stack's host name (FR-064, FR-065). Empty: whatever the cluster gives it. A stack of v1alpha1 and an
+// exposure that an operator before this one made keep the name that they have, or that they have none.
 func Hostname(in Input) string {
-	switch {
+	domain := in.Cluster.Ingress.Domain
+	switch kind, _ := Exposure(in); {
 	case in.Expose == nil:
 		return ""
 	case in.Expose.Hostname != "":
 		return in.Expose.Hostname
-	case in.Cluster.Ingress.Domain != "":
-		return names.HostLabel(in.Stack.Name, in.Stack.Namespace) + "." + in.Cluster.Ingress.Domain
-	default:
+	case domain == "" && (compat(in) || in.EarlierHost || kind == RouteKind): // OpenShift makes a name up for a Route
 		return ""
+	case compat(in) || in.EarlierHost:
+		return names.EarlierHostLabel(in.Stack.Name, in.Stack.Namespace) + "." + domain
+	default:
+		return names.HostLabel(in.Stack.Name, in.Stack.Namespace) + "." + cmp.Or(domain, names.DefaultDomain)
 	}
+}
+
+// MadeUpForNobody reports whether the stack's host name is one in the default domain, which no DNS knows.
+func MadeUpForNobody(in Input) bool {
+	return in.Expose != nil && in.Expose.Hostname == "" && in.Cluster.Ingress.Domain == "" && Hostname(in) != ""
 }
 
 // exposureAnnotations are the stack's, over others.

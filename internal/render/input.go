@@ -39,6 +39,8 @@ type Input struct {
 	Inputs string
 	// Expose says how the stack is reached from outside. Nil: it is not.
 	Expose *v1alpha2.ExposeSpec
+	// EarlierHost says that what exposes the stack has the host name, or none, that operators before this one gave it.
+	EarlierHost bool
 	// Cluster is what the stack runs in.
 	Cluster Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.
