@@ -149,7 +149,7 @@ func (p *Plan) render(in Input) error {
 	p.input.Inputs = digest
 	p.Exposure, p.ExposureServed = render.Exposure(p.input)
 	p.Hostname = render.Hostname(p.input)
-	p.hostWarning()
+	p.exposureWarnings()
 	p.Objects, err = render.Objects(p.input)
 	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {
 		return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)

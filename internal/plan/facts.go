@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // facts is what the renderers need to know whatever the configuration is.
@@ -45,6 +46,33 @@ func facts(in Input) render.Input {
 // whatever the cluster gives it.
 func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
 	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
+}
+
+// exposureWarnings tell what whoever exposes the stack may not expect.
+func (p *Plan) exposureWarnings() {
+	p.hostWarning()
+	warn := func(message string) {
+		p.Warnings = append(p.Warnings, stackconfig.Finding{Path: "spec.networking.expose", Message: message})
+	}
+	if p.Exposure.Empty() {
+		return
+	}
+	class, stack := render.IngressClass(p.input), p.input.Stack.Name
+	switch ingress := p.Exposure.Kind == "Ingress"; {
+	case !p.ServesTLS:
+	case ingress && !render.KnowsBackendTLS(class):
+		warn(fmt.Sprintf("the server speaks HTTPS, and how the controller of ingress class %q is told that is not known: "+
+			"set its annotation for that under annotations", class))
+	case ingress && render.ChecksBackendTLS(class):
+		warn(fmt.Sprintf("the server speaks HTTPS, and Traefik checks its certificate: make a ServersTransport with the CA and the name in the "+
+			"certificate, and name it on Service %q in the annotation traefik.ingress.kubernetes.io/service.serverstransport", names.Service(stack)))
+	case p.Exposure == render.HTTPRouteKind:
+		warn(fmt.Sprintf("the server speaks HTTPS, and a Gateway speaks plain HTTP to it until it is told otherwise: "+
+			"make a BackendTLSPolicy for Service %q with the CA of the certificate and a name in it", names.Service(stack)))
+	}
+	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
+		warn("the server is exposed by plain HTTP and asks nobody who they are: set tlsSecretName, and server.auth in spec.settings")
+	}
 }
 
 // hostWarning tells of a host name that nobody is led to.

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"cmp"
+	"maps"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
@@ -25,19 +25,24 @@ func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 		rule.WithHost(host)
 	}
 	spec := networkingv1ac.IngressSpec().WithRules(rule)
-	if class := cmp.Or(in.Expose.IngressClassName, in.Cluster.Ingress.ClassName); class != "" {
+	if class := IngressClass(in); class != "" {
 		spec.WithIngressClassName(class)
 	}
-	if secret := in.Expose.TLSSecretName; secret != "" {
+	if secret := ingressTLSSecret(in); secret != "" {
 		tls := networkingv1ac.IngressTLS().WithSecretName(secret)
 		if host != "" {
 			tls.WithHosts(host)
 		}
 		spec.WithTLS(tls)
 	}
+	annotations, _ := backendTLS(in)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(annotations, in.Cluster.Ingress.Annotations)
 	return networkingv1ac.Ingress(names.Ingress(in.Stack.Name), in.Stack.Namespace).
 		WithLabels(names.Labels(in.Stack.Name)).
-		WithAnnotations(exposureAnnotations(in, in.Cluster.Ingress.Annotations)).
+		WithAnnotations(exposureAnnotations(in, annotations)).
 		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(spec), nil
 }
