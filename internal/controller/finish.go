@@ -69,10 +69,14 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 func (r *Reconciler) isGone(ctx context.Context, s *state) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	err := r.direct.Get(ctx, s.name(), now)
-	if client.IgnoreNotFound(err) != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
 		return false, fmt.Errorf("read the stack past the cache: %w", err)
+	default:
+		return now.UID != s.object.UID, nil
 	}
-	return err != nil || now.UID != s.object.UID, nil
 }
 
 // statusPatch replaces the status of the object with this UID: nobody else writes it.
