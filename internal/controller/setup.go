@@ -169,6 +169,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		WatchesRawSource(source.Channel(read, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
+			NewQueue:                newFairQueue,
 			// There is one controller in a program, but a test restarts it in one process.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
