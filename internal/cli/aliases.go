@@ -15,8 +15,8 @@ func checkAliases(data []byte) error {
 		return nil
 	}
 	var document yaml.Node
-	if yaml.Unmarshal(data, &document) != nil {
-		return nil
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil //nolint:nilerr // the decoder says what is wrong
 	}
 	w := written{left: maxManifestBytes}
 	if !w.fits(&document, 0) {

@@ -63,7 +63,7 @@ func (q *fairQueue) behind(request reconcile.Request, later bool) int {
 		}
 		waiting[request] = true
 	}
-	return min(bits.Len(uint(others)), -handler.LowPriority-1) //nolint:gosec // a length
+	return min(bits.Len(uint(others)), -handler.LowPriority-1)
 }
 
 // taken notes that a request waits no more.

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -11,11 +12,12 @@ var All = []Shape{
 		return "x: &a " + strings.Repeat("a", 150_000) + "\ny:\n" + lines(n, "- *a\n")
 	})},
 	{"base: aliases of aliases", 9, withBase(func(n int) string {
-		text := "x0: &a0 [x, x, x, x, x, x, x, x]\n"
+		var text strings.Builder
+		text.WriteString("x0: &a0 [x, x, x, x, x, x, x, x]\n")
 		for i := range n {
-			text += fmt.Sprintf("x%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8))
+			fmt.Fprintf(&text, "x%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8))
 		}
-		return text
+		return text.String()
 	})},
 	{"base: merges", 3000, withBase(func(n int) string {
 		return "x: &a {" + lines(1000, "k%d: v, ") + "}\ny:\n" + lines(n, "- {<<: *a}\n")
@@ -244,7 +246,7 @@ var All = []Shape{
 		return written{spec: object{"providers": object{"inference": fields}}}
 	}},
 	{"providers: secrets of one variable", 15_000, func(n int) written {
-		fields := keyed(n, "key_%d", func(i int) any { return object{"secretKeyRef": object{"name": "s", "key": "k"}} })
+		fields := keyed(n, "key_%d", constant(secretRef("s", "k")))
 		fields["provider"] = "vllm"
 		fields["endpoint"] = "http://a"
 		return written{spec: object{"providers": object{"inference": fields}}}
@@ -330,9 +332,7 @@ var All = []Shape{
 		made := withServer(func(n int) object {
 			return object{"env": many(n, func(i int) any { return object{"name": fmt.Sprintf("V%d", i*2), "value": "1"} })}
 		})(n)
-		for key, value := range withSecrets(4 * n) {
-			made.spec[key] = value
-		}
+		maps.Copy(made.spec, withSecrets(4*n))
 		made.spec["workload"].(object)["overrides"].(object)["env"] = many(n, variable)
 		return made
 	}},

@@ -3,6 +3,7 @@ package shape
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
@@ -34,9 +35,7 @@ type Stack struct {
 func (s *Shape) Of(n int) (Stack, error) {
 	made := s.make(n)
 	spec := object{"distribution": object{"name": "starter"}}
-	for key, value := range made.spec {
-		spec[key] = value
-	}
+	maps.Copy(spec, made.spec)
 	var stack Stack
 	if made.base != "" {
 		spec["baseConfig"] = object{"configMapName": "base"}
