@@ -116,6 +116,9 @@ const (
 	// ReasonPreflightFailed: the pod in which a change is tried does not become ready;
 	// the pods that run stay as they are.
 	ReasonPreflightFailed = "PreflightFailed"
+	// ReasonDeploymentPaused: the annotation llamastack.io/paused keeps the operator
+	// from writing anything but the status.
+	ReasonDeploymentPaused = "DeploymentPaused"
 	// ReasonDataLossNotAccepted: a change leaves data behind that nothing brings back,
 	// and no annotation of the stack accepts it; the pods that run stay as they are.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"

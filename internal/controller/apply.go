@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -90,6 +89,18 @@ func (r *Reconciler) decide(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
+	if err := r.weigh(ctx, s, live); err != nil {
+		return err
+	}
+	if equality.Semantic.DeepEqual(s.decision.Deployment, s.planned.Rendered.Deployment) {
+		return nil // it is what was claimed
+	}
+	return s.setDeployment(s.decision.Deployment)
+}
+
+// weigh compares what is rendered with a live Deployment, nil when there is none.
+func (r *Reconciler) weigh(ctx context.Context, s *state, live *appsv1.Deployment) error {
+	var err error
 	s.decision, err = record.Decide(live, s.replicaSets, s.planned.Rendered)
 	if err == nil && s.decision.NewerGeneration {
 		if s.planned.Rendered.Newest, err = r.isNewest(ctx, s); err == nil {
@@ -102,10 +113,7 @@ func (r *Reconciler) decide(ctx context.Context, s *state) error {
 	if s.decision.Outcome == record.StaleCache {
 		return r.stale(s, live)
 	}
-	if equality.Semantic.DeepEqual(s.decision.Deployment, s.planned.Rendered.Deployment) {
-		return nil // it is what was claimed
-	}
-	return s.setDeployment(s.decision.Deployment)
+	return nil
 }
 
 // isNewest reports whether the API server knows no newer generation of the stack than
@@ -223,17 +231,7 @@ func (r *Reconciler) conclude(s *state) {
 	if !s.refusedAny("Service") {
 		s.holds(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")
 	}
-	switch s.decision.Outcome {
-	case record.KeepTemplate:
-		s.fails(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, s.decision.Message)
-	case record.RolledBack:
-		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, s.decision.Message)
-		was := meta.FindStatusCondition(s.object.Status.Conditions, v1alpha2.ConditionDegraded)
-		if was == nil || was.Reason != v1alpha2.ReasonRolledBack {
-			s.events = append(s.events, warn(v1alpha2.EventRolledBack, s.decision.Message))
-		}
-	case record.Changed, record.Unchanged, record.StaleCache:
-	}
+	s.tellDecision()
 	if s.volumeTrouble != nil {
 		s.fails(s.volumeTrouble.Condition, s.volumeTrouble.Reason, s.volumeTrouble.Message)
 		return

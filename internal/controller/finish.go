@@ -116,10 +116,11 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	s.overdue, s.mixed = observed.Overdue, observed.Mixed
 	s.object.Status.Replicas = observed.Replicas
 	s.object.Status.AvailableReplicas = observed.AvailableReplicas
-	if failure == nil && s.object.DeletionTimestamp == nil {
+	if s.serves(failure) && s.object.DeletionTimestamp == nil {
 		r.observeServer(s, pods)
 	}
 	s.tellLeft()
+	s.tellPaused(failure)
 	s.watchReferences(failure)
 	return r.watchAutoscaler(s)
 }
@@ -129,6 +130,9 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 func (s *state) runsEarlier(failure *status.Failure) bool {
 	if failure == nil || s.deployed {
 		return s.decision.Outcome == record.RolledBack
+	}
+	if failure.Reason == v1alpha2.ReasonDeploymentPaused && s.decision.Outcome == record.RolledBack {
+		return true
 	}
 	return s.running.Generation != s.object.Generation
 }

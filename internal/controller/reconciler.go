@@ -68,6 +68,7 @@ var steps = []step{
 	{"secrets", v1alpha2.ConditionSecretsResolved, (*Reconciler).readSecrets},
 	{"base", v1alpha2.ConditionConfigGenerated, (*Reconciler).base},
 	{"plan", v1alpha2.ConditionConfigGenerated, (*Reconciler).plan},
+	{"paused", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).paused},
 	{"claim", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).claim},
 	{"retention", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).retention},
 	{"preflight", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).preflight},

@@ -181,7 +181,7 @@ func TestStepsAreInOrder(t *testing.T) {
 	for _, step := range steps {
 		got = append(got, step.name)
 	}
-	want := []string{"admit", "image", "bounds", "labels", "configmaps", "secrets", "base", "plan", "claim", "retention", "preflight", "apply", "prune", "refused", "exposed", "volume"}
+	want := []string{"admit", "image", "bounds", "labels", "configmaps", "secrets", "base", "plan", "paused", "claim", "retention", "preflight", "apply", "prune", "refused", "exposed", "volume"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

@@ -68,6 +68,8 @@ const (
 	AnnotationConstraint = "openshift.io/scc"
 	// AnnotationRequiredConstraint is OpenShift's, on a pod: no other constraint may let it in.
 	AnnotationRequiredConstraint = "openshift.io/required-scc"
+	// AnnotationPaused on a stack keeps the operator from writing anything but the stack's status while it is "true".
+	AnnotationPaused = "llamastack.io/paused"
 	// AnnotationRelease on the claim names the server release that wrote it.
 	AnnotationRelease = "llamastack.io/release"
 )
@@ -78,6 +80,11 @@ const CompatV1Alpha1 = "v1alpha1"
 // Compat says by its annotations that an object was born as v1alpha1 and keeps what such stacks rely on.
 func Compat(annotations map[string]string) bool {
 	return annotations[AnnotationCompat] == CompatV1Alpha1
+}
+
+// Paused reports by its annotations whether a stack is paused.
+func Paused(annotations map[string]string) bool {
+	return annotations[AnnotationPaused] == "true"
 }
 
 // AllowsNamespace says by its annotations that stacks of a namespace may read a ConfigMap of another one.

@@ -25,6 +25,7 @@ type rule struct {
 // rules in the order of the spec's fields.
 var rules = []rule{
 	{name: "name", check: name},
+	{name: "paused", check: paused},
 	{name: "distribution.one", check: distributionOne},
 	{name: "distribution.image", check: distributionImage, since: true},
 	{name: "distribution.version", check: distributionVersion},
