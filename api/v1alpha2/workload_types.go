@@ -220,7 +220,8 @@ type WorkloadOverrides struct {
 	// +optional
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 
-	// terminationGracePeriodSeconds of the pods. Unset: Kubernetes' default, 30.
+	// terminationGracePeriodSeconds of the pods: how long a server that is ended may
+	// take to finish its requests. Unset: 120; 30 for a stack of v1alpha1.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`

@@ -18,7 +18,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("render the spec: %v", e.Errors.ToAggregate())
 }
 
-// patched lays the user's patch over the finished template: the last step, so that nothing of ours comes after it.
+// patched lays the user's patch over the finished template: only what fits itself to it comes after it.
 func patched(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	patch := overrides(&in.Stack.Spec).PodTemplate

@@ -51,10 +51,15 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if seconds := user.TerminationGracePeriodSeconds; seconds != nil {
 		pod.WithTerminationGracePeriodSeconds(*seconds)
 	}
-	return patched(in, corev1ac.PodTemplateSpec().
+	template, err := patched(in, corev1ac.PodTemplateSpec().
 		WithLabels(podLabels(in.Stack.Name, user)).
 		WithAnnotations(podAnnotations(in, user)).
 		WithSpec(pod))
+	if err != nil {
+		return nil, err
+	}
+	drained(in, template)
+	return template, nil
 }
 
 // podLabels are the user's, then ours: the selector must match.

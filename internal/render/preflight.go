@@ -116,6 +116,7 @@ func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodAppl
 	ownCopies(in, preflight, spec, name)
 	scratch(in, spec)
 	ownRegistry(in, spec)
+	withoutDrain(spec)
 	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.PreflightGate)).
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithActiveDeadlineSeconds(int64(PreflightDeadline / time.Second)).
