@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-func requestOf(namespace, name string) reconcile.Request {
+func requestFor(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
@@ -50,10 +50,10 @@ func TestNamespacesTakeTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			queue := testQueue(t)
 			for i := range crowd {
-				add(queue, requestOf("crowd", fmt.Sprintf("stack-%03d", i)))
+				add(queue, requestFor("crowd", fmt.Sprintf("stack-%03d", i)))
 			}
 			for _, stack := range []string{"first", "second", "third"} {
-				add(queue, requestOf("few", stack))
+				add(queue, requestFor("few", stack))
 			}
 			order := taken(queue, crowd+3)
 			for stack, before := range map[string]int{"few/first": 1, "few/second": 4, "few/third": 8} {
@@ -73,7 +73,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 func TestTurnsDoNotAddUp(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
-		queue.Add(requestOf("crowd", fmt.Sprint(i)))
+		queue.Add(requestFor("crowd", fmt.Sprint(i)))
 	}
 	for range 3 * crowd {
 		request, priority, _ := queue.GetWithPriority()
@@ -91,10 +91,10 @@ func TestTurnsDoNotAddUp(t *testing.T) {
 // However many wait in a namespace, what happens goes before what is there at the start, and that before new children.
 func TestClassesStayApart(t *testing.T) {
 	queue := testQueue(t)
-	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(afterOthers)}, requestOf("few", "made"))
-	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, requestOf("few", "there"))
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(afterOthers)}, requestFor("few", "made"))
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, requestFor("few", "there"))
 	for i := range crowd {
-		queue.Add(requestOf("crowd", fmt.Sprint(i)))
+		queue.Add(requestFor("crowd", fmt.Sprint(i)))
 	}
 	order := taken(queue, crowd+2)
 	if got := order[crowd:]; !slices.Equal(got, []string{"few/there", "few/made"}) {
@@ -113,11 +113,11 @@ func TestClassesStayApart(t *testing.T) {
 func TestLaterDoesNotCount(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
-		queue.AddAfter(requestOf("healthy", fmt.Sprint(i)), time.Hour)
+		queue.AddAfter(requestFor("healthy", fmt.Sprint(i)), time.Hour)
 	}
-	queue.Add(requestOf("other", "stack"))
-	queue.Add(requestOf("other", "second"))
-	queue.Add(requestOf("healthy", "changed"))
+	queue.Add(requestFor("other", "stack"))
+	queue.Add(requestFor("other", "second"))
+	queue.Add(requestFor("healthy", "changed"))
 	if got, want := taken(queue, 3), []string{"other/stack", "healthy/changed", "other/second"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
