@@ -24,7 +24,7 @@ type vectorProvider struct {
 }
 
 var vectorProviders = []vectorProvider{
-	{kind: "inline::sqlite-vec", store: onSQLite, settings: func(*testing.T, *keptStack) fields { return nil }},
+	{kind: "inline::sqlite-vec", store: onSQLite, settings: sqliteVec},
 	{kind: "remote::pgvector", store: onPostgres, settings: pgvector},
 	{kind: "remote::chromadb", store: onSQLite, settings: chroma},
 }
@@ -91,6 +91,27 @@ func (r *retention) steps() []namedTest {
 	}
 }
 
+// sqliteVec is an extension of SQLite, which not every Python was built to load.
+func sqliteVec(t *testing.T, k *keptStack) fields {
+	t.Helper()
+	packages, err := realserver.InstallSQLite(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.behind(t, "testdata/sqlite", packages)
+	return nil
+}
+
+// behind adds packages behind those of the release, by a module that every Python of the pod loads first.
+func (k *keptStack) behind(t *testing.T, module, packages string) {
+	t.Helper()
+	path, err := filepath.Abs(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.env = append(k.env, "PYTHONPATH="+path, "PACKAGES_BEHIND="+packages)
+}
+
 // pgvector is the stack's own database with the extension.
 func pgvector(t *testing.T, k *keptStack) fields {
 	t.Helper()
@@ -123,10 +144,6 @@ func chroma(t *testing.T, k *keptStack) fields {
 		t.Fatal(err)
 	}
 	p.waitListening(t, address)
-	behind, err := filepath.Abs("testdata/behind")
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.env = append(k.env, "PYTHONPATH="+behind, "PACKAGES_BEHIND="+environment.Packages)
+	k.behind(t, "testdata/behind", environment.Packages)
 	return fields{"url": (&url.URL{Scheme: "http", Host: address}).String()}
 }

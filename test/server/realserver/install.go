@@ -78,6 +78,15 @@ func InstallChroma(ctx context.Context) (Chroma, error) {
 	return Chroma{Bin: bin, Packages: packages}, err
 }
 
+// InstallSQLite makes the environment of an SQLite that loads extensions, and returns the directory of its package.
+func InstallSQLite(ctx context.Context) (string, error) {
+	bin, err := install(ctx, "sqlite.txt", "sqlite", "--no-deps")
+	if err != nil {
+		return "", err
+	}
+	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
+}
+
 func install(ctx context.Context, lock, name string, options ...string) (string, error) {
 	path := filepath.Join(here(), "..", "environment", lock)
 	content, err := os.ReadFile(path)
