@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -235,13 +236,26 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 				t.Fatal(err)
 			}
 			var fields any
-			if err := json.Unmarshal([]byte(strings.ReplaceAll(string(content), s.namespace, "NS")), &fields); err != nil {
+			if err := json.Unmarshal([]byte(s.anywhere(string(content))), &fields); err != nil {
 				t.Fatal(err)
 			}
-			result[kind.Kind+" "+object.GetName()] = fields
+			result[kind.Kind+" "+s.anywhere(object.GetName())] = fields
 		}
 	}
 	return result
+}
+
+// Digests of Secrets have a key of the namespace: in the inputs of the pods, and in the name of a Secret whose values changed.
+var (
+	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
+	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)
+)
+
+// anywhere is a text as it would be in any namespace.
+func (s *stage) anywhere(text string) string {
+	text = strings.ReplaceAll(text, s.namespace, "NS")
+	text = inputsDigest.ReplaceAllString(text, `${1}DIGEST"`)
+	return secretDigest.ReplaceAllString(text, names.StorageSecret(stackName)+"-DIGEST")
 }
 
 // rolled counts the revisions of the pods.

@@ -24,24 +24,29 @@ var checked = []string{"internal/stackconfig", "internal/stackconfig/schema"}
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,
-	"not known, configured as ":                             header,
-	"; the release of the server is not known)":             "only for an image of an unknown release: TestGenerate/spellings/unknown-release",
-	"override config: %w":                                   override,
-	"override config: server must be a mapping, got %s":     override,
-	"%q is not a part of a connection string":               "a defect: the parts are constants",
-	"%q is not an API; known are %s":                        "package validate refuses what no release knows before",
-	"the server release %s has no %s of type %q; it has %s": "every release has the types that the CRD has",
-	"required key is missing; it takes %s":                  "the engine has words of its own for it",
-	"an unknown value":                                      "an alias, which is written out when a base is read",
-	"any value":                                             "every value is one",
-	"at most %d %s":                                         "no key has the limit",
-	"%s: clients call this model %q":                        "what a plan says of each model, no finding",
-	"text that matches ":                                    "every pattern has words of its own",
+	"not known, configured as ":                                        header,
+	"; the release of the server is not known)":                        "only for an image of an unknown release: TestGenerate/spellings/unknown-release",
+	"override config: %w":                                              override,
+	"override config: server must be a mapping, got %s":                override,
+	"%q is not a part of a connection string":                          "a defect: the parts are constants",
+	"%q is not an API; known are %s":                                   "package validate refuses what no release knows before",
+	"the server release %s has no %s of type %q; it has %s":            "every release has the types that the CRD has",
+	"required key is missing; it takes %s":                             "the engine has words of its own for it",
+	"an unknown value":                                                 "an alias, which is written out when a base is read",
+	"any value":                                                        "every value is one",
+	"at most %d %s":                                                    "no key has the limit",
+	"%s and %d more":                                                   many,
+	"and %d more errors":                                               many,
+	"and %d more warnings":                                             many,
+	"line %d: has more than %d bytes when its aliases are written out": "TestParseBaseErrors: a case is one mistake in a stack, not a base of a megabyte",
+	"%s: clients call this model %q":                                   "what a plan says of each model, no finding",
+	"text that matches ":                                               "every pattern has words of its own",
 }
 
 const (
 	header   = "the head of the file, no message"
 	override = "the server reads an override as it is: TestOverrideCopy"
+	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
 // notForUsers are files whose texts only a mistake in the release data can bring up.
