@@ -61,11 +61,7 @@ func Parse(data []byte) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, err := sharedOverlay()
-	if err != nil {
-		return nil, err
-	}
-	registry, err := registryOverlay()
+	overlays, err := severalOverlays()
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +69,7 @@ func Parse(data []byte) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := corrected(doc, shared, registry, own)
+	r, err := corrected(doc, append(slices.Clone(overlays), own)...)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func loadAll(t testing.TB) []*Release {
 // sharedOnce reads what is read once for all lines, whatever else ran before.
 func sharedOnce(t *testing.T) {
 	t.Helper()
-	if _, err := sharedOverlay(); err != nil {
+	if _, err := severalOverlays(); err != nil {
 		t.Fatal(err)
 	}
 	history()

@@ -88,12 +88,22 @@ func appendValue(out []byte, value any) ([]byte, error) {
 	return append(out, text...), err
 }
 
-// sharedOverlay holds what is true of several lines, registryOverlay what the script before the server's start has to know
-// of them. The second stands apart because it enters no configuration.
-var (
-	sharedOverlay   = sync.OnceValues(func() (*overlay, error) { return readOverlay("shared") })
-	registryOverlay = sync.OnceValues(func() (*overlay, error) { return readOverlay("registry") })
-)
+// several are the overlays whose corrections say which lines they are for: shared holds what enters configurations, registry
+// what the script before the server's start has to know, checks what only checks have to know. The last two stand apart
+// because they enter no configuration.
+var several = []string{"shared", "registry", "checks"}
+
+var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
+	overlays := make([]*overlay, 0, len(several))
+	for _, name := range several {
+		o, err := readOverlay(name)
+		if err != nil {
+			return nil, err
+		}
+		overlays = append(overlays, o)
+	}
+	return overlays, nil
+})
 
 // readOverlay reads the embedded overlay of the given name.
 func readOverlay(name string) (*overlay, error) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ import (
 // TestCorrectionsAreShown holds that every correction of every line has a test in this package.
 func TestCorrectionsAreShown(t *testing.T) {
 	tests := testNames(t)
-	for _, name := range append(Lines(), "shared", "registry") {
+	for _, name := range append(Lines(), several...) {
 		o, err := readOverlay(name)
 		if err != nil {
 			t.Fatal(err)
@@ -20,7 +21,7 @@ func TestCorrectionsAreShown(t *testing.T) {
 			if !tests[c.Test] {
 				t.Errorf("%s: the correction of %q names the test %q, which does not exist", name, c.Of, c.Test)
 			}
-			if name != "shared" && name != "registry" && (c.Since != "" || c.Until != "") {
+			if !slices.Contains(several, name) && (c.Since != "" || c.Until != "") {
 				t.Errorf("%s: the correction of %q is for other lines too", name, c.Of)
 			}
 		}
