@@ -19,7 +19,7 @@ type Child struct {
 }
 
 // Prune deletes the owner's children of the given kinds that keep does not
-// want. Only what carries the owner's labels and has it as controller is a
+// want; keep is asked of no other object. Only what carries the owner's labels and has it as controller is a
 // child: a dashboard in wide use makes itself look like a controller, and a
 // label alone is anybody's. A PersistentVolumeClaim is never pruned.
 func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool) ([]Child, error) {
@@ -34,7 +34,7 @@ func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVe
 		}
 		for _, object := range children {
 			child := Child{Kind: kind, Name: object.GetName()}
-			if keep(child) || !owner.owns(object) || object.GetDeletionTimestamp() != nil {
+			if !owner.owns(object) || object.GetDeletionTimestamp() != nil || keep(child) {
 				continue
 			}
 			if err := a.remove(ctx, object); err != nil {

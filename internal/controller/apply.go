@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -250,10 +251,38 @@ func (r *Reconciler) prune(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.applier.Prune(ctx, s.owner(), r.prunedKinds(), func(child apply.Child) bool {
-		return keep[child] || s.keepsExposure(child)
+	var readErr error
+	used := sync.OnceValue(func() map[apply.Child]bool {
+		var used map[apply.Child]bool
+		used, readErr = r.usedByRevisions(ctx, s)
+		return used
 	})
-	return err
+	_, err = r.applier.Prune(ctx, s.owner(), r.prunedKinds(), func(child apply.Child) bool {
+		if keep[child] || s.keepsExposure(child) {
+			return true
+		}
+		ofPods := child.Kind.Kind == kindConfigMap || child.Kind.Kind == kindSecret || child.Kind.Kind == kindServiceAccount
+		return ofPods && (used()[child] || readErr != nil)
+	})
+	return errors.Join(err, readErr)
+}
+
+// usedByRevisions are the children that the revisions of the Deployment use, as the API server has them now. After an
+// outage the watch of ReplicaSets may come back later than the others, and what the cache does not know is needed all the
+// same. It is asked for only when something would go.
+func (r *Reconciler) usedByRevisions(ctx context.Context, s *state) (map[apply.Child]bool, error) {
+	var sets appsv1.ReplicaSetList
+	err := r.direct.List(ctx, &sets, client.InNamespace(s.object.Namespace), client.MatchingLabels(names.Selector(s.object.Name)))
+	if err != nil {
+		return nil, fmt.Errorf("list ReplicaSets past the cache: %w", err)
+	}
+	used := map[apply.Child]bool{}
+	for i := range sets.Items {
+		for _, child := range usedBy(&sets.Items[i].Spec.Template.Spec) {
+			used[child] = true
+		}
+	}
+	return used, nil
 }
 
 // kept are the children that stay: the planned ones, and those that a pod which
@@ -303,7 +332,7 @@ func templates(s *state) []appsv1.ReplicaSet {
 func usedBy(pod *corev1.PodSpec) []apply.Child {
 	var used []apply.Child
 	if pod.ServiceAccountName != "" {
-		used = append(used, apply.Child{Kind: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Name: pod.ServiceAccountName})
+		used = append(used, apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindServiceAccount), Name: pod.ServiceAccountName})
 	}
 	for i := range pod.Containers {
 		for _, variable := range pod.Containers[i].Env {
@@ -314,10 +343,18 @@ func usedBy(pod *corev1.PodSpec) []apply.Child {
 			}
 		}
 	}
+	for i := range pod.Volumes {
+		if source := pod.Volumes[i].ConfigMap; source != nil {
+			used = append(used, apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindConfigMap), Name: source.Name})
+		}
+	}
 	return used
 }
 
-const kindDeployment = "Deployment"
+const (
+	kindDeployment     = "Deployment"
+	kindServiceAccount = "ServiceAccount"
+)
 
 func isDeployment(object *unstructured.Unstructured) bool { return object.GetKind() == kindDeployment }
 

@@ -125,7 +125,7 @@ func (r *Reconciler) startPreflight(ctx context.Context, s *state, name string) 
 func (r *Reconciler) applyMissing(ctx context.Context, s *state) error {
 	for i := range s.claims {
 		claim := &s.claims[i]
-		shared := claim.Wanted.GetKind() == "ServiceAccount" || claim.Wanted.Object["immutable"] == true ||
+		shared := claim.Wanted.GetKind() == kindServiceAccount || claim.Wanted.Object["immutable"] == true ||
 			claim.Wanted.GetKind() == kindConfigMap && claim.Wanted.GetName() == names.Startup(s.object.Name)
 		if !shared || claim.Live != nil {
 			continue

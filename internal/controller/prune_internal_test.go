@@ -1,0 +1,55 @@
+package controller
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+)
+
+// revisions is an API server with one ReplicaSet.
+type revisions struct {
+	client.Client
+	set   appsv1.ReplicaSet
+	lists int
+}
+
+func (r *revisions) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	r.lists++
+	list.(*appsv1.ReplicaSetList).Items = []appsv1.ReplicaSet{r.set}
+	return nil
+}
+
+// What a revision uses that the cache does not know yet is found at the API server.
+func TestUsedByRevisions(t *testing.T) {
+	server := &revisions{}
+	server.set.Spec.Template.Spec = corev1.PodSpec{
+		ServiceAccountName: "my-sa",
+		Containers: []corev1.Container{{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "my-storage"}},
+		}}}}},
+		Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "my-ca-bundle"},
+		}}}},
+	}
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}
+	used, err := (&Reconciler{direct: server}).usedByRevisions(t.Context(), newState(stack))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := corev1.SchemeGroupVersion.WithKind
+	want := map[apply.Child]bool{
+		{Kind: kind(kindServiceAccount), Name: "my-sa"}: true, {Kind: kind(kindSecret), Name: "my-storage"}: true,
+		{Kind: kind(kindConfigMap), Name: "my-ca-bundle"}: true,
+	}
+	if diff := cmp.Diff(want, used); diff != "" || server.lists != 1 {
+		t.Errorf("used, after %d lists (-want +got):\n%s", server.lists, diff)
+	}
+}
