@@ -9,7 +9,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
+
+// vectorIO is the API of vector stores.
+const vectorIO = "vector_io"
 
 // unshared warns of several replicas that do not share what clients store: each request would be answered by what one of
 // them has.
@@ -22,19 +27,28 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) []stackconfig
 		return nil
 	}
 	var findings []stackconfig.Finding
-	if kept := p.inFiles(); len(kept) > 0 {
+	warn := func(format string, args ...any) {
+		findings = append(findings, stackconfig.Finding{Path: path, Message: fmt.Sprintf("%d replicas ", replicas) + fmt.Sprintf(format, args...)})
+	}
+	inFiles := p.inFiles()
+	inMemory := slices.DeleteFunc(p.inMemory(), func(name string) bool { return slices.Contains(inFiles, name) })
+	if len(inFiles) > 0 {
 		what := "do not share what is in files"
 		if spec.Workload.Storage != nil && !render.ExclusiveVolume(spec) {
 			what = "write the same files, which are made for one pod"
 		}
-		findings = append(findings, stackconfig.Finding{Path: path, Message: fmt.Sprintf(
-			"%d replicas %s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files take providers that keep their data on a server",
-			replicas, what, strings.Join(kept, ", "))})
+		warn("%s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files take providers that keep their data on a server",
+			what, strings.Join(inFiles, ", "))
+	}
+	if len(inMemory) > 0 {
+		warn("do not share what each holds in memory: %s; take a provider of vectorIo that keeps its data on a server, like pgvector", strings.Join(inMemory, ", "))
+	}
+	if len(inFiles)+len(inMemory) == 0 {
+		p.unlisted(warn)
 	}
 	if render.ExclusiveVolume(spec) {
-		findings = append(findings, stackconfig.Finding{Path: path, Message: fmt.Sprintf(
-			"%d replicas have one volume that pods of a single node can mount: the others may never start; "+
-				"set spec.workload.storage.accessModes to [ReadWriteMany], or remove spec.workload.storage and keep the data on servers", replicas)})
+		warn("have one volume that pods of a single node can mount: the others may never start; " +
+			"set spec.workload.storage.accessModes to [ReadWriteMany], or remove spec.workload.storage and keep the data on servers")
 	}
 	return findings
 }
@@ -51,4 +65,37 @@ func (p *Plan) inFiles() []string {
 		}
 	}
 	return kept
+}
+
+// inMemory are the providers of which each pod answers from its own memory, sorted.
+func (p *Plan) inMemory() []string {
+	match, err := release.Lookup(p.Places.Release)
+	if err != nil {
+		return nil // the release is not known
+	}
+	var held []string
+	for _, name := range slices.Sorted(maps.Keys(p.Places.Data)) {
+		api, _, _ := strings.Cut(name, "/")
+		if kind, ok := match.Release.Provider(api, p.Places.Data[name].Type); ok && kind.InMemory {
+			held = append(held, name)
+		}
+	}
+	return held
+}
+
+// unlisted warns where a pod does not find the vector stores that another one made.
+func (p *Plan) unlisted(warn func(format string, args ...any)) {
+	match, err := release.Lookup(p.Places.Release)
+	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {
+		return
+	}
+	const each = "find the vector stores that they made themselves or that were there when they started, not those of each other; "
+	store, ok := match.Release.Storage.Lists(vectorIO)
+	if !ok {
+		warn(each+"take release %s or newer and set spec.settings.storage.stores.vector_stores there, or disable vectorIo", release.FirstLineThatLists(vectorIO))
+		return
+	}
+	if yamlnode.IsNull(yamlnode.At(p.root(), strings.Split(store.Path, ".")...)) {
+		warn(each+"set spec.settings.%s to {table_name: %s}", store.Path, store.Name)
+	}
 }

@@ -6,8 +6,11 @@ import (
 )
 
 const (
-	onServers = "storage: {kv: {type: redis, endpoint: redis}, sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n" +
-		"disabled: [vectorIo, files]\n"
+	onDatabases = "storage: {kv: {type: redis, endpoint: redis}, sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
+	onServers   = onDatabases + "disabled: [vectorIo, files]\n"
+	onPgvector  = "disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n" +
+		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
+	ownLists  = "replicas find the vector stores that they made themselves or that were there when they started, not those of each other; "
 	notShared = "replicas do not share what is in files: "
 	oneVolume = "replicas have one volume that pods of a single node can mount"
 )
@@ -30,6 +33,23 @@ func TestReplicasThatShareNothing(t *testing.T) {
 		"one volume for all": {
 			"workload: {replicas: 2, storage: {accessModes: [ReadWriteMany]}}\n",
 			[]string{"spec.workload.replicas: 2 replicas write the same files, which are made for one pod: "},
+		},
+		"an index in memory": {
+			onDatabases + "disabled: [files, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n",
+			[]string{"spec.workload.replicas: 2 replicas do not share what each holds in memory: vector_io/faiss; take a provider of vectorIo"},
+		},
+		"a release that lists vector stores from memory": {
+			onDatabases + onPgvector,
+			[]string{"spec.workload.replicas: 2 " + ownLists + "take release 1.2 or newer and set spec.settings.storage.stores.vector_stores there, or disable vectorIo"},
+		},
+		"vector stores that are listed from memory": {
+			"distribution: {name: starter, version: \"1.5\"}\n" + onDatabases + onPgvector,
+			[]string{"spec.workload.replicas: 2 " + ownLists + "set spec.settings.storage.stores.vector_stores to {table_name: vector_stores}"},
+		},
+		"vector stores in a table": {
+			"distribution: {name: starter, version: \"1.5\"}\n" + onDatabases + onPgvector +
+				"settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}\n",
+			nil,
 		},
 		"on servers":             {onServers + "workload: {replicas: 3}\n", nil},
 		"on servers, one volume": {onServers + "workload: {replicas: 3, storage: {}}\n", []string{"spec.workload.replicas: 3 " + oneVolume}},

@@ -25,6 +25,7 @@ func settings(d *draft) {
 	d.merge(d.root, d.in.Settings.Values, d.in.Settings.Path)
 	d.variablesIn(d.in.Settings.Values, d.in.Settings.Path)
 	d.clearText(d.in.Settings.Values, d.in.Settings.Path)
+	d.namedStores()
 	d.neededStores()
 	if d.in.Settings.Values["logging"] != nil {
 		d.ignored(d.in.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",

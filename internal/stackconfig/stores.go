@@ -61,6 +61,23 @@ func (d *draft) neededStores() {
 	}
 }
 
+// namedStores places the stores that only settings name, as storage.stores.vector_stores: spec.storage says where the data
+// of a family lies, and settings may not.
+func (d *draft) namedStores() {
+	for i := range d.rel.Storage.Stores {
+		store := &d.rel.Storage.Stores[i]
+		node := yamlnode.At(d.root, strings.Split(store.Path, ".")...)
+		if store.Default != nil || yamlnode.IsNull(node) || node.Kind != yaml.MappingNode || yamlnode.Get(node, "backend") != nil ||
+			!d.in.Settings.Decides(strings.Split(store.Path, ".")...) {
+			continue
+		}
+		s := storageWriter{draft: d}
+		s.begin()
+		s.write(under(node, "backend"), yamlnode.String(defaultName(store.Family)), derived(d.in.Settings.Path.Child(store.Path), "default backend"))
+		s.complete()
+	}
+}
+
 // reference is a store in the default backend of its family, in a table or a
 // namespace of its name.
 func (d *draft) reference(store *release.Store, origin Origin) *yaml.Node {

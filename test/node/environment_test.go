@@ -130,11 +130,16 @@ func operatorConfig() *unstructured.Unstructured {
 		"metadata": map[string]any{"name": names.OperatorConfigMap, "namespace": names.OperatorNamespace},
 		"data": map[string]any{
 			"registries": fmt.Sprintf("insecure: [%q]\n", registry),
-			"image-overrides": fmt.Sprintf("starter: %s\nstarter@0.6: %s\nstarter@%s: %s\nstarter@%s: %s\n", standIn(defaultRelease), standIn("0.6.1"),
-				realRelease, registry+"/llama-stack:"+realRelease, nextRelease, registry+"/llama-stack:"+nextRelease),
+			"image-overrides": fmt.Sprintf("starter: %s\nstarter@0.6: %s\n", standIn(defaultRelease), standIn("0.6.1")) +
+				realImage(realRelease) + realImage(nextRelease) + realImage(newestRelease),
 		},
 	}
 	return &unstructured.Unstructured{Object: object}
+}
+
+// realImage is the line of image-overrides with the image of a real server.
+func realImage(version string) string {
+	return fmt.Sprintf("starter@%s: %s/llama-stack:%s\n", version, registry, version)
 }
 
 // operatorTag is the tag of the operator's image, and what the operator says that it is.

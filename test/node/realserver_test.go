@@ -18,6 +18,8 @@ const (
 	// realRelease is the release of the real server, and nextRelease that of the line that came after it.
 	realRelease = "0.7.3"
 	nextRelease = "0.8.0"
+	// newestRelease is the newest one that there is data of.
+	newestRelease = "1.5.0"
 	// realPatience is for images of hundreds of megabytes, and servers that compute for a quarter of a minute to start.
 	realPatience = 10 * time.Minute
 )

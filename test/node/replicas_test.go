@@ -2,19 +2,29 @@
 
 package node
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
+
+// sharedState is a stack of which each replica has all that clients store on PostgreSQL: the vectors too, and the list of vector
+// stores, which servers before 1.2 keep in memory.
+const sharedState = `
+distribution: {name: starter, version: "` + newestRelease + `"}
+disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+  vectorIo: {provider: pgvector, endpoint: postgres, apiKey: {secretKeyRef: {name: postgres, key: password}}, settings: {db: state, user: llama}}
+resources: {models: [{name: embed, modelType: embedding, metadata: {embedding_dimension: 8}}, llama3.2-8b]}
+storage: {` + onPostgres + `}
+settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}
+workload: {resources: ` + realRequests + `, replicas: 2}
+`
 
 // Two replicas on PostgreSQL share what clients store: a conversation and a vector store that one pod made are read from
-// the other one. A server of this release looks a vector store up by its id in the registry, and lists those that it found
-// when it started.
+// the other one, and a search there finds the text.
 func TestReplicasShareState(t *testing.T) {
-	s := newRealScenario(t, "server@"+realRelease, "databases")
+	s := newRealScenario(t, "server@"+newestRelease, "databases")
 	s.postgres()
 	c := retainingScenario(s)
-	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 2)))
+	s.apply(secret("postgres", "password", postgresPassword) + stack("my", sharedState))
 	pods := s.settled("my", 2)
 	first, second := at(&pods[0]), at(&pods[1])
 
@@ -35,7 +45,8 @@ func TestReplicasShareState(t *testing.T) {
 		t.Errorf("the other pod has the items %+v", items.Data)
 	}
 
-	store := c.store(first, "shared", "The text of the shared store.")
+	const text = "The text of the shared store."
+	store := c.store(first, "pgvector", "shared", text)
 	var found struct {
 		ID string `json:"id"`
 	}
@@ -43,4 +54,5 @@ func TestReplicasShareState(t *testing.T) {
 	if found.ID != store {
 		t.Errorf("the other pod has the vector store %q, want %q", found.ID, store)
 	}
+	c.finds(second, store, text)
 }

@@ -52,8 +52,8 @@ func retainingScenario(s *scenario) clientPod {
 func at(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:8321", pod.Status.PodIP) }
 
 // createStore makes a vector store, once.
-func (c clientPod) createStore(url, name string) (id string, err error) {
-	body := fmt.Sprintf(`{"name": %q, "provider_id": "faiss", "embedding_model": %q, "embedding_dimension": %d}`, name, embedding, dimension)
+func (c clientPod) createStore(url, provider, name string) (id string, err error) {
+	body := fmt.Sprintf(`{"name": %q, "provider_id": %q, "embedding_model": %q, "embedding_dimension": %d}`, name, provider, embedding, dimension)
 	text, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores", body)
 	if err != nil {
 		return "", err
@@ -72,9 +72,9 @@ func (c clientPod) createStore(url, name string) (id string, err error) {
 
 // store waits until the server makes a vector store, puts a text into it, and gives its id. Of a server's first requests
 // some find connections to the database that are gone, and fail.
-func (c clientPod) store(url, name, text string) (id string) {
+func (c clientPod) store(url, provider, name, text string) (id string) {
 	c.t.Helper()
-	c.eventually(func() (err error) { id, err = c.createStore(url, name); return err })
+	c.eventually(func() (err error) { id, err = c.createStore(url, provider, name); return err })
 	c.insert(url, id, name, text)
 	return id
 }

@@ -36,7 +36,7 @@ func rollHalfway(s *scenario, more string) *halfway {
 	c := retainingScenario(s)
 	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 2)+more))
 	h := &halfway{scenario: s, client: c, old: s.settled("my", 2)}
-	h.store = c.store(at(&h.old[0]), "kept", "The text of the store.")
+	h.store = c.store(at(&h.old[0]), "faiss", "kept", "The text of the store.")
 	before := map[types.UID]bool{h.old[0].UID: true, h.old[1].UID: true}
 
 	s.apply(stack("my", fmt.Sprintf(retained, lengthAndAdded, onPostgres, 2)+more))

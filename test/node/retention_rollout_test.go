@@ -41,7 +41,7 @@ func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 				return
 			case <-pause.C:
 			}
-			id, err := c.createStore(url, fmt.Sprintf("number %d", len(made.ids)))
+			id, err := c.createStore(url, "faiss", fmt.Sprintf("number %d", len(made.ids)))
 			if err != nil {
 				made.refused, made.last = made.refused+1, err
 				continue
@@ -62,7 +62,7 @@ func TestRetentionRollOut(t *testing.T) {
 	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 2)))
 	before := s.settled("my", 2)
 	url := s.service("my")
-	kept := c.store(at(&before[0]), "kept", "The text of the first store.")
+	kept := c.store(at(&before[0]), "faiss", "kept", "The text of the first store.")
 
 	stop := make(chan struct{})
 	made := c.createStores(url, stop)

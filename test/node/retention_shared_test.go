@@ -79,7 +79,7 @@ func (s *sharing) fill() {
 	for range starts {
 		late := 0
 		for try := 0; try < tries && late < 2; try++ {
-			id, err := s.client.createStore(s.url(), s.stack)
+			id, err := s.client.createStore(s.url(), "faiss", s.stack)
 			if err == nil {
 				s.store = id
 				s.client.insert(s.url(), id, s.stack, s.text())

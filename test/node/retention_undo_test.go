@@ -31,7 +31,7 @@ func TestRetentionUndo(t *testing.T) {
 		t.Logf("%s: %v\n%s", what, lengths, s.registryLog(pod, serverContainer))
 	}
 	add := func(name string) {
-		texts[c.store(url, name, "The text of the "+name+" store.")] = "The text of the " + name + " store."
+		texts[c.store(url, "faiss", name, "The text of the "+name+" store.")] = "The text of the " + name + " store."
 	}
 
 	s.apply(stack("my", fmt.Sprintf(retained, model("llama3.2-8b", 32000), onPostgres, 1)))

@@ -42,6 +42,9 @@ type Type struct {
 	// CredentialOptional reports whether the type has other ways to prove who it is: keys of an account, or what the
 	// platform gives its pods.
 	CredentialOptional bool
+	// InMemory reports whether each pod answers from its own memory and reads the type's store only when it starts, so that
+	// replicas do not see what another one writes.
+	InMemory bool
 	// RegionKey is the key that takes a cloud region: `region_name`, `region`. Empty when the type has none.
 	RegionKey string
 	// ResourceIDs are the names that the provider knows its resources by; another one stops the server. Empty for nearly

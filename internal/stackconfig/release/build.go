@@ -88,7 +88,7 @@ func (b *builder) storage() Storage {
 		row := &b.doc.Storage.Stores[i]
 		store := Store{
 			Name: row.Name, Path: cmp.Or(row.Key, "storage.stores."+row.Name), Family: row.Family, Required: row.Required,
-			RequiredWith: row.RequiredWith, RequiredBy: row.RequiredBy,
+			RequiredWith: row.RequiredWith, RequiredBy: row.RequiredBy, ListOf: row.ListOf,
 		}
 		if !s.Inline {
 			store.Class = b.class(row.Class, "store "+row.Name)
@@ -138,7 +138,7 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 		Broken: row.Broken, KeptForm: row.KeptForm,
 		EndpointKey: row.EndpointKey, EndpointPath: row.EndpointPath, EndpointIgnored: row.EndpointIgnored,
 		EndpointParts: provider.EndpointParts{Port: row.PortKey},
-		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, RegionKey: row.RegionKey,
+		CredentialKey: row.CredentialKey, CredentialOptional: row.CredentialOptional, InMemory: row.InMemory, RegionKey: row.RegionKey,
 		ResourceIDs: row.ResourceIDs, Requires: row.Requires, Optional: row.Optional, Packages: row.Packages,
 		ToolGroup: row.ToolGroup, Deprecated: row.Deprecated,
 	}

@@ -56,6 +56,7 @@ type storeRow struct {
 	Required     bool            `json:"required"`
 	RequiredWith []string        `json:"required_with"`
 	RequiredBy   string          `json:"required_by"`
+	ListOf       string          `json:"list_of"`
 }
 
 type resourceRow struct {
@@ -94,6 +95,7 @@ type providerRow struct {
 	PortKey            string       `json:"port_key"`
 	CredentialKey      string       `json:"credential_key"`
 	CredentialOptional bool         `json:"credential_optional"`
+	InMemory           bool         `json:"in_memory"`
 	RegionKey          string       `json:"region_key"`
 	ResourceIDs        []string     `json:"resource_ids"`
 	RequiredDefaults   []defaultRow `json:"required_defaults"`

@@ -17,6 +17,17 @@ func LinesWith(api, providerType string) []string {
 	})
 }
 
+// FirstLineThatLists returns the first line whose server looks up the resources of an API in a store at each request.
+// Empty: none does.
+func FirstLineThatLists(api string) string {
+	for _, line := range Lines() {
+		if _, ok := mustLoad(line).Storage.Lists(api); ok {
+			return line
+		}
+	}
+	return ""
+}
+
 // LinesWithCredential returns the lines in which a provider type takes a credential, ascending.
 func LinesWithCredential(api, providerType string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool {

@@ -530,6 +530,21 @@ func TestStoresRequiredWithSettings(t *testing.T) {
 	}
 }
 
+// TestListsOfVectorStores holds since when replicas find each other's vector stores, and whose content they do not find.
+func TestListsOfVectorStores(t *testing.T) {
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		store, _ := r.Storage.Store("vector_stores")
+		if want := release.Compare(r.Line, "1.2") >= 0; (store.ListOf == "vector_io") != want {
+			t.Errorf("vector stores are listed by %q", store.ListOf)
+		}
+		eachProvider(r, func(p *provider.Type) {
+			if want := p.Type == "inline::faiss"; p.InMemory != want {
+				t.Errorf("%s/%s is in memory: %t, want %t", p.API, p.Type, p.InMemory, want)
+			}
+		})
+	})
+}
+
 func TestInlineStores(t *testing.T) {
 	r := lineOf(t, "0.2")
 	for _, tt := range []struct{ api, kind, key, want string }{

@@ -77,6 +77,9 @@ type Store struct {
 	RequiredWith []string
 	// RequiredBy is the API whose providers need the store then: `vector_io`.
 	RequiredBy string
+	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io`. Without the store a
+	// pod finds those that it made itself, and those that were there when it started.
+	ListOf string
 }
 
 // For returns the default for a distribution of the given name, nil when there is none.
@@ -102,6 +105,16 @@ func (s *Storage) Backend(backendType string) (Backend, bool) {
 func (s *Storage) Store(name string) (Store, bool) {
 	for _, st := range s.Stores {
 		if st.Name == name {
+			return st, true
+		}
+	}
+	return Store{}, false
+}
+
+// Lists returns the store in which the server looks up the resources of an API at each request.
+func (s *Storage) Lists(api string) (Store, bool) {
+	for _, st := range s.Stores {
+		if st.ListOf == api {
 			return st, true
 		}
 	}
