@@ -193,6 +193,7 @@ type WorkloadOverrides struct {
 
 	// podAnnotations are added to the pods.
 	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 

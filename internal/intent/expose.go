@@ -6,6 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
+// MaxAnnotations is how many annotations an exposure takes. The admission policy has the same bound.
+const MaxAnnotations = 256
+
 // DecodeExpose reads networking.expose, a bool or an object (FR-011). Unset is
 // not exposed, {} is exposed.
 func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.ExposeSpec, field.ErrorList) {
@@ -22,6 +25,9 @@ func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.Ex
 	var errs field.ErrorList
 	o, ok := newObject(value, path, "true, false, or an object {hostname: <name>, …}", &errs)
 	if !ok {
+		return false, v1alpha2.ExposeSpec{}, errs
+	}
+	if !o.atMost(MaxAnnotations, "annotations") {
 		return false, v1alpha2.ExposeSpec{}, errs
 	}
 	spec := v1alpha2.ExposeSpec{

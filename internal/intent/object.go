@@ -49,6 +49,24 @@ func newObject(value any, path *field.Path, want string, errs *field.ErrorList) 
 	return &object{path: path, fields: fields, errs: errs}, true
 }
 
+// atMost reports whether objects have no more fields than a limit; one that has is an error. A name is that of an inner
+// object, empty for the object itself.
+func (o *object) atMost(limit int, names ...string) bool {
+	within := true
+	for _, name := range names {
+		fields, path := o.fields, o.path
+		if name != "" {
+			fields, _ = o.fields[name].(map[string]any)
+			path = path.Child(name)
+		}
+		if len(fields) > limit {
+			o.fail(field.Forbidden(path, fmt.Sprintf("%d fields are more than the %d that may be given: remove some", len(fields), limit)))
+			within = false
+		}
+	}
+	return within
+}
+
 func (o *object) fail(err *field.Error) { *o.errs = append(*o.errs, err) }
 
 // take marks a field as known and returns it.

@@ -15,6 +15,10 @@ import (
 // MaxProviders is how many providers one API takes.
 const MaxProviders = 64
 
+// MaxProviderFields is how many fields a provider has beside its settings, and secretRefs. The admission policy, whose work
+// on them grows with their square, has the same bound.
+const MaxProviderFields = 64
+
 const (
 	idForm      = `^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
 	idMaxLength = 63
@@ -124,7 +128,7 @@ func decodeProviderList(api string, list []any, path *field.Path) ([]Provider, f
 func decodeProvider(api string, value any, path *field.Path, errs *field.ErrorList) (Provider, bool) {
 	before := len(*errs)
 	o, ok := newObject(value, path, "a provider, {provider: <type>, …}, or a list of providers", errs)
-	if !ok {
+	if !ok || !o.atMost(MaxProviderFields, "", "secretRefs") {
 		return Provider{}, false
 	}
 	p := Provider{

@@ -2,6 +2,7 @@ package intent_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -11,19 +12,23 @@ import (
 // The references of all providers are bounded together, however few Secrets they name.
 func TestSecretReferences(t *testing.T) {
 	object := func(count int) *v1alpha2.LlamaStackDistribution {
-		refs := ""
-		for i := range count {
-			refs += fmt.Sprintf(`,"k%d":{"secretKeyRef":{"name":"s","key":"k"}}`, i)
+		var providers []string
+		for from := 0; from < count; from += intent.MaxProviderFields {
+			var refs []string
+			for i := range min(intent.MaxProviderFields, count-from) {
+				refs = append(refs, fmt.Sprintf(`"k%d":{"secretKeyRef":{"name":"s","key":"k"}}`, i))
+			}
+			providers = append(providers, fmt.Sprintf(`{"id":"p%d","provider":"vllm","secretRefs":{%s}}`, from, strings.Join(refs, ",")))
 		}
 		obj := &v1alpha2.LlamaStackDistribution{}
 		obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{}}
-		obj.Spec.Providers.Inference.Raw = []byte(`{"provider":"vllm","secretRefs":{` + refs[1:] + `}}`)
+		obj.Spec.Providers.Inference.Raw = []byte("[" + strings.Join(providers, ",") + "]")
 		return obj
 	}
 	if _, errs := intent.FromObject(object(2000)); len(errs) > 0 {
 		t.Errorf("as many as may be: %s", intent.Messages(errs))
 	}
-	want := "spec.providers.inference.secretRefs[k999].secretKeyRef: the stack has 2001 references to Secrets, more than the 2000 that it may have: remove some"
+	want := "spec.providers.inference[15].secretRefs[k9].secretKeyRef: the stack has 2001 references to Secrets, more than the 2000 that it may have: remove some"
 	if _, errs := intent.FromObject(object(2001)); intent.Messages(errs) != want {
 		t.Errorf("got  %s\nwant %s", intent.Messages(errs), want)
 	}

@@ -17,8 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // cacheOptions keep caches as small as their use: children by their label, pods
@@ -36,7 +38,7 @@ func cacheOptions(namespaces []string) cache.Options {
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 newInformer,
 		// For our own kind, which must not be named below: its definition may come later.
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: stripStack,
 		ByObject: map[client.Object]cache.ByObject{
 			&appsv1.Deployment{}:                     children,
 			&corev1.Service{}:                        children,
@@ -97,6 +99,17 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 		return nil, fmt.Errorf("add the cache of %s: %w", what, err)
 	}
 	return found, nil
+}
+
+// stripStack leaves of stacks what the operator works with: no copy of the last manifest, and no spec that is too large to
+// be worked on.
+func stripStack(object any) (any, error) {
+	stripped, err := cache.TransformStripManagedFields()(object)
+	if stack, ok := stripped.(*v1alpha2.LlamaStackDistribution); ok {
+		delete(stack.Annotations, corev1.LastAppliedConfigAnnotation)
+		validate.OmitLargeSpec(stack)
+	}
+	return stripped, err
 }
 
 // stripWorkload leaves of pods what status is made of, and of ReplicaSets what

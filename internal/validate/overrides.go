@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
 )
@@ -100,6 +101,9 @@ func podLabels(obj *object) field.ErrorList {
 func podAnnotations(obj *object) field.ErrorList {
 	var errs field.ErrorList
 	path := spec("workload", "overrides", "podAnnotations")
+	if errs := atMost(path, len(overrides(obj).PodAnnotations), intent.MaxAnnotations); len(errs) > 0 {
+		return errs
+	}
 	for _, key := range slices.Sorted(maps.Keys(overrides(obj).PodAnnotations)) {
 		if problems := validation.IsQualifiedName(strings.ToLower(key)); len(problems) > 0 {
 			errs = append(errs, field.Invalid(path.Key(key), key,

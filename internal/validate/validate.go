@@ -79,6 +79,9 @@ var rules = []rule{
 // field path, value and remedy, no value of a secret among them. Of many the first
 // intent.MaxErrors are told, and how many more there are.
 func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.ErrorList) {
+	if errs := tooLarge(obj); len(errs) > 0 {
+		return nil, errs
+	}
 	for _, r := range rules {
 		found := r.check(obj)
 		if r.since && names.Compat(obj.Annotations) {

@@ -209,6 +209,12 @@ func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 func (s *scenario) settled(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.ready(stack)
+	return s.running(stack, count)
+}
+
+// running waits until a stack has so many pods, whatever its status says, all of them ready, and returns them.
+func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
+	s.t.Helper()
 	s.eventually(func() (err error) {
 		if pods, err = s.pods(stack); err != nil {
 			return err

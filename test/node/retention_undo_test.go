@@ -56,11 +56,11 @@ func TestRetentionUndo(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 }
 
-// settledAs waits until the stack has one pod, and that lists these models; it gives the pod's name.
+// settledAs waits until the stack has one pod that is ready and lists these models. It returns the pod's name.
 func (s *scenario) settledAs(stack string, lengths map[string]int, c clientPod) string {
 	s.t.Helper()
 	c.hasModels(s.service(stack), lengths)
-	pod := s.settled(stack, 1)[0]
+	pod := s.running(stack, 1)[0]
 	c.hasModels(at(&pod), lengths)
 	return pod.Name
 }

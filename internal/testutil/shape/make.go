@@ -73,6 +73,10 @@ func secretRef(name, key string) object {
 
 // withSecrets is a provider with n references to Secrets.
 func withSecrets(n int) object {
-	refs := keyed(n, "key_%d", func(i int) any { return secretRef(fmt.Sprintf("s%d", i%256), "k") })
-	return object{"providers": object{"inference": object{"provider": "vllm", "endpoint": "http://a", "secretRefs": refs}}}
+	const most = 64 // of a provider
+	providers := many((n+most-1)/most, func(at int) any {
+		refs := keyed(min(most, n-at*most), "key_%d", func(i int) any { return secretRef(fmt.Sprintf("s%d", (at*most+i)%256), "k") })
+		return object{"id": fmt.Sprintf("p%d", at), "provider": "vllm", "endpoint": "http://a", "secretRefs": refs}
+	})
+	return object{"providers": object{"inference": providers}}
 }
