@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // event is something that happened to a stack.
@@ -87,17 +88,4 @@ func (s *state) conditionEvents(previous *v1alpha2.LlamaStackDistributionStatus)
 	return events
 }
 
-func truncate(note string) string { return cut(note, maxNote) }
-
-// cut shortens a text to a number of bytes.
-func cut(text string, limit int) string {
-	const ellipsis = "…"
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(ellipsis)
-	for end > 0 && text[end]&0xC0 == 0x80 { // not in the middle of a character
-		end--
-	}
-	return text[:end] + ellipsis
-}
+func truncate(note string) string { return status.Shorten(note, maxNote) }

@@ -158,7 +158,7 @@ const maxCause = 400
 func ownCopyUsed(s *state, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; its configuration is taken to be that of %q in release %s, until image, name or version changes. "+
 		"Give a pull Secret in spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; spec.baseConfig does without it",
-		s.distribution.Image, cut(err.Error(), maxCause), s.distribution.Name, s.distribution.Release.Line)
+		s.distribution.Image, status.Shorten(err.Error(), maxCause), s.distribution.Name, s.distribution.Release.Line)
 }
 
 func registryOptions(registries operatorconfig.Registries) registry.Options {

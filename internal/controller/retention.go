@@ -63,7 +63,7 @@ func leftMessage(left []string) string { return strings.Join(left, "\n") }
 func leftNote(left []string) string {
 	lines := make([]string, 0, len(left))
 	for _, line := range left {
-		lines = append(lines, cut(line, maxNote/len(left)-1))
+		lines = append(lines, status.Shorten(line, maxNote/len(left)-1))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -102,9 +102,13 @@ func denied(err error) bool {
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
 }
 
+// maxRefusal is the most bytes of an error of the API server that status shows: it names every value that is wrong, and
+// several conditions repeat it.
+const maxRefusal = 4 << 10
+
 // withRemedy is what the API server said, with what helps where it does not say.
 func withRemedy(err error) string {
-	message := err.Error()
+	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {
 		message += "; that webhook is not the operator's: whoever runs it has to make it answer, or remove its configuration"
 	}

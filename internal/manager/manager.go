@@ -40,6 +40,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	config = rest.CopyConfig(config)
 	config.UserAgent = names.UserAgent + "/" + version
 	config.QPS, config.Burst = options.QPS, options.Burst
+	config.WarningHandlerWithContext = verboseWarnings{}
 	renewToken(config)
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{

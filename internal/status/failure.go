@@ -44,11 +44,17 @@ type Failure struct {
 	Err error
 }
 
+// maxError is the most bytes of a failure that go to the log: the API server repeats in one error everything that is wrong
+// with an object.
+const maxError = 2 << 10
+
+// Error is the failure as the log has it.
 func (f *Failure) Error() string {
+	text := f.Message
 	if f.Err != nil {
-		return f.Reason + ": " + f.Err.Error()
+		text = f.Err.Error()
 	}
-	return f.Reason + ": " + f.Message
+	return f.Reason + ": " + Shorten(text, maxError)
 }
 
 func (f *Failure) Unwrap() error { return f.Err }
@@ -61,4 +67,17 @@ func AsFailure(err error, condition, reason string) *Failure {
 		return failure
 	}
 	return &Failure{Condition: condition, Reason: reason, Message: err.Error(), Retry: Backoff, Err: err}
+}
+
+// Shorten cuts a text to a number of bytes.
+func Shorten(text string, limit int) string {
+	const ellipsis = "…"
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(ellipsis)
+	for end > 0 && text[end]&0xC0 == 0x80 { // not in the middle of a character
+		end--
+	}
+	return text[:end] + ellipsis
 }

@@ -1,0 +1,20 @@
+package status
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// What the log has of a failure is bounded, and still text.
+func TestFailureError(t *testing.T) {
+	long := &Failure{Reason: "Refused", Err: errors.New(strings.Repeat("ä", maxError))}
+	if text := long.Error(); len(text) > maxError+len("Refused: ") || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {
+		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-6:])
+	}
+	short := &Failure{Reason: "Refused", Message: "no"}
+	if text := short.Error(); text != "Refused: no" {
+		t.Errorf("got %q", text)
+	}
+}
