@@ -141,6 +141,10 @@ bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=100
 		-idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) -table=$(abspath $(CACHE))/bench/scale.md; \
 	cat $(CACHE)/bench/scale.md
 
+.PHONY: bench-tenants
+bench-tenants: cluster-tool ## Measure what 200 of the largest stacks in one namespace cost another one (minutes)
+	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a while [FUZZTIME=30s]
 	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file function; do \

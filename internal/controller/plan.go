@@ -83,7 +83,7 @@ func (r *Reconciler) build(ctx context.Context, s *state, longName bool) error {
 		StorageSecret: s.storageSecret,
 		EarlierHost:   s.earlierHost,
 	}
-	planned, err := plan.Build(input)
+	planned, err := r.largePlans.build(ctx, input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 		failure := &status.Failure{
 			Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange, Err: err,

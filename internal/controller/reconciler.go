@@ -37,6 +37,7 @@ type Reconciler struct {
 	prober     *probe.Prober
 	recorder   events.EventRecorder
 	unanswered unanswered
+	largePlans largePlans
 
 	apis          *optionalAPIs
 	config        *operatorConfig
@@ -149,6 +150,8 @@ func result(failure *status.Failure, wake time.Duration) (reconcile.Result, erro
 	switch failure.Retry {
 	case status.Later:
 		return reconcile.Result{RequeueAfter: status.OwnershipRetry}, nil
+	case status.Invalid:
+		return reconcile.Result{RequeueAfter: status.InvalidRetry}, nil
 	case status.Backoff:
 		return reconcile.Result{}, failure
 	case status.Quiet:

@@ -97,6 +97,7 @@ func TestResult(t *testing.T) {
 		"nothing":               {nil, 0, 0, false},
 		"the object's turn":     {&status.Failure{Retry: status.OnObjectChange}, 0, 0, false},
 		"a reference's turn":    {&status.Failure{Retry: status.OnReferenceChange}, 0, 0, false},
+		"found invalid":         {&status.Failure{Retry: status.Invalid}, 0, status.InvalidRetry, false},
 		"somebody else's turn":  {&status.Failure{Retry: status.Later}, time.Hour, status.OwnershipRetry, false},
 		"growing delay":         {&status.Failure{Retry: status.Backoff}, time.Hour, 0, true},
 		"a certificate's end":   {nil, time.Hour, time.Hour, false},

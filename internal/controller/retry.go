@@ -60,7 +60,11 @@ func classify(err error, condition string) *status.Failure {
 		if condition == v1alpha2.ConditionDeploymentUpdated {
 			reason = v1alpha2.ReasonDeploymentUpdateFailed
 		}
-		return &status.Failure{Condition: condition, Reason: reason, Message: withRemedy(err), Retry: status.Backoff, Err: err}
+		retry := status.Backoff
+		if apierrors.IsInvalid(err) {
+			retry = status.Invalid
+		}
+		return &status.Failure{Condition: condition, Reason: reason, Message: withRemedy(err), Retry: retry, Err: err}
 	}
 }
 

@@ -108,7 +108,7 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 		}),
 		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: newReferenceIndex(), statuses: newStatusMemory(), unanswered: newUnanswered(),
+		references: newReferenceIndex(), statuses: newStatusMemory(), unanswered: newUnanswered(), largePlans: newLargePlans(),
 		recorder: mgr.GetEventRecorder(names.EventReporter),
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,

@@ -49,7 +49,7 @@ func ParseBase(data []byte) (*Base, error) {
 		return base.(*Base), nil //nolint:forcetypeassert // nothing else is put into it
 	}
 	base, err := parseBase(data)
-	if err == nil {
+	if err == nil && len(data) <= maxKeptBase {
 		parsed.Add(digest, base)
 	}
 	return base, err
@@ -61,6 +61,10 @@ func (b *Base) Root() *yaml.Node { return b.root }
 // parsed are the bases that were read last, by digest: most stacks come from the
 // same few, and to read one takes longer than to make a configuration of it.
 var parsed = lru.New(16)
+
+// maxKeptBase is the size of the largest base that is remembered, in bytes. The shipped ones have a third of it. Nodes need a
+// hundred times the bytes of a text, so that a few large bases would fill the operator's memory.
+const maxKeptBase = 64 << 10
 
 func parseBase(data []byte) (*Base, error) {
 	if len(data) > MaxBaseSize {

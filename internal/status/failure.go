@@ -16,6 +16,9 @@ const (
 	OnReferenceChange
 	// Later: another attempt after OwnershipRetry; what has to change is not watched.
 	Later
+	// Invalid: another attempt after InvalidRetry. The API server found what was made of the object invalid, and does so again
+	// until the object changes, or a rule of the cluster.
+	Invalid
 	// Backoff: attempts with growing delay, shown in status.
 	Backoff
 	// Quiet: attempts with growing delay; status does not mention it, because
@@ -26,6 +29,9 @@ const (
 // OwnershipRetry is the delay of Later: short enough that a stack goes on within a
 // minute after the name is free.
 const OwnershipRetry = 45 * time.Second
+
+// InvalidRetry is the delay of Invalid. An attempt costs a whole plan, so many stacks of one tenant must not make it often.
+const InvalidRetry = 5 * time.Minute
 
 // Failure is why a step could not do its work.
 type Failure struct {

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,10 +45,8 @@ func disabledCount(obj *object) field.ErrorList {
 
 func disabledTwice(obj *object) field.ErrorList {
 	var errs field.ErrorList
-	for i, text := range obj.Spec.Disabled {
-		if slices.Contains(obj.Spec.Disabled[:i], text) {
-			errs = append(errs, duplicate(spec("disabled").Index(i), text))
-		}
+	for _, i := range slices.Sorted(maps.Keys(repeated(obj.Spec.Disabled))) {
+		errs = append(errs, duplicate(spec("disabled").Index(i), obj.Spec.Disabled[i]))
 	}
 	return errs
 }

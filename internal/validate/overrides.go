@@ -62,11 +62,8 @@ func imagePullPolicy(obj *object) field.ErrorList {
 func imagePullSecrets(obj *object) field.ErrorList {
 	var errs field.ErrorList
 	secrets, path := overrides(obj).ImagePullSecrets, spec("workload", "overrides", "imagePullSecrets")
-	for i, secret := range secrets {
-		at := path.Index(i).Child("name")
-		if slices.Contains(secrets[:i], secret) {
-			errs = append(errs, duplicate(at, secret.Name))
-		}
+	for _, i := range slices.Sorted(maps.Keys(repeated(secrets))) {
+		errs = append(errs, duplicate(path.Index(i).Child("name"), secrets[i].Name))
 	}
 	return errs
 }

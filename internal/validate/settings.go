@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 	"regexp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -24,12 +23,13 @@ func removeSettingsPath(obj *object) field.ErrorList {
 	if removed != nil && len(removed) == 0 {
 		errs = append(errs, field.Required(path, "must not be empty; leave the field out to have the default"))
 	}
+	twice := repeated(removed)
 	for i, text := range removed {
 		switch {
 		case len(text) > maxRemovedLength || !dottedForm.MatchString(text):
 			errs = append(errs, field.Invalid(path.Index(i), text,
 				fmt.Sprintf(`%q is not a dotted path: write one like server.quota`, text)))
-		case slices.Contains(removed[:i], text):
+		case twice[i]:
 			errs = append(errs, duplicate(path.Index(i), text))
 		}
 	}

@@ -125,3 +125,15 @@ func atMost(path *field.Path, count, limit int) field.ErrorList {
 	}
 	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given: remove some", count, limit))}
 }
+
+// repeated returns the places of the items that stand earlier in a list too.
+func repeated[T comparable](items []T) map[int]bool {
+	seen, places := make(map[T]bool, len(items)), map[int]bool{}
+	for i, item := range items {
+		if seen[item] {
+			places[i] = true
+		}
+		seen[item] = true
+	}
+	return places
+}

@@ -91,13 +91,12 @@ func storageMountPath(obj *object) field.ErrorList {
 func storageAccessModes(obj *object) field.ErrorList {
 	var errs field.ErrorList
 	modes := volume(obj).AccessModes
+	twice := repeated(modes)
 	for i, mode := range modes {
 		path := spec("workload", "storage", "accessModes").Index(i)
 		errs = append(errs, oneOf(path, mode, corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)...)
-		for _, earlier := range modes[:i] {
-			if earlier == mode {
-				errs = append(errs, duplicate(path, string(mode)))
-			}
+		if twice[i] {
+			errs = append(errs, duplicate(path, string(mode)))
 		}
 	}
 	return errs

@@ -49,7 +49,7 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 	o.process = exec.Command(c.program, "--kubeconfig="+kubeconfig, "--operator-namespace="+names.OperatorNamespace,
 		"--leader-elect=false", "--metrics-secure=false", "--metrics-bind-address="+o.metrics, "--health-probe-bind-address=127.0.0.1:0")
 	o.process.Stdout, o.process.Stderr = log, log
-	o.process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=400MiB"}
+	o.process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=340MiB"}
 	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := o.process.Start(); err != nil {
 		b.Fatal(err)

@@ -1,0 +1,34 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// A large plan waits for another one, until the operator ends. A small one does not.
+func TestLargePlansTakeTurns(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	plans := newLargePlans()
+	plans <- struct{}{} // somebody makes one
+	large := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: make([]byte, largeInput)}}
+	if _, err := plans.take(ended, large); !errors.Is(err, context.Canceled) {
+		t.Errorf("a large plan beside another one: %v, want that it waits", err)
+	}
+	small := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: []byte("x")}}
+	if _, err := plans.take(ended, small); err != nil {
+		t.Errorf("a small plan waits: %v", err)
+	}
+	<-plans
+	done, err := plans.take(t.Context(), large)
+	if err != nil || len(plans) != 1 {
+		t.Fatalf("a large plan alone: %v, and %d have a turn", err, len(plans))
+	}
+	if done(); len(plans) != 0 {
+		t.Error("the turn is not given back")
+	}
+}
