@@ -87,7 +87,8 @@ func measureTenants(b *testing.B) (m tenants) {
 	m.most = o.most(b)
 	stacks := largeStacks + len(m.alone) + len(m.among) + len(m.behind)
 	o.observes(b, stacks)
-	time.Sleep(2 * quiet) // it gives back memory when it has nothing to do
+	since := time.Now()
+	eventually(b, poll, "memory is given back", func() (bool, error) { return time.Since(since) > 2*quiet, nil })
 	m.rested = o.resident(b)
 	o.stop(b)
 
