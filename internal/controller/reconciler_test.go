@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -48,6 +49,7 @@ func TestClassify(t *testing.T) {
 		"out of time":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"namespace goes":       {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"quota":                {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"fields invalid":       {fmt.Errorf("apply: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})), v1alpha2.ConditionDeploymentUpdated, status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a policy":   {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a webhook":  {denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied as a conflict": {denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},

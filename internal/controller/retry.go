@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func classify(err error, condition string) *status.Failure {
 			reason = v1alpha2.ReasonDeploymentUpdateFailed
 		}
 		retry := status.Backoff
-		if apierrors.IsInvalid(err) {
+		if fieldsInvalid(err) {
 			retry = status.Invalid
 		}
 		return &status.Failure{Condition: condition, Reason: reason, Message: withRemedy(err), Retry: retry, Err: err}
@@ -104,6 +105,16 @@ func denied(err error) bool {
 	}
 	message := answer.Status().Message
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
+}
+
+// fieldsInvalid reports whether the API server's own rules refuse the fields of an object. Somebody's policy may answer with the same
+// code; whoever made it may change it at any time.
+func fieldsInvalid(err error) bool {
+	answer, is := errors.AsType[*apierrors.StatusError](err)
+	if !is || !apierrors.IsInvalid(answer) || answer.ErrStatus.Details == nil || strings.Contains(err.Error(), "denied request") {
+		return false
+	}
+	return slices.ContainsFunc(answer.ErrStatus.Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
 // maxRefusal is the most bytes of an error of the API server that status shows: it names every value that is wrong, and
