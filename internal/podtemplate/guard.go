@@ -38,7 +38,7 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 		}
 	}
 	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)
-	errs = append(errs, imageless(after, server, path.Child("spec", "containers"))...)
+	errs = append(errs, imageless(after, server, path.Child("spec"), "containers")...)
 	return append(errs, guardContainer(before, after, server, path.Child("spec", "containers"))...)
 }
 
@@ -67,18 +67,22 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 	return errs
 }
 
-// imageless finds containers that no pod runs. A name that is nearly the server's is a slip; nothing is merged into the
-// server's container then.
-func imageless(after map[string]any, server string, path *field.Path) field.ErrorList {
+// imageless finds containers of a list that no pod runs. A name that is nearly the server's is a slip; nothing is merged into
+// the server's container then.
+func imageless(after map[string]any, server string, path *field.Path, list string) field.ErrorList {
 	var errs field.ErrorList
-	for _, item := range items(after, "spec", "containers") {
+	for _, item := range items(after, "spec", list) {
 		object, _ := item.(map[string]any)
 		name, _ := object["name"].(string)
-		if image, _ := object["image"].(string); image == "" && name != server {
-			errs = append(errs, field.Required(path.Key(name).Child("image"), fmt.Sprintf(
-				"required: %q is a container of its own; write the name %q to change the server's container, or give this one an image",
-				name, server)))
+		if image, _ := object["image"].(string); image != "" || server != "" && name == server {
+			continue
 		}
+		remedy := "give it an image"
+		if server != "" {
+			remedy = fmt.Sprintf("write the name %q to change the server's container, or give this one an image", server)
+		}
+		errs = append(errs, field.Required(path.Child(list).Key(name).Child("image"), fmt.Sprintf(
+			"required: %q is a container of its own; %s", name, remedy)))
 	}
 	return errs
 }

@@ -203,6 +203,10 @@ func TestRefusals(t *testing.T) {
 			`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a container of its own; ` +
 				`write the name "llama-stack" to change the server's container, or give this one an image`,
 		},
+		"an init container without an image": {
+			`{spec: {initContainers: [{name: prepare}]}}`,
+			`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a container of its own; give it an image`,
+		},
 		"no quantity": {
 			`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,
 			`podTemplate.spec.containers[0].resources.limits[cpu]: "much" is not a quantity: write one like 10Gi, 500m or 2`,
