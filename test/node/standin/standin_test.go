@@ -206,6 +206,10 @@ func TestCompletion(t *testing.T) {
 	if got := client(t, "get", "-token=sk-abc", upstream.url+"/v1/models"); !strings.Contains(got, `"id":"other"`) {
 		t.Errorf("models %q", got)
 	}
+	streamed := client(t, "post", "-token=sk-abc", upstream.url+"/v1/chat/completions", `{"model": "llama", "stream": true}`)
+	if !strings.HasPrefix(streamed, "200\ndata: {") || strings.Count(streamed, "data: ") != 5 || !strings.HasSuffix(streamed, "data: [DONE]\n\n") {
+		t.Errorf("a stream: %s", streamed)
+	}
 	if got := client(t, "get", upstream.url+"/v1/models"); !strings.HasPrefix(got, "401\n") {
 		t.Errorf("without a token: %q", got)
 	}

@@ -6,24 +6,35 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // completion is what every model says.
 const completion = "hello from the model"
 
 // runModelServer speaks the part of the OpenAI API that inference providers need. With $VLLM_API_KEY it demands that
-// token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated.
+// token, as vLLM does; $VLLM_MODELS are the models that it lists, comma separated. $VLLM_PAUSE is the time before each word
+// of an answer that is streamed: 2s.
 func runModelServer(ctx context.Context, w world, _ []string) error {
-	m := &modelServer{token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
+	m := &modelServer{log: w.stdout, token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
+	if pause := w.getenv("VLLM_PAUSE"); pause != "" {
+		var err error
+		if m.pause, err = time.ParseDuration(pause); err != nil {
+			return fmt.Errorf("read $VLLM_PAUSE: %w", err)
+		}
+	}
 	return serve(ctx, w, cmp.Or(w.getenv("PORT"), "8000"), m.handler(), serverConfig{})
 }
 
 type modelServer struct {
 	token  string
 	listed []string
+	pause  time.Duration
+	log    io.Writer
 	// answered are the completions so far: a server that keeps them does so by their ids.
 	answered atomic.Int64
 }
@@ -55,10 +66,15 @@ func (m *modelServer) models(w http.ResponseWriter, _ *http.Request) {
 
 func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		Model string `json:"model"`
+		Model  string `json:"model"`
+		Stream bool   `json:"stream"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 		http.Error(w, fmt.Sprintf("read request: %v", err), http.StatusBadRequest)
+		return
+	}
+	if request.Stream {
+		m.stream(r.Context(), w, request.Model)
 		return
 	}
 	answer(w, map[string]any{
@@ -68,6 +84,34 @@ func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 		}},
 		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
 	})
+}
+
+// stream answers with an event for each word of the completion, each after a pause.
+func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	id := fmt.Sprintf("chatcmpl-%d", m.answered.Add(1))
+	fmt.Fprintf(m.log, "streams %s\n", id)
+	words := strings.SplitAfter(completion, " ")
+	for i, word := range words {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(m.pause):
+		}
+		choice := map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": word}, "finish_reason": nil}
+		if i == len(words)-1 {
+			choice["finish_reason"] = "stop"
+		}
+		event, err := json.Marshal(map[string]any{
+			"id": id, "object": "chat.completion.chunk", "created": 1, "model": model, "choices": []any{choice},
+		})
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(w, "data: %s\n\n", event)
+		_ = http.NewResponseController(w).Flush() // a client that is gone ends the context
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 // dimension is how many numbers the vector of a text has.

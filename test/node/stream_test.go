@@ -1,0 +1,81 @@
+//go:build node && all
+
+package node
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// streaming is a stack with one replica and a volume of its own: its pod has to end before the next one starts.
+const streaming = `
+distribution: {name: starter, version: "` + realRelease + `"}
+providers:
+  inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: vllm-creds, key: token}}}
+resources: {models: [llama3.2-8b]}
+workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
+`
+
+// An answer that is streamed while a roll-out ends its server arrives whole: its pod ends after it.
+func TestStreamDuringARollOut(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease)
+	s.apply(fmt.Sprintf(programService, "vllm", 8000))
+	s.program("vllm", standIn(defaultRelease), "/standin, vllm", "{name: VLLM_API_KEY, value: sk-real}, {name: VLLM_PAUSE, value: 10s}",
+		"{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
+	s.apply(secret("vllm-creds", "token", "sk-real") + stack("my", fmt.Sprintf(streaming, "one")))
+	c := s.client()
+	before := s.settled("my", 1)[0]
+	c.chat(s.service("my"), "vllm/llama3.2-8b")
+
+	type outcome struct {
+		said string
+		err  error
+	}
+	answered := make(chan outcome, 1)
+	go func() {
+		said, err := c.call("post", "-timeout=2m", s.service("my")+"/v1/chat/completions",
+			`{"model": "vllm/llama3.2-8b", "stream": true, "messages": [{"role": "user", "content": "hello"}]}`)
+		answered <- outcome{said, err}
+	}()
+	s.eventually(func() error {
+		if log := s.kubectl("logs", "vllm"); !strings.Contains(log, "streams ") {
+			return fmt.Errorf("the model server streams nothing:\n%s", log)
+		}
+		return nil
+	})
+	s.apply(stack("my", fmt.Sprintf(streaming, "two")))
+	var ending corev1.Pod
+	s.eventually(func() error {
+		pods, err := s.pods("my")
+		if err != nil {
+			return err
+		}
+		for i := range pods {
+			if pods[i].UID == before.UID && pods[i].DeletionTimestamp != nil {
+				ending = pods[i]
+				return nil
+			}
+		}
+		return fmt.Errorf("pod %s is not told to end", before.Name)
+	})
+	select {
+	case early := <-answered:
+		t.Fatalf("the answer is there before the pod %s is told to end, which shows nothing: %v, %s", ending.Name, early.err, early.said)
+	default:
+	}
+	got := <-answered
+	if got.err != nil || !strings.HasPrefix(got.said, "200\n") || !strings.Contains(got.said, `"finish_reason":"stop"`) {
+		t.Errorf("the stream was cut: %v\n%s", got.err, got.said)
+	}
+	for word := range strings.FieldsSeq("hello from the model") {
+		if !strings.Contains(got.said, word) {
+			t.Errorf("the stream lacks %q:\n%s", word, got.said)
+		}
+	}
+	if after := s.settled("my", 1)[0]; after.UID == before.UID {
+		t.Error("no other pod came")
+	}
+}
