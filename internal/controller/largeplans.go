@@ -2,14 +2,14 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // largeInput is how many bytes of a spec and of configurations make a plan a large one. Those of the catalogue have a
-// twentieth of it.
+// fifth of it at the most.
 const largeInput = 128 << 10
 
 // largePlans makes one large plan at a time. A plan needs up to a hundred times the bytes that it is made of, so that the
@@ -43,15 +43,12 @@ func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err 
 
 // inputBytes is the length of the texts that a plan is made of.
 func inputBytes(in *plan.Input) int {
-	total := 0
+	total := validate.SpecBytes(in.Object)
 	if in.Base != nil {
 		total += len(in.Base.Data)
 	}
 	if in.Override != nil {
 		total += len(in.Override.Data)
-	}
-	if spec, err := json.Marshal(&in.Object.Spec); err == nil {
-		total += len(spec)
 	}
 	return total
 }

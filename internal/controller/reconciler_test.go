@@ -32,6 +32,7 @@ func TestClassify(t *testing.T) {
 	services := schema.GroupResource{Resource: "services"}
 	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace goes"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: namespaceTerminating}}
+	fields := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})
 	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
 	for name, tc := range map[string]struct {
 		err       error
@@ -49,7 +50,9 @@ func TestClassify(t *testing.T) {
 		"out of time":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"namespace goes":       {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
 		"quota":                {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"fields invalid":       {fmt.Errorf("apply: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})), v1alpha2.ConditionDeploymentUpdated, status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed},
+		"fields invalid":       {fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed},
+		"two fields invalid":   {errors.Join(fields, fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid, v1alpha2.ReasonDeploymentUpdateFailed},
+		"invalid, and a quota": {errors.Join(fields, apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a policy":   {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a webhook":  {denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied as a conflict": {denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},

@@ -107,9 +107,16 @@ func denied(err error) bool {
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
 }
 
-// fieldsInvalid reports whether the API server's own rules refuse the fields of an object. Somebody's policy may answer with the same
-// code; whoever made it may change it at any time.
+// fieldsInvalid reports whether the API server's own rules refuse the fields of an object, and nothing else is wrong with
+// others. Somebody's policy may answer with the same code; whoever made it may change it at any time.
 func fieldsInvalid(err error) bool {
+	type several interface {
+		error
+		Unwrap() []error
+	}
+	if all, are := errors.AsType[several](err); are {
+		return !slices.ContainsFunc(all.Unwrap(), func(one error) bool { return !fieldsInvalid(one) })
+	}
 	answer, is := errors.AsType[*apierrors.StatusError](err)
 	if !is || !apierrors.IsInvalid(answer) || answer.ErrStatus.Details == nil || strings.Contains(err.Error(), "denied request") {
 		return false

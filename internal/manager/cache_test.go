@@ -1,12 +1,17 @@
 package manager
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 func metadata(labels map[string]string) *metav1.PartialObjectMetadata {
@@ -62,5 +67,26 @@ func TestStripWorkload(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, set.Spec.Template.Spec); diff != "" || set.Annotations == nil {
 		t.Errorf("template of a ReplicaSet (-want +got):\n%s", diff)
+	}
+}
+
+// A cached stack has no copy of the last manifest, and no spec that is too large to be worked on.
+func TestStripStack(t *testing.T) {
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{
+		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "much", "kept": "yes"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+	}}
+	stack.Spec.Distribution.Name = "starter"
+	want := stack.DeepCopy()
+	want.ManagedFields, want.Annotations = nil, map[string]string{"kept": "yes"}
+	if _, err := stripStack(stack); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, stack); diff != "" {
+		t.Errorf("stack (-want +got):\n%s", diff)
+	}
+	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", validate.MaxSpecBytes) + `"`)}
+	if _, err := stripStack(stack); err != nil || stack.Spec.Settings != nil {
+		t.Errorf("a spec that is too large is kept: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // maxWarning is the most bytes of a warning that go to the log.
@@ -21,8 +23,5 @@ func (verboseWarnings) HandleWarningHeaderWithContext(ctx context.Context, code 
 	if code != 299 || text == "" { // the only code that client-go knows, RFC 7234 5.5.7
 		return
 	}
-	if len(text) > maxWarning {
-		text = text[:maxWarning] + "…"
-	}
-	log.FromContext(ctx).V(1).Info("The API server warns", "warning", text)
+	log.FromContext(ctx).V(1).Info("The API server warns", "warning", status.Shorten(text, maxWarning))
 }

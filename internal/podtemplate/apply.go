@@ -17,10 +17,10 @@ import (
 // the one container that the template has. The errors are the user's: each has its path below path and a remedy.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
-	result, after, errs := lay(template, patch, path)
+	result, errs := lay(template, patch, path)
 	if len(errs) == 0 {
 		// Only the template of a stack has the operator's own init containers, which a patch changes without an image.
-		errs = imageless(after, "", path.Child("spec"), "initContainers")
+		errs = guardInitContainers(result.Spec, path.Child("spec", "initContainers"))
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -28,42 +28,42 @@ func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	return result, nil
 }
 
-// lay is Apply, but for what no stub of a template can tell. It also returns the result as fields.
+// lay is Apply, but for what no stub of a template can tell.
 func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
-) (*corev1ac.PodTemplateSpecApplyConfiguration, map[string]any, field.ErrorList) {
+) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	changes, errs := read(patch, path)
 	if len(errs) > 0 {
-		return nil, nil, errs
+		return nil, errs
 	}
 	before, err := fieldsOf(template)
 	if err != nil {
-		return nil, nil, broken(path, err)
+		return nil, broken(path, err)
 	}
 	original, err := fieldsOf(template) // a merge writes into both of its arguments
 	if err != nil {
-		return nil, nil, broken(path, err)
+		return nil, broken(path, err)
 	}
 	server := *template.Spec.Containers[0].Name
 	aside := setAside(original, changes, server)
 	after, err := strategicpatch.StrategicMergeMapPatch(original, changes, corev1.PodTemplateSpec{})
 	if err != nil {
-		return nil, nil, broken(path, err)
+		return nil, broken(path, err)
 	}
 	aside.putBack(after)
 	if errs := guard(before, after, server, path); len(errs) > 0 {
-		return nil, nil, errs
+		return nil, errs
 	}
 	serverFirst(after, server)
 	result := &corev1ac.PodTemplateSpecApplyConfiguration{}
 	if err := convert(map[string]any(after), result); err != nil {
-		return nil, nil, broken(path, err)
+		return nil, broken(path, err)
 	}
-	return result, after, nil
+	return result, nil
 }
 
 // Check finds what is wrong with a patch whatever stack it is for; server is the name of the server's container.
 func Check(patch []byte, server string, path *field.Path) field.ErrorList {
-	_, _, errs := lay(skeleton(server), patch, path)
+	_, errs := lay(skeleton(server), patch, path)
 	return errs
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -38,7 +40,7 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 		}
 	}
 	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)
-	errs = append(errs, imageless(after, server, path.Child("spec"), "containers")...)
+	errs = append(errs, imageless(after, server, path.Child("spec", "containers"))...)
 	return append(errs, guardContainer(before, after, server, path.Child("spec", "containers"))...)
 }
 
@@ -67,22 +69,31 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 	return errs
 }
 
-// imageless finds containers of a list that no pod runs. A name that is nearly the server's is a slip; nothing is merged into
-// the server's container then.
-func imageless(after map[string]any, server string, path *field.Path, list string) field.ErrorList {
+// imageless finds containers that no pod runs. A name that is nearly the server's is a slip; nothing is merged into the
+// server's container then.
+func imageless(after map[string]any, server string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, item := range items(after, "spec", list) {
+	for _, item := range items(after, "spec", "containers") {
 		object, _ := item.(map[string]any)
 		name, _ := object["name"].(string)
-		if image, _ := object["image"].(string); image != "" || server != "" && name == server {
-			continue
+		if image, _ := object["image"].(string); image == "" && name != server {
+			errs = append(errs, field.Required(path.Key(name).Child("image"), fmt.Sprintf(
+				"required: %q is a container of its own; write the name %q to change the server's container, or give this one an image",
+				name, server)))
 		}
-		remedy := "give it an image"
-		if server != "" {
-			remedy = fmt.Sprintf("write the name %q to change the server's container, or give this one an image", server)
+	}
+	return errs
+}
+
+// guardInitContainers finds init containers that no pod runs.
+func guardInitContainers(pod *corev1ac.PodSpecApplyConfiguration, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range pod.InitContainers {
+		container := &pod.InitContainers[i]
+		if name := ptr.Deref(container.Name, ""); ptr.Deref(container.Image, "") == "" {
+			errs = append(errs, field.Required(path.Key(name).Child("image"),
+				fmt.Sprintf("required: %q is a container of its own; give it an image", name)))
 		}
-		errs = append(errs, field.Required(path.Child(list).Key(name).Child("image"), fmt.Sprintf(
-			"required: %q is a container of its own; %s", name, remedy)))
 	}
 	return errs
 }

@@ -62,7 +62,7 @@ func (b *Base) Root() *yaml.Node { return b.root }
 // same few, and to read one takes longer than to make a configuration of it.
 var parsed = lru.New(16)
 
-// maxKeptBase is the size of the largest base that is remembered, in bytes. The shipped ones have a third of it. Nodes need a
+// maxKeptBase is the size of the largest base that is remembered, in bytes. The shipped ones have less than half of it. Nodes need a
 // hundred times the bytes of a text, so that a few large bases would fill the operator's memory.
 const maxKeptBase = 64 << 10
 

@@ -66,9 +66,10 @@ func (d *draft) neededStores() {
 func (d *draft) namedStores() {
 	for i := range d.rel.Storage.Stores {
 		store := &d.rel.Storage.Stores[i]
-		node := yamlnode.At(d.root, strings.Split(store.Path, ".")...)
-		if store.Default != nil || yamlnode.IsNull(node) || node.Kind != yaml.MappingNode || yamlnode.Get(node, "backend") != nil ||
-			!d.in.Settings.Decides(strings.Split(store.Path, ".")...) {
+		keys := strings.Split(store.Path, ".")
+		node := yamlnode.At(d.root, keys...)
+		named := store.Default == nil && d.in.Settings.Decides(keys...) && !yamlnode.IsNull(node) && node.Kind == yaml.MappingNode
+		if !named || yamlnode.Get(node, "backend") != nil {
 			continue
 		}
 		s := storageWriter{draft: d}

@@ -21,7 +21,7 @@ const omittedSpec = "spec bytes"
 // OmitLargeSpec removes from an object a spec that is larger than MaxSpecBytes, so that a cache does not hold it. Spec finds
 // the object invalid afterwards as before. What remains is what others ask of it: the distribution and the host name.
 func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
-	size := specBytes(obj)
+	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
 		return
 	}
@@ -38,7 +38,7 @@ func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 
 // tooLarge refuses a spec of too many bytes. No other rule looks at it.
 func tooLarge(obj *object) field.ErrorList {
-	size := specBytes(obj)
+	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
 		return nil
 	}
@@ -47,8 +47,8 @@ func tooLarge(obj *object) field.ErrorList {
 			"and name that in spec.baseConfig, or mount it", size, MaxSpecBytes))}
 }
 
-// specBytes is the length of a spec as JSON.
-func specBytes(obj *object) int {
+// SpecBytes is the length of a spec as JSON, of a spec that a cache left out too.
+func SpecBytes(obj *object) int {
 	if omitted, err := strconv.Atoi(obj.Annotations[omittedSpec]); err == nil {
 		return omitted
 	}

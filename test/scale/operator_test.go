@@ -142,11 +142,14 @@ func (o *operator) file(b *testing.B, name string) []byte {
 	return data
 }
 
-// resident is the operator's memory in MiB.
-func (o *operator) resident(b *testing.B) float64 {
+// resident is the operator's memory in MiB, most the largest that it ever had.
+func (o *operator) resident(b *testing.B) float64 { return o.memory(b, "VmRSS:") }
+func (o *operator) most(b *testing.B) float64     { return o.memory(b, "VmHWM:") }
+
+func (o *operator) memory(b *testing.B, what string) float64 {
 	b.Helper()
 	for line := range bytes.Lines(o.file(b, "status")) {
-		if fields := strings.Fields(string(line)); len(fields) > 1 && fields[0] == "VmRSS:" {
+		if fields := strings.Fields(string(line)); len(fields) > 1 && fields[0] == what {
 			kilobytes, err := strconv.ParseFloat(fields[1], 64)
 			if err != nil {
 				b.Fatal(err)
@@ -154,7 +157,7 @@ func (o *operator) resident(b *testing.B) float64 {
 			return kilobytes / 1024
 		}
 	}
-	b.Fatal("no resident size")
+	b.Fatalf("no %s", what)
 	return 0
 }
 

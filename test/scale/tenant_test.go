@@ -1,12 +1,11 @@
 package scale_test
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +35,8 @@ const (
 func BenchmarkTenants(b *testing.B) {
 	for b.Loop() {
 		m := measureTenants(b)
-		b.ReportMetric((slices.Max(m.among) - slices.Min(m.alone)).Seconds(), "s-delay-made")
-		b.ReportMetric((slices.Max(m.behind) - slices.Min(m.alone)).Seconds(), "s-delay-all")
+		b.ReportMetric(slices.Max(m.among)-slices.Min(m.alone), "s-delay-made")
+		b.ReportMetric(slices.Max(m.behind)-slices.Min(m.alone), "s-delay-all")
 		b.ReportMetric(max(m.most, m.restarted), "MiB")
 		fmt.Fprintln(os.Stdout, m.table())
 	}
@@ -48,8 +47,8 @@ type tenants struct {
 	// shapes is the number of shapes that there are stacks of.
 	shapes int
 	// alone, among and behind are how long a plain stack waits for its Deployment: before the large ones are made, while
-	// they are, and when all of them have to be looked at again.
-	alone, among, behind []time.Duration
+	// they are, and when all of them have to be looked at again. In seconds.
+	alone, among, behind []float64
 	// looked is how long the operator takes to look at all of them again.
 	looked time.Duration
 	// most is the largest resident size in MiB, rested that at rest, restarted that of an operator that starts among them.
@@ -67,11 +66,18 @@ func measureTenants(b *testing.B) (m tenants) {
 	}
 	o := c.startOperator(b)
 	m.alone = c.addPlainStacks(b, "before", once(plainStacks))
-	made := make(chan int, 1)
-	go func() { made <- c.addLargeStacks(b) }()
+	made := make(chan error, 1)
+	go func() {
+		var err error
+		m.shapes, err = c.addLargeStacks(b.Context())
+		made <- err
+	}()
 	m.among = c.addPlainStacks(b, "among", func(int) bool {
 		select {
-		case m.shapes = <-made:
+		case err := <-made:
+			if err != nil {
+				b.Fatal(err)
+			}
 			return false
 		case <-time.After(time.Second):
 			return true
@@ -106,8 +112,8 @@ func once(n int) func(int) bool { return func(i int) bool { return i < n } }
 func (m *tenants) table() string {
 	var text strings.Builder
 	row := func(what, figure, limit string) { fmt.Fprintf(&text, "| %s | %s | %s |\n", what, figure, limit) }
-	waits := func(what string, waited []time.Duration, limit string) {
-		row(what, fmt.Sprintf("%.2f s, %.2f s of %d", middle(waited).Seconds(), slices.Max(waited).Seconds(), len(waited)), limit)
+	waits := func(what string, waited []float64, limit string) {
+		row(what, fmt.Sprintf("%.2f s, %.2f s of %d", median(waited), slices.Max(waited), len(waited)), limit)
 	}
 	fmt.Fprintf(&text, "\n%d stacks of %d shapes in one namespace\n\n| measure | figure | limit |\n|---|---|---|\n", largeStacks, m.shapes)
 	waits("a new plain stack of another namespace, alone, until its Deployment is there: median, slowest", m.alone, "")
@@ -136,12 +142,10 @@ func (c *cluster) touchOperatorConfig(b *testing.B) {
 	}
 }
 
-func middle(of []time.Duration) time.Duration { return slices.Sorted(slices.Values(of))[len(of)/2] }
-
-// addPlainStacks makes plain stacks one after the other, and returns how long each waits for its Deployment.
-func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made int) bool) []time.Duration {
+// addPlainStacks makes plain stacks one after the other, and returns how many seconds each waits for its Deployment.
+func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made int) bool) []float64 {
 	b.Helper()
-	var waited []time.Duration
+	var waited []float64
 	for another(len(waited)) {
 		stack := c.newStack(b, inCalm, fmt.Sprintf("%s-%d", prefix, len(waited)))
 		started := time.Now()
@@ -150,15 +154,14 @@ func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made 
 			err := c.Get(b.Context(), client.ObjectKeyFromObject(stack), &appsv1.Deployment{})
 			return err == nil, client.IgnoreNotFound(err)
 		})
-		waited = append(waited, time.Since(started))
+		waited = append(waited, time.Since(started).Seconds())
 	}
 	return waited
 }
 
 // addLargeStacks makes the largest stacks that the API server takes, of every shape in turn. It returns the number of shapes
 // that there are stacks of.
-func (c *cluster) addLargeStacks(b *testing.B) int {
-	b.Helper()
+func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 	taken := map[string]int{}
 	made := 0
 	for i := 0; made < largeStacks; i++ {
@@ -168,18 +171,18 @@ func (c *cluster) addLargeStacks(b *testing.B) int {
 			n = s.Most
 		}
 		for ; n > 0; n = n * 3 / 4 {
-			err := c.addLarge(b, s, n, fmt.Sprintf("large-%03d", made))
+			err := c.addLarge(ctx, s, n, fmt.Sprintf("large-%03d", made))
 			if err == nil {
 				made++
 				break
 			}
 			if !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err) && !apierrors.IsBadRequest(err) && !tooLarge(err) {
-				b.Fatalf("%s of %d: %v", s.Name, n, err)
+				return 0, fmt.Errorf("%s of %d: %w", s.Name, n, err)
 			}
 		}
 		taken[s.Name] = n
 	}
-	return len(taken)
+	return len(taken), nil
 }
 
 // tooLarge reports whether the API server has no room for an object.
@@ -189,51 +192,33 @@ func tooLarge(err error) bool {
 }
 
 // addLarge makes one stack of a shape, with the ConfigMaps that it names.
-func (c *cluster) addLarge(b *testing.B, s *shape.Shape, n int, name string) error {
-	b.Helper()
+func (c *cluster) addLarge(ctx context.Context, s *shape.Shape, n int, name string) error {
 	shaped, err := s.Of(n)
 	if err != nil {
-		b.Fatal(err)
+		return err
 	}
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name}, Spec: shaped.Object.Spec}
 	if shaped.Base != nil {
 		stack.Spec.BaseConfig.ConfigMapName = name + "-base"
-		if err := c.addText(b, stack.Spec.BaseConfig.ConfigMapName, shaped.Base); err != nil {
+		if err := c.addText(ctx, stack.Spec.BaseConfig.ConfigMapName, shaped.Base); err != nil {
 			return err
 		}
 	}
 	if shaped.Override != nil {
 		stack.Spec.OverrideConfig.ConfigMapName = name + "-override"
-		if err := c.addText(b, stack.Spec.OverrideConfig.ConfigMapName, shaped.Override); err != nil {
+		if err := c.addText(ctx, stack.Spec.OverrideConfig.ConfigMapName, shaped.Override); err != nil {
 			return err
 		}
 	}
-	return c.Create(b.Context(), stack)
+	return c.Create(ctx, stack)
 }
 
 // addText makes a ConfigMap with a configuration, or replaces it.
-func (c *cluster) addText(b *testing.B, name string, text []byte) error {
-	b.Helper()
+func (c *cluster) addText(ctx context.Context, name string, text []byte) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: inLoud, Name: name}, Data: map[string]string{"config.yaml": string(text)}}
-	err := c.Create(b.Context(), object)
+	err := c.Create(ctx, object)
 	if apierrors.IsAlreadyExists(err) {
-		return c.Update(b.Context(), object)
+		return c.Update(ctx, object)
 	}
 	return err
-}
-
-// most is the operator's largest resident size in MiB.
-func (o *operator) most(b *testing.B) float64 {
-	b.Helper()
-	for line := range bytes.Lines(o.file(b, "status")) {
-		if fields := strings.Fields(string(line)); len(fields) > 1 && fields[0] == "VmHWM:" {
-			kilobytes, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kilobytes / 1024
-		}
-	}
-	b.Fatal("no largest resident size")
-	return 0
 }

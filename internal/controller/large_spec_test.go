@@ -1,0 +1,50 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// A running stack whose spec becomes larger than the cache keeps it stays as it is, exposure and all; its status says why, and
+// a smaller spec goes out.
+func TestSpecBecomesTooLarge(t *testing.T) {
+	b := newBench(t)
+	b.start(t, "large")
+	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: large.example.com}}, workload: {replicas: 2}}`))
+	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
+	before := &appsv1.Deployment{}
+	b.get(t, "my", before)
+
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
+		text, err := json.Marshal(map[string]any{"server": map[string]any{"cors": strings.Repeat("x", validate.MaxSpecBytes)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stack.Spec.Settings = &apiextensionsv1.JSON{Raw: text}
+	})
+	got := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonInvalidSpec)
+	if want := "bytes of JSON are more than the 262144 that a spec may have: put what is long into a ConfigMap"; !strings.Contains(got.Message, want) {
+		t.Errorf("message %q, want %q in it", got.Message, want)
+	}
+	after := &appsv1.Deployment{}
+	b.get(t, "my", after)
+	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
+		t.Errorf("the Deployment changed (-before +after):\n%s", diff)
+	}
+	stored := &v1alpha2.LlamaStackDistribution{}
+	b.get(t, "my", stored)
+	if stored.Spec.Settings == nil || stored.Spec.Workload == nil || len(stored.Annotations) != 0 {
+		t.Errorf("the stored object lost a part of its spec, or has annotations %v", stored.Annotations)
+	}
+
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Settings = nil })
+	b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid)
+}
