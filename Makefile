@@ -17,7 +17,7 @@ BIN := $(CACHE)/bin
 # The pure rooms of ARCHITECTURE.md; the test in test/architecture keeps this list and its table equal.
 PURE_ROOMS := api internal/bounds internal/cabundle \
 	internal/convert internal/distribution internal/imagename internal/intent internal/names internal/operatorconfig internal/plan internal/podtemplate \
-	internal/record internal/render internal/retention internal/stackconfig internal/startup internal/status internal/typecheck internal/validate
+	internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(wildcard $(PURE_ROOMS)))
 
 # The rooms where goroutines live: worth the race detector.

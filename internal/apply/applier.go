@@ -65,9 +65,9 @@ const (
 	Adopted Outcome = "adopted"
 )
 
-// Claim is an object that may be applied: nobody else's, and no field in it
+// Desired is an object that may be applied: nobody else's, and no field in it
 // still belongs to a predecessor.
-type Claim struct {
+type Desired struct {
 	// Wanted is what shall be applied. May be replaced before Set by another
 	// rendering of the same object.
 	Wanted *unstructured.Unstructured
@@ -80,10 +80,10 @@ type Claim struct {
 	settled bool
 }
 
-// Claim looks at every object before anything is written to one: it fails with
+// CheckOwnership looks at every object before anything is written to one: it fails with
 // *OwnershipConflict or *NameTaken (joined, when there are several) and leaves
 // everything as it was, or takes over what predecessors wrote.
-func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Claim, error) {
+func (a *Applier) CheckOwnership(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	claims, err := a.look(ctx, owner, wanted)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (a *Applier) Claim(ctx context.Context, owner Owner, wanted []*unstructured
 }
 
 // refuse gives the reason why the object may not be applied, nil when it may.
-func refuse(owner Owner, claim Claim) (refusal, err error) {
+func refuse(owner Owner, claim Desired) (refusal, err error) {
 	if claim.Live == nil || claim.settled {
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func refuse(owner Owner, claim Claim) (refusal, err error) {
 }
 
 // content is the live object for who compares it with what is wanted.
-func (c Claim) content() (*unstructured.Unstructured, error) {
+func (c Desired) content() (*unstructured.Unstructured, error) {
 	return content(c.Live, c.Wanted.GroupVersionKind())
 }
 

@@ -210,7 +210,7 @@ func TestClaimGuardsOwnership(t *testing.T) {
 			if err := b.client.Create(t.Context(), foreign); err != nil {
 				t.Fatal(err)
 			}
-			found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
+			found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
 			if tc.want == "" {
 				var conflict *apply.OwnershipConflict
 				if !errors.As(err, &conflict) {
@@ -257,7 +257,7 @@ func TestClaimOfAnImmutableName(t *testing.T) {
 			if err := b.client.Create(t.Context(), taken); err != nil {
 				t.Fatal(err)
 			}
-			_, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+			_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 			if taken, ok := errors.AsType[*apply.NameTaken](err); !ok || taken.Name != "my-config-1" {
 				t.Errorf("Claim: %v, want my-config-1 to be taken", err)
 			}
@@ -338,14 +338,14 @@ spec:
 	}
 
 	wanted := b.child(t, text("2", "two"))
-	claims, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
+	claims, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
 	for range 2 { // the second has nothing left to do
 		b.counter.take()
-		if claims[0], err = b.applier.Regain(t.Context(), claims[0], root, mark); err != nil {
+		if claims[0], err = b.applier.Reclaim(t.Context(), claims[0], root, mark); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -424,7 +424,7 @@ func TestStaleCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed.SetAnnotations(map[string]string{"more": "y"})
-	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{changed})
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{changed})
 	if err != nil {
 		t.Fatal(err)
 	}

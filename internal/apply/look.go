@@ -16,8 +16,8 @@ import (
 
 // look finds every object as cheaply as can be: in the cache, and past it only
 // where the cache does not tell. What has to be read is read at once.
-func (a *Applier) look(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Claim, error) {
-	claims := make([]Claim, len(wanted))
+func (a *Applier) look(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
+	claims := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
 	var unknown []int
 	for i, object := range wanted {
@@ -55,8 +55,8 @@ const (
 // be read.
 func (a *Applier) glance(
 	ctx context.Context, owner Owner, wanted *unstructured.Unstructured,
-) (claim Claim, atLeast version, known bool, err error) {
-	claim = Claim{Wanted: wanted}
+) (claim Desired, atLeast version, known bool, err error) {
+	claim = Desired{Wanted: wanted}
 	cached, err := a.cached(ctx, wanted)
 	whole := !a.metadataOnly.Has(wanted.GroupVersionKind())
 	switch {

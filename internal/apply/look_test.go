@@ -43,7 +43,7 @@ func TestLookingAtWhatIsThere(t *testing.T) {
 	}
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
 	reads := b.countReads()
-	_, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
+	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
 	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
 		t.Errorf("Claim: %v, want that the name is somebody else's", err)
 	}
@@ -89,7 +89,7 @@ func TestLookingAtOnce(t *testing.T) {
 			arrived.Wait()
 		}
 	}
-	if _, err := b.applier.Claim(t.Context(), b.owner, wanted); err != nil {
+	if _, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted); err != nil {
 		t.Error(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestSetOfANameJustTaken(t *testing.T) {
 	} {
 		t.Run(kind.Kind, func(t *testing.T) {
 			b := newBench(t)
-			found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, text)})
+			found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, text)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestSetWithoutLooking(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
-	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestSetWithoutLooking(t *testing.T) {
 		t.Errorf("somebody else's object has owners now: %v", owners)
 	}
 	b.counter.take()
-	_, err = b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
+	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 	if _, taken := errors.AsType[*apply.NameTaken](err); !taken || b.counter.take() != 0 {
 		t.Errorf("Claim after the conflict: %v, want that the name is taken, whatever the cache shows", err)
 	}
@@ -208,7 +208,7 @@ func TestPanicWhileLooking(t *testing.T) {
 			t.Errorf("recovered %v, want the panic and where it happened", cause)
 		}
 	}()
-	_, err := b.applier.Claim(t.Context(), b.owner, b.all(t))
+	_, err := b.applier.CheckOwnership(t.Context(), b.owner, b.all(t))
 	t.Errorf("Claim: %v, want a panic", err)
 }
 
@@ -221,7 +221,7 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 // What is not cached is not sent back either, a Secret's values among it.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
-	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestSetOfAnUnknownField(t *testing.T) {
 	if err := unstructured.SetNestedField(wanted.Object, "x", "spec", "selectr"); err != nil {
 		t.Fatal(err)
 	}
-	found, err := b.applier.Claim(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 // apply claims and sets, and fails the test on an error.
 func (b *bench) apply(t *testing.T, wanted ...*unstructured.Unstructured) []apply.Outcome {
 	t.Helper()
-	found, err := b.applier.Claim(t.Context(), b.owner, wanted)
+	found, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}

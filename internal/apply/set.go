@@ -28,7 +28,7 @@ func (a Applied) Content() (*unstructured.Unstructured, error) { return content(
 
 // Set applies the claimed objects in their order and stops at the first that
 // the server refuses. What is in force already costs no call.
-func (a *Applier) Set(ctx context.Context, owner Owner, claims []Claim) ([]Applied, error) {
+func (a *Applier) Set(ctx context.Context, owner Owner, claims []Desired) ([]Applied, error) {
 	result := make([]Applied, 0, len(claims))
 	for _, claim := range claims {
 		applied, err := a.set(ctx, owner, claim)
@@ -45,7 +45,7 @@ func (a *Applier) Set(ctx context.Context, owner Owner, claims []Claim) ([]Appli
 // where there is one.
 const neverStored = "1"
 
-func (a *Applier) set(ctx context.Context, owner Owner, claim Claim) (Applied, error) {
+func (a *Applier) set(ctx context.Context, owner Owner, claim Desired) (Applied, error) {
 	kind := claim.Wanted.GroupVersionKind()
 	inForce, err := a.inForce(claim)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *Applier) set(ctx context.Context, owner Owner, claim Claim) (Applied, e
 	return Applied{Kind: kind, Object: answer, Outcome: outcome(claim, answer)}, nil
 }
 
-func (a *Applier) inForce(claim Claim) (bool, error) {
+func (a *Applier) inForce(claim Desired) (bool, error) {
 	if claim.Live == nil || claim.settled {
 		return claim.settled, nil
 	}
@@ -76,7 +76,7 @@ func (a *Applier) inForce(claim Claim) (bool, error) {
 
 // send applies an object and gives the server's answer. Of a kind whose content is not
 // cached that is metadata: the content would only be thrown away.
-func (a *Applier) send(ctx context.Context, claim Claim) (client.Object, error) {
+func (a *Applier) send(ctx context.Context, claim Desired) (client.Object, error) {
 	wanted := *claim.Wanted
 	wanted.Object = maps.Clone(wanted.Object)
 	metadata, _ := wanted.Object["metadata"].(map[string]any)
@@ -110,14 +110,14 @@ func (a *Applier) send(ctx context.Context, claim Claim) (client.Object, error) 
 }
 
 // confirm remembers what was found in force where finding out costs a read.
-func (a *Applier) confirm(owner Owner, claim Claim) {
+func (a *Applier) confirm(owner Owner, claim Desired) {
 	if claim.settled || !a.metadataOnly.Has(claim.Wanted.GroupVersionKind()) {
 		return
 	}
 	a.memory.remember(owner.Key(), claim.Wanted, claim.Live, false)
 }
 
-func outcome(claim Claim, now client.Object) Outcome {
+func outcome(claim Desired, now client.Object) Outcome {
 	switch {
 	case claim.Live == nil:
 		return Created

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
@@ -100,11 +100,11 @@ func unknownDistribution(err error) error {
 // version when the stack was made: from the status, else from the Deployment.
 func (r *Reconciler) recordedImage(s *state) (string, bool) {
 	asked := s.object.Spec.Distribution
-	matches := func(known record.Distribution) bool {
+	matches := func(known rollout.Distribution) bool {
 		return known.CatalogueImage != "" && known.Name == asked.Name && known.Version == asked.Version
 	}
 	if in := s.object.Status.ResolvedDistribution; in != nil {
-		known := record.Distribution{Name: in.Name, Version: in.Version, CatalogueImage: in.CatalogueImage}
+		known := rollout.Distribution{Name: in.Name, Version: in.Version, CatalogueImage: in.CatalogueImage}
 		if matches(known) {
 			return known.CatalogueImage, true
 		}

@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -50,7 +50,7 @@ func (r *Reconciler) claimPlanned(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	s.claims, err = r.applier.Claim(ctx, s.owner(), wanted)
+	s.claims, err = r.applier.CheckOwnership(ctx, s.owner(), wanted)
 	return err
 }
 
@@ -85,7 +85,7 @@ func notOurs(err error) error {
 // decide replaces the rendered Deployment by what its record says is to be
 // applied.
 func (r *Reconciler) decide(ctx context.Context, s *state) error {
-	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	i := slices.IndexFunc(s.claims, func(c apply.Desired) bool { return isDeployment(c.Wanted) })
 	live, err := s.typed(s.claims[i].Live)
 	if err != nil {
 		return err
@@ -102,16 +102,16 @@ func (r *Reconciler) decide(ctx context.Context, s *state) error {
 // weigh compares what is rendered with a live Deployment, nil when there is none.
 func (r *Reconciler) weigh(ctx context.Context, s *state, live *appsv1.Deployment) error {
 	var err error
-	s.decision, err = record.Decide(live, s.replicaSets, s.planned.Rendered)
+	s.decision, err = rollout.Decide(live, s.replicaSets, s.planned.Rendered)
 	if err == nil && s.decision.NewerGeneration {
 		if s.planned.Rendered.Newest, err = r.isNewest(ctx, s); err == nil {
-			s.decision, err = record.Decide(live, s.replicaSets, s.planned.Rendered)
+			s.decision, err = rollout.Decide(live, s.replicaSets, s.planned.Rendered)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("decide what to apply: %w", err)
 	}
-	if s.decision.Outcome == record.StaleCache {
+	if s.decision.Outcome == rollout.StaleCache {
 		return r.stale(s, live)
 	}
 	return nil
@@ -157,7 +157,7 @@ func lastWrite(object metav1.Object) time.Time {
 
 // setDeployment claims another rendering of the Deployment.
 func (s *state) setDeployment(deployment *appsv1ac.DeploymentApplyConfiguration) error {
-	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	i := slices.IndexFunc(s.claims, func(c apply.Desired) bool { return isDeployment(c.Wanted) })
 	object := render.Object{GVK: s.claims[i].Wanted.GroupVersionKind(), Name: s.claims[i].Wanted.GetName(), Apply: deployment}
 	var err error
 	s.claims[i].Wanted, err = render.Unstructured(object)
@@ -207,12 +207,12 @@ func (r *Reconciler) apply(ctx context.Context, s *state) error {
 // rendering is applied again: what came back with the older revision (a port, a
 // variable, a volume) would else stay beside ours for good.
 func (r *Reconciler) regainTemplate(ctx context.Context, s *state) error {
-	if s.decision.Outcome != record.Changed && s.decision.Outcome != record.Unchanged {
+	if s.decision.Outcome != rollout.Changed && s.decision.Outcome != rollout.Unchanged {
 		return nil
 	}
-	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	i := slices.IndexFunc(s.claims, func(c apply.Desired) bool { return isDeployment(c.Wanted) })
 	var err error
-	s.claims[i], err = r.applier.Regain(ctx, s.claims[i],
+	s.claims[i], err = r.applier.Reclaim(ctx, s.claims[i],
 		[]any{"spec", "template"}, []any{"metadata", "annotations", names.AnnotationInputs})
 	return err
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -107,13 +107,13 @@ func TestRunsEarlier(t *testing.T) {
 		failure  *status.Failure
 		deployed bool
 		running  int64
-		outcome  record.Outcome
+		outcome  rollout.Outcome
 		want     bool
 	}{
-		"nothing failed":                    {nil, true, 1, record.Changed, false},
-		"rolled back":                       {nil, true, 2, record.RolledBack, true},
+		"nothing failed":                    {nil, true, 1, rollout.Changed, false},
+		"rolled back":                       {nil, true, 2, rollout.RolledBack, true},
 		"refused before the Deployment":     {failure, false, 1, "", true},
-		"refused after it":                  {failure, true, 1, record.Changed, false},
+		"refused after it":                  {failure, true, 1, rollout.Changed, false},
 		"something of what runs is gone":    {failure, false, 2, "", false},
 		"nobody knows of which spec it was": {failure, false, 0, "", true},
 	} {

@@ -20,7 +20,7 @@ type refusal struct {
 // start, or would serve whom they may not, and those that run are left as they are,
 // with the Service that fits them.
 func (r *Reconciler) applyPods(ctx context.Context, s *state) error {
-	needed := slices.DeleteFunc(slices.Clone(s.claims[:s.firstDependent()]), func(claim apply.Claim) bool {
+	needed := slices.DeleteFunc(slices.Clone(s.claims[:s.firstDependent()]), func(claim apply.Desired) bool {
 		applied := claim.Wanted.GetKind() == kindClaim && claim.Live != nil // by applyVolume
 		return applied || comesLater(claim)
 	})
@@ -36,7 +36,7 @@ func (r *Reconciler) applyDependents(ctx context.Context, s *state) {
 		if i < s.firstDependent() && !comesLater(claim) {
 			continue
 		}
-		applied, err := r.applier.Set(ctx, s.owner(), []apply.Claim{claim})
+		applied, err := r.applier.Set(ctx, s.owner(), []apply.Desired{claim})
 		if err != nil {
 			child := apply.Child{Kind: claim.Wanted.GroupVersionKind(), Name: claim.Wanted.GetName()}
 			s.refused = append(s.refused, refusal{child, err})
@@ -47,7 +47,7 @@ func (r *Reconciler) applyDependents(ctx context.Context, s *state) {
 
 // comesLater reports whether it is a NetworkPolicy that is in force already. The pods
 // that run answer on the port that it names: it changes after the Deployment did.
-func comesLater(claim apply.Claim) bool {
+func comesLater(claim apply.Desired) bool {
 	return claim.Wanted.GetKind() == kindNetworkPolicy && claim.Live != nil
 }
 
@@ -55,7 +55,7 @@ const kindNetworkPolicy = "NetworkPolicy"
 
 // firstDependent is where in the claims stands what comes after the Deployment.
 func (s *state) firstDependent() int {
-	return 1 + slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	return 1 + slices.IndexFunc(s.claims, func(c apply.Desired) bool { return isDeployment(c.Wanted) })
 }
 
 // refusedAny says that a child of one of these kinds was refused.

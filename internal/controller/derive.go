@@ -7,7 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -36,13 +36,13 @@ func derive(s *state) error {
 // another name: a pod that runs, or that is rolled back to, reads those that it started
 // with, also when it restarts. Parts that a record knows keep their name. Nil: there are
 // no parts.
-func (s *state) chooseStorageSecret() *record.StorageSecret {
+func (s *state) chooseStorageSecret() *rollout.StorageSecret {
 	if len(s.derived) == 0 {
 		return nil
 	}
 	digest := s.digestKey.Digest(s.derived)
 	if was := s.running.StorageSecret; was != nil && s.running.ReferenceKey != s.references.Key {
-		return &record.StorageSecret{Name: was.Name, Digest: digest} // the key was lost: nobody knows of a change
+		return &rollout.StorageSecret{Name: was.Name, Digest: digest} // the key was lost: nobody knows of a change
 	}
 	recorded := s.recordedStorageSecrets()
 	for _, was := range recorded {
@@ -51,16 +51,16 @@ func (s *state) chooseStorageSecret() *record.StorageSecret {
 		}
 	}
 	if len(recorded) == 0 {
-		return &record.StorageSecret{Name: names.StorageSecret(s.object.Name), Digest: digest}
+		return &rollout.StorageSecret{Name: names.StorageSecret(s.object.Name), Digest: digest}
 	}
-	return &record.StorageSecret{Name: names.NextStorageSecret(s.object.Name, digest), Digest: digest}
+	return &rollout.StorageSecret{Name: names.NextStorageSecret(s.object.Name, digest), Digest: digest}
 }
 
 // recordedStorageSecrets are those of the Deployment and of its ReplicaSets, as far as
 // their digests can be compared.
-func (s *state) recordedStorageSecrets() []*record.StorageSecret {
-	var found []*record.StorageSecret
-	add := func(r record.Record) {
+func (s *state) recordedStorageSecrets() []*rollout.StorageSecret {
+	var found []*rollout.StorageSecret
+	add := func(r rollout.Record) {
 		if r.StorageSecret != nil && r.ReferenceKey == s.references.Key {
 			found = append(found, r.StorageSecret)
 		}
@@ -68,7 +68,7 @@ func (s *state) recordedStorageSecrets() []*record.StorageSecret {
 	add(s.running)
 	for i := range s.replicaSets {
 		if set := &s.replicaSets[i]; s.deployment != nil && metav1.IsControlledBy(set, s.deployment) {
-			past, _ := record.Parse(set.Annotations)
+			past, _ := rollout.Parse(set.Annotations)
 			add(past)
 		}
 	}

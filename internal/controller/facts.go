@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
@@ -34,7 +34,7 @@ func (r *Reconciler) lookAtWorkload(ctx context.Context, s *state) error {
 	}
 	if err == nil && (metav1.IsControlledBy(&deployment, s.object) || s.owner().Adopts(&deployment)) {
 		s.deployment = &deployment
-		s.running, _ = record.Parse(deployment.Annotations)
+		s.running, _ = rollout.Parse(deployment.Annotations)
 	}
 	var sets appsv1.ReplicaSetList
 	selector := client.MatchingLabels(names.Selector(s.object.Name))
@@ -83,7 +83,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, s *state) error {
 	s.secrets = values
 	own := key.For(s.object.Namespace)
 	s.digestKey = own
-	s.references = record.References{
+	s.references = rollout.References{
 		Digest: values.Digest(own), Key: own.ID, EarlierDigest: values.Digest(key), EarlierKey: key.ID,
 	}
 	s.holds(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound,

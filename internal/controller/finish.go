@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -109,7 +109,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	if err != nil {
 		return err
 	}
-	observed := status.Workload(status.Seen{
+	observed := status.Workload(status.WorkloadInput{
 		Deployment: s.deployment, ReplicaSets: s.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
 	})
 	s.conditions = append(s.conditions, observed.Conditions...)
@@ -129,9 +129,9 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 // keeps this one from it, or somebody rolled it back.
 func (s *state) runsEarlier(failure *status.Failure) bool {
 	if failure == nil || s.deployed {
-		return s.decision.Outcome == record.RolledBack
+		return s.decision.Outcome == rollout.RolledBack
 	}
-	if failure.Reason == v1alpha2.ReasonDeploymentPaused && s.decision.Outcome == record.RolledBack {
+	if failure.Reason == v1alpha2.ReasonDeploymentPaused && s.decision.Outcome == rollout.RolledBack {
 		return true
 	}
 	return s.running.Generation != s.object.Generation

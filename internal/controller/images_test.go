@@ -8,20 +8,20 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // What replaces the catalogue's image, in its order; a ConfigMap that never
 // could be read changes nothing that runs.
 func TestOverride(t *testing.T) {
-	running := record.Record{Image: "b:1", Distribution: record.Distribution{Name: "starter", CatalogueImage: "c:1"}}
+	running := rollout.Record{Image: "b:1", Distribution: rollout.Distribution{Name: "starter", CatalogueImage: "c:1"}}
 	status := &v1alpha2.ResolvedDistribution{Image: "b:1", ImageFrom: v1alpha2.ImageFromRelatedImage}
 	for name, tc := range map[string]struct {
 		asked      v1alpha2.DistributionSpec
 		configured distribution.Overrides
 		related    distribution.Overrides
 		unknown    bool
-		running    record.Record
+		running    rollout.Record
 		status     *v1alpha2.ResolvedDistribution
 		image      string
 		from       v1alpha2.ImageSource
@@ -37,7 +37,7 @@ func TestOverride(t *testing.T) {
 		"unread":                {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
 		"unread, lost status":   {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
 		"unread, the catalogue's": {
-			unknown: true, running: record.Record{Image: "c:1", Distribution: running.Distribution},
+			unknown: true, running: rollout.Record{Image: "c:1", Distribution: running.Distribution},
 			image: "c:1", from: v1alpha2.ImageFromCatalogue,
 		},
 		"unread, another version": {unknown: true, asked: v1alpha2.DistributionSpec{Version: "0.7"}, running: running},

@@ -143,7 +143,7 @@ func unreadable(s *state, err error) error {
 		return nil
 	}
 	return &status.Failure{
-		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Passing(err),
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
 		Retry: status.OnReferenceChange, Err: err,
 		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. It is tried again; spec.baseConfig does without it", truncate(err.Error())),
 	}

@@ -25,7 +25,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 const (
@@ -231,7 +231,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 // baseOf is the ConfigMap that keeps the base of a Deployment.
 func baseOf(t *testing.T, deployment *appsv1.Deployment) string {
 	t.Helper()
-	known, ok := record.Parse(deployment.Annotations)
+	known, ok := rollout.Parse(deployment.Annotations)
 	if !ok || known.BaseConfigMap == "" {
 		t.Fatalf("no base in the record %+v", known)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -40,7 +40,7 @@ func (s *state) pause() metav1.Condition {
 	switch {
 	case s.deployment == nil:
 		message += "; its Deployment is not made"
-	case s.decision.Outcome == record.Changed:
+	case s.decision.Outcome == rollout.Changed:
 		message += "; a change of the pods waits"
 	}
 	return metav1.Condition{
@@ -61,7 +61,7 @@ func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {
 		return true
 	}
-	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.deployment != nil && s.decision.Outcome != record.Changed
+	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.deployment != nil && s.decision.Outcome != rollout.Changed
 }
 
 // observeVolume notes the state of the stack's volume, which is not applied.
@@ -83,14 +83,14 @@ func (r *Reconciler) observeVolume(ctx context.Context, s *state) error {
 // tellDecision notes what the record says of the Deployment beside what is applied.
 func (s *state) tellDecision() {
 	switch s.decision.Outcome {
-	case record.KeepTemplate:
+	case rollout.KeepTemplate:
 		s.fails(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, s.decision.Message)
-	case record.RolledBack:
+	case rollout.RolledBack:
 		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, s.decision.Message)
 		was := meta.FindStatusCondition(s.object.Status.Conditions, v1alpha2.ConditionDegraded)
 		if was == nil || was.Reason != v1alpha2.ReasonRolledBack {
 			s.events = append(s.events, warn(v1alpha2.EventRolledBack, s.decision.Message))
 		}
-	case record.Changed, record.Unchanged, record.StaleCache:
+	case rollout.Changed, rollout.Unchanged, rollout.StaleCache:
 	}
 }

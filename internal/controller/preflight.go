@@ -130,7 +130,7 @@ func (r *Reconciler) applyMissing(ctx context.Context, s *state) error {
 		if !shared || claim.Live != nil {
 			continue
 		}
-		applied, err := r.applier.Set(ctx, s.owner(), []apply.Claim{*claim})
+		applied, err := r.applier.Set(ctx, s.owner(), []apply.Desired{*claim})
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (r *Reconciler) applyPreflight(ctx context.Context, s *state, constraint st
 		}
 		wanted = append(wanted, converted)
 	}
-	claims, err := r.applier.Claim(ctx, s.owner(), wanted)
+	claims, err := r.applier.CheckOwnership(ctx, s.owner(), wanted)
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,11 @@ func observeProviders(s *state, answer probe.Answer) {
 		forgetProviders(s)
 		return
 	}
-	settings := stackconfig.ShownSettings(configurationOf(s))
+	settings := stackconfig.RedactedSettings(configurationOf(s))
 	providers := slices.Clone(answer.Providers)
 	for i := range providers {
 		p := &providers[i]
-		if shown, ok := settings[stackconfig.ShownProvider{API: p.API, ID: p.ProviderID, Type: p.ProviderType}]; ok {
+		if shown, ok := settings[stackconfig.ProviderKey{API: p.API, ID: p.ProviderID, Type: p.ProviderType}]; ok {
 			p.Config = &apiextensionsv1.JSON{Raw: shown}
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -265,7 +265,7 @@ func TestImage(t *testing.T) {
 		name      string
 		asked     v1alpha2.DistributionSpec
 		status    *v1alpha2.ResolvedDistribution
-		running   record.Distribution
+		running   rollout.Distribution
 		images    distribution.Overrides
 		image     string
 		catalogue string
@@ -282,7 +282,7 @@ func TestImage(t *testing.T) {
 		},
 		{
 			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			running: record.Distribution{Name: "starter", CatalogueImage: recorded},
+			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
 			image:   recorded, catalogue: recorded, newer: catalogue.Image,
 		},
 		{

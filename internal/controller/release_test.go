@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -22,14 +22,14 @@ func TestReleaseNote(t *testing.T) {
 		version, configured string
 		image               bool
 		label               bool
-		outcome             record.Outcome
+		outcome             rollout.Outcome
 		want                string
 	}{
 		"not told":              {version: "", configured: "0.7"},
 		"the same":              {version: "0.7.3", configured: "0.7"},
 		"a development version": {version: "0.7.4.dev20250901", configured: "0.7"},
 		"no version":            {version: "latest", configured: "0.7"},
-		"not in force":          {version: "0.7.1", configured: "0.6", outcome: record.RolledBack},
+		"not in force":          {version: "0.7.1", configured: "0.6", outcome: rollout.RolledBack},
 		"of a name":             {version: newest + ".1", configured: "0.1", want: "the server is of release " + newest + ".1 and is configured as 0.1: set spec.distribution.version to \"" + newest + "\""},
 		"of an image": {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server is of release " + newest + ".0rc1 and is configured as 0.1: give spec.distribution.image a tag that begins with " + newest +
 			", or an image with the label io.llamastack.server.version=" + newest + ".0rc1"},

@@ -18,7 +18,7 @@ func (r *Reconciler) handOverReplicas(ctx context.Context, s *state) error {
 	if s.decision.Deployment.Spec.Replicas != nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return isDeployment(c.Wanted) })
+	i := slices.IndexFunc(s.claims, func(c apply.Desired) bool { return isDeployment(c.Wanted) })
 	live, err := s.typed(s.claims[i].Live)
 	if err != nil || live == nil {
 		return err
@@ -27,7 +27,7 @@ func (r *Reconciler) handOverReplicas(ctx context.Context, s *state) error {
 	if live.Spec.Replicas != nil {
 		least = max(least, *live.Spec.Replicas)
 	}
-	return r.applier.HandOver(ctx, s.claims[i], names.HandoverManager,
+	return r.applier.Transfer(ctx, s.claims[i], names.TransferManager,
 		appsv1ac.Deployment(live.Name, live.Namespace).WithUID(live.UID).WithSpec(appsv1ac.DeploymentSpec().WithReplicas(least)),
 		"spec", "replicas")
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -95,7 +95,7 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := slices.ContainsFunc(s.conditions, func(c metav1.Condition) bool {
 		return c.Type == v1alpha2.ConditionAvailable && c.Reason == v1alpha2.ReasonMinimumReplicasAvailable
 	})
-	if !available || s.decision.Outcome == record.RolledBack {
+	if !available || s.decision.Outcome == rollout.RolledBack {
 		return probe.Target{}, false
 	}
 	server := names.ServerContainer(s.object.Annotations)
@@ -158,7 +158,7 @@ func releaseNote(s *state) string {
 	}
 	version := s.object.Status.Version.LlamaStackServerVersion
 	line := release.LineOf(version)
-	if line == "" || line == configured || s.decision.Outcome == record.RolledBack {
+	if line == "" || line == configured || s.decision.Outcome == rollout.RolledBack {
 		return ""
 	}
 	remedy := fmt.Sprintf("set spec.distribution.version to %q", line)

@@ -8,7 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -21,7 +21,7 @@ func TestStaleIsTold(t *testing.T) {
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-rollout", Time: &metav1.Time{Time: written}}}
 	for after, want := range map[time.Duration]status.Retry{time.Second: status.Quiet, 2 * time.Minute: status.Backoff} {
 		r := &Reconciler{now: func() time.Time { return written.Add(after) }}
-		s := &state{decision: record.Decision{Message: "they do not fit"}}
+		s := &state{decision: rollout.Decision{Message: "they do not fit"}}
 		failure, ok := errors.AsType[*status.Failure](r.stale(s, live))
 		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) || failure.Message != "they do not fit" {
 			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)

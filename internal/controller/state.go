@@ -14,9 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -44,15 +44,15 @@ type state struct {
 	digest     string
 	labelled   []byte
 	unread     error
-	running    record.Record
+	running    rollout.Record
 	configMaps resolve.Contents
 	// certificates are those to trust, in DER form.
 	certificates [][]byte
 	secrets      resolve.Values
-	references   record.References
+	references   rollout.References
 	// digestKey makes digests of Secrets, storageSecret is the Secret with derived values.
 	digestKey     resolve.DigestKey
-	storageSecret *record.StorageSecret
+	storageSecret *rollout.StorageSecret
 	baseConfig    *plan.Base
 	cluster       render.Cluster
 	// earlierHost says that what exposes the stack has the host name of operators before.
@@ -61,8 +61,8 @@ type state struct {
 	rival    *rival
 	planned  *plan.Plan
 	derived  map[string][]byte
-	claims   []apply.Claim
-	decision record.Decision
+	claims   []apply.Desired
+	decision rollout.Decision
 	// leaves is the data that this change leaves behind, as its record tells.
 	leaves  []string
 	applied []apply.Applied

@@ -49,7 +49,7 @@ func keepVolume(s *state) error {
 // may have more than that: somebody made it by hand, or its provisioner rounds up.
 // The claim requests more only when the spec asks for more than the volume has, and
 // less only to take back an expansion that did not happen.
-func keepSize(s *state, claim *apply.Claim, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
+func keepSize(s *state, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
 	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
 	asked := s.object.Spec.Workload.Storage.Size != nil
 	switch larger := wanted.Cmp(requested); {
@@ -67,7 +67,7 @@ func keepSize(s *state, claim *apply.Claim, wanted resource.Quantity, live *core
 
 // keepClass keeps the storage class, which the API server never changes once there
 // is a volume.
-func keepClass(s *state, claim *apply.Claim, live *corev1.PersistentVolumeClaim) error {
+func keepClass(s *state, claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
 	class, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
 	has := live.Spec.StorageClassName
 	if !asked || has != nil && *has == class || has == nil && live.Spec.VolumeName == "" {
@@ -86,7 +86,7 @@ func keepClass(s *state, claim *apply.Claim, live *corev1.PersistentVolumeClaim)
 
 // keepModes keeps the access modes, which the API server never changes, and with
 // them the way in which pods are replaced.
-func keepModes(s *state, claim *apply.Claim, live *corev1.PersistentVolumeClaim) error {
+func keepModes(s *state, claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
 	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...)
 	has := make([]string, 0, len(live.Spec.AccessModes))
 	for _, mode := range live.Spec.AccessModes {
@@ -127,14 +127,14 @@ func (r *Reconciler) applyVolume(ctx context.Context, s *state) error {
 	if err != nil || live == nil {
 		return err
 	}
-	applied, err := r.applier.Set(ctx, s.owner(), []apply.Claim{*claim})
+	applied, err := r.applier.Set(ctx, s.owner(), []apply.Desired{*claim})
 	has := requestOf(live)
 	if wanted.Cmp(has) != 0 && refused(err) {
 		s.troubled(notGrown(live, wanted, err))
 		if err := unstructured.SetNestedField(claim.Wanted.Object, has.String(), sizePath...); err != nil {
 			return err
 		}
-		applied, err = r.applier.Set(ctx, s.owner(), []apply.Claim{*claim})
+		applied, err = r.applier.Set(ctx, s.owner(), []apply.Desired{*claim})
 	}
 	if refused(err) {
 		s.troubled(&status.Failure{
@@ -166,8 +166,8 @@ func (*Reconciler) volume(_ context.Context, s *state) error {
 
 // dataClaim is the claim of the stack's data, what it asks for and what is there;
 // nil when there is none.
-func (s *state) dataClaim() (claim *apply.Claim, wanted resource.Quantity, live *corev1.PersistentVolumeClaim, err error) {
-	i := slices.IndexFunc(s.claims, func(c apply.Claim) bool { return c.Wanted.GetKind() == kindClaim })
+func (s *state) dataClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim, err error) {
+	i := slices.IndexFunc(s.claims, func(c apply.Desired) bool { return c.Wanted.GetKind() == kindClaim })
 	if i < 0 || s.claims[i].Live == nil {
 		return nil, wanted, nil, nil
 	}

@@ -8,9 +8,9 @@ import (
 const (
 	// FieldManager owns every field the operator applies.
 	FieldManager = "llama-stack-operator"
-	// HandoverManager owns the replicas of a Deployment between the operator and an
+	// TransferManager owns the replicas of a Deployment between the operator and an
 	// autoscaler: a field that its only owner leaves out goes back to its default.
-	HandoverManager = FieldManager + "-handover"
+	TransferManager = FieldManager + "-handover"
 
 	// ManagedBy is the value of LabelManagedBy on every child.
 	ManagedBy = "llama-stack-operator"

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
@@ -142,7 +142,7 @@ func (p *Plan) mount(in Input, data []byte, digest string) {
 func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
 	inputs := p.inputs(in)
-	digest, err := record.Digest(inputs, in.References)
+	digest, err := rollout.Digest(inputs, in.References)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.Deployment
 	}
 	p.Losses = p.losses(in)
 	p.Warnings = append(p.Warnings, p.unshared(&in.Object.Spec)...)
-	p.Rendered, err = record.NewRendered(deployment, p.record(in, digest))
+	p.Rendered, err = rollout.NewRendered(deployment, p.record(in, digest))
 	return err
 }
 

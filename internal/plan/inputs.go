@@ -4,16 +4,16 @@ import (
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // inputs is what feeds the pod template. What a renderer of the pod reads and this leaves out would change pods without
 // anybody asking; a test holds the two together.
-func (p *Plan) inputs(in Input) record.Inputs {
+func (p *Plan) inputs(in Input) rollout.Inputs {
 	spec := &in.Object.Spec
-	inputs := record.Inputs{
+	inputs := rollout.Inputs{
 		Image:      image(in),
 		Release:    in.Distribution.Release.Line,
 		Port:       render.Port(spec),
@@ -47,23 +47,23 @@ func (p *Plan) inputs(in Input) record.Inputs {
 }
 
 // record is the record of this rendering.
-func (p *Plan) record(in Input, inputs string) record.Record {
+func (p *Plan) record(in Input, inputs string) rollout.Record {
 	spec, source := &in.Object.Spec, ""
 	if p.BaseConfigMapName != "" {
 		source = string(p.ConfigSource)
 	}
-	var autoscaled record.Autoscaled
+	var autoscaled rollout.Autoscaled
 	if render.Autoscaled(spec) {
 		autoscaled.Spec = render.Replicas(spec)
 	}
-	return record.Record{
+	return rollout.Record{
 		UID:          in.Object.UID,
 		Generation:   in.Object.Generation,
 		Inputs:       inputs,
 		ReferenceKey: in.References.Key,
 		ConfigHash:   p.ConfigHash,
 		Image:        image(in),
-		Distribution: record.Distribution{
+		Distribution: rollout.Distribution{
 			Name:           spec.Distribution.Name,
 			Version:        spec.Distribution.Version,
 			CatalogueImage: in.CatalogueImage,
@@ -84,7 +84,7 @@ func (p *Plan) record(in Input, inputs string) record.Record {
 }
 
 // storageSecret is the Secret with derived values as the record has it.
-func (p *Plan) storageSecret(in Input) *record.StorageSecret {
+func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 	if len(p.Derived) == 0 {
 		return nil
 	}

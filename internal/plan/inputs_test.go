@@ -10,7 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // What feeds the template is in the digest, and nothing else: a change that a pod sees rolls it, one that it does not
@@ -97,7 +97,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 	}
 }
 
-func changed(t *testing.T, spec string, edit func(string) string, change func(*plan.Input)) record.Record {
+func changed(t *testing.T, spec string, edit func(string) string, change func(*plan.Input)) rollout.Record {
 	t.Helper()
 	edited := spec
 	if edit != nil {
@@ -116,7 +116,7 @@ func changed(t *testing.T, spec string, edit func(string) string, change func(*p
 func TestReferencesAreInTheAnnotation(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in)
-	in.References = record.References{Digest: "abc", Key: "k1"}
+	in.References = rollout.References{Digest: "abc", Key: "k1"}
 	with := build(t, in)
 	if got, want := with.Rendered.Record.Inputs, without.Rendered.Record.Inputs+".abc"; got != want {
 		t.Errorf("inputs %q, want %q", got, want)
@@ -128,7 +128,7 @@ func TestReferencesAreInTheAnnotation(t *testing.T) {
 	if annotations[names.AnnotationInputs] != with.Rendered.Record.Inputs || annotations[names.AnnotationConfigHash] != with.ConfigHash {
 		t.Errorf("annotations %v", annotations)
 	}
-	written, ok := record.Parse(with.Rendered.Deployment.Annotations)
+	written, ok := rollout.Parse(with.Rendered.Deployment.Annotations)
 	if diff := cmp.Diff(with.Rendered.Record, written); !ok || diff != "" {
 		t.Errorf("record on the Deployment (-want +got):\n%s", diff)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
@@ -41,9 +41,9 @@ type Input struct {
 	// Override is the content of spec.overrideConfig. Nil: the spec has none.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.
-	References record.References
+	References rollout.References
 	// StorageSecret is the Secret that holds the derived values. Nil: the one of the usual name, which is not recorded.
-	StorageSecret *record.StorageSecret
+	StorageSecret *rollout.StorageSecret
 	// OperatorVersion goes into the record, never into the configuration.
 	OperatorVersion string
 	// Cluster is what the stack runs in; no pod depends on it.
@@ -85,8 +85,8 @@ type Plan struct {
 	ConfigSource v1alpha2.ConfigSource
 	// Objects to apply, in order. The Secret with derived values is not among them: see WithStorageSecret.
 	Objects []render.Object
-	// Rendered is the Deployment of Objects with its record, for record.Decide.
-	Rendered record.Rendered
+	// Rendered is the Deployment of Objects with its record, for rollout.Decide.
+	Rendered rollout.Rendered
 	// Config is the configuration that was generated. Nil when none was.
 	Config []byte
 	// ServesTLS says that the server speaks HTTPS, and nothing else.

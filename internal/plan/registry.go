@@ -3,8 +3,8 @@ package plan
 import (
 	"encoding/json"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
@@ -34,7 +34,7 @@ func recordedEntrypoint(in Input) string {
 }
 
 // RecordedEntrypoint is the entrypoint that a record remembers; nil when it remembers none.
-func RecordedEntrypoint(recorded record.Distribution) []string {
+func RecordedEntrypoint(recorded rollout.Distribution) []string {
 	var entrypoint []string
 	if err := json.Unmarshal([]byte(recorded.Entrypoint), &entrypoint); err != nil {
 		return nil // a damaged record is as good as none

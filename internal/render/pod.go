@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podTemplate is the pod of the server. What it reads of the input has its place in record.Inputs, or a change of it
+// podTemplate is the pod of the server. What it reads of the input has its place in rollout.Inputs, or a change of it
 // would not be seen.
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	user := overrides(&in.Stack.Spec)

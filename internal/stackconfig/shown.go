@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// ShownProvider tells the providers of a configuration apart.
-type ShownProvider struct{ API, ID, Type string }
+// ProviderKey tells the providers of a configuration apart.
+type ProviderKey struct{ API, ID, Type string }
 
 const (
 	// maxShown bounds the settings of all providers together, in bytes: they are kept
@@ -24,17 +24,17 @@ const (
 	hidden = "********"
 )
 
-// ShownSettings are the settings of the providers of a configuration, as JSON, for
+// RedactedSettings are the settings of the providers of a configuration, as JSON, for
 // everybody to read. They are those of the file: a variable is shown as it is
 // written, so that no value of the server's environment, and of no Secret, can be
 // among them. What looks like a credential in clear text is replaced. Nil when the
 // configuration cannot be read; what would be too much is left out.
-func ShownSettings(config []byte) map[ShownProvider][]byte {
+func RedactedSettings(config []byte) map[ProviderKey][]byte {
 	base, err := parseBase(config)
 	if err != nil {
 		return nil
 	}
-	all, size := map[ShownProvider][]byte{}, 0
+	all, size := map[ProviderKey][]byte{}, 0
 	providers := yamlnode.Get(base.root, "providers")
 	for _, api := range yamlnode.Keys(providers) {
 		for _, item := range yamlnode.Items(yamlnode.Get(providers, api)) {
@@ -47,7 +47,7 @@ func ShownSettings(config []byte) map[ShownProvider][]byte {
 			if size += len(data); err != nil || size > maxShown {
 				return all
 			}
-			all[ShownProvider{API: api, ID: id, Type: yamlnode.Text(item, "provider_type")}] = data
+			all[ProviderKey{API: api, ID: id, Type: yamlnode.Text(item, "provider_type")}] = data
 		}
 	}
 	return all

@@ -41,8 +41,8 @@ func TestShownSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := "providers:\n  inference:\n  - provider_id: ${env.VLLM_URL:+vllm}\n    provider_type: remote::vllm\n    config: " + tc.config + "\n"
-			shown := stackconfig.ShownSettings([]byte(config))
-			got := string(shown[stackconfig.ShownProvider{API: "inference", ID: "vllm", Type: "remote::vllm"}])
+			shown := stackconfig.RedactedSettings([]byte(config))
+			got := string(shown[stackconfig.ProviderKey{API: "inference", ID: "vllm", Type: "remote::vllm"}])
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
@@ -56,7 +56,7 @@ func TestShownSettings(t *testing.T) {
 // Of a file that is none nothing is shown, of a large one as much as fits.
 func TestShownSettingsOfAnything(t *testing.T) {
 	for _, config := range []string{"", "\t", "a", "[]", "providers: 1", "providers: {inference: 1}", "providers: {inference: [1]}"} {
-		if got := stackconfig.ShownSettings([]byte(config)); len(got) > 0 {
+		if got := stackconfig.RedactedSettings([]byte(config)); len(got) > 0 {
 			t.Errorf("%q: %v", config, got)
 		}
 	}
@@ -65,7 +65,7 @@ func TestShownSettingsOfAnything(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		large.WriteString("  - {provider_id: " + id + ", provider_type: remote::x, config: {text: '" + strings.Repeat("- ", 15<<10) + "'}}\n")
 	}
-	if got := stackconfig.ShownSettings([]byte(large.String())); len(got) != 2 {
+	if got := stackconfig.RedactedSettings([]byte(large.String())); len(got) != 2 {
 		t.Errorf("settings of %d providers are shown", len(got))
 	}
 }
@@ -76,8 +76,8 @@ func TestShownSettingsOfDistributions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := stackconfig.ShownSettings(resolved.Base)
-	for provider, want := range map[stackconfig.ShownProvider]string{
+	shown := stackconfig.RedactedSettings(resolved.Base)
+	for provider, want := range map[stackconfig.ProviderKey]string{
 		{API: "inference", ID: "vllm", Type: "remote::vllm"}:         "${env.VLLM_URL:=}",
 		{API: "vector_io", ID: "faiss", Type: "inline::faiss"}:       "vector_io::faiss",
 		{API: "inference", ID: "openai", Type: "remote::openai"}:     "${env.OPENAI_API_KEY:=}",

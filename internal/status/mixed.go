@@ -12,7 +12,7 @@ import (
 // template. A pod that is being ended is Ready until its server has stopped, and is
 // not counted any more: the Deployment is complete, and that pod still answers. One
 // that a dead node leaves behind is not Ready.
-func isMixed(seen Seen) bool {
+func isMixed(seen WorkloadInput) bool {
 	current := currentSet(seen.Deployment, seen.ReplicaSets)
 	if behind(current, revisionOf(seen.Deployment)) {
 		return true

@@ -57,7 +57,7 @@ func TestMixed(t *testing.T) {
 		"the number is of somebody's, and odd": {counted("ten"), both, []corev1.Pod{serves}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := status.Workload(status.Seen{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
+			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
 			if got.Mixed != tc.want {
 				t.Errorf("mixed: %t, want %t", got.Mixed, tc.want)
 			}

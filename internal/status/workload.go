@@ -41,8 +41,8 @@ type PendingClaim struct {
 	Words string
 }
 
-// Seen is what there is of a workload.
-type Seen struct {
+// WorkloadInput is what there is of a workload.
+type WorkloadInput struct {
 	// Deployment, nil when none was ever made.
 	Deployment *appsv1.Deployment
 	// ReplicaSets and Pods that match its selector.
@@ -56,7 +56,7 @@ type Seen struct {
 
 // Workload tells whether the wanted pods serve the current configuration and, if
 // not, why.
-func Workload(seen Seen) Observation {
+func Workload(seen WorkloadInput) Observation {
 	deployment := seen.Deployment
 	if deployment == nil {
 		return Observation{Conditions: []metav1.Condition{
@@ -97,7 +97,7 @@ func unknown(condition string) metav1.Condition {
 	}
 }
 
-func availability(in Seen, overdue bool) metav1.Condition {
+func availability(in WorkloadInput, overdue bool) metav1.Condition {
 	deployment, config, asked := in.Deployment, "current config", ", as asked for"
 	if in.Earlier {
 		config, asked = "an earlier config", ""

@@ -209,7 +209,7 @@ func TestWorkload(t *testing.T) {
 		{"starting containers are no trouble", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", waiting("ContainerCreating", ""))}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := status.Workload(status.Seen{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
+			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
 			want := metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason, Message: tc.message}
 			if diff := cmp.Diff(want, got.Conditions[0]); diff != "" {
 				t.Errorf("Available (-want +got):\n%s", diff)
@@ -231,7 +231,7 @@ func TestEarlierConfig(t *testing.T) {
 		"0/1 replicas available with an earlier config": deployment(1, 1, 1, 0),
 		"Scaled to zero replicas":                       deployment(0, 0, 0, 0),
 	} {
-		got := status.Workload(status.Seen{Deployment: deployment, Earlier: true}).Conditions[0]
+		got := status.Workload(status.WorkloadInput{Deployment: deployment, Earlier: true}).Conditions[0]
 		if got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
@@ -257,7 +257,7 @@ func TestPendingClaim(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := status.Workload(status.Seen{Deployment: deployment(1, 1, 1, 0), Pods: tc.pods, Claims: []status.PendingClaim{claim}}).Conditions[0]
+			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: tc.pods, Claims: []status.PendingClaim{claim}}).Conditions[0]
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}
@@ -295,7 +295,7 @@ func TestEarlierPodThatCrashes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sets[1].Status.AvailableReplicas = tc.available
-			got := status.Workload(status.Seen{Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets, Pods: tc.pods}).Conditions[0]
+			got := status.Workload(status.WorkloadInput{Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets, Pods: tc.pods}).Conditions[0]
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}

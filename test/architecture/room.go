@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/podtemplate", "internal/render/...", "internal/record", "internal/retention",
+		"internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
 		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -71,7 +71,7 @@ var Rooms = []Room{
 	{Path: "internal/retention", Kind: Pure, Imports: []string{
 		"internal/names", "internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
 	}},
-	{Path: "internal/record", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
+	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -30,14 +30,14 @@ const (
 func TestRollback(t *testing.T) {
 	c := startCluster(t)
 	one := newStack(t)
-	c.reconcile(t, one, record.Changed)
-	c.reconcile(t, one, record.Unchanged)
+	c.reconcile(t, one, rollout.Changed)
+	c.reconcile(t, one, rollout.Unchanged)
 
 	two := change(one, func(s *v1alpha2.LlamaStackDistributionSpec) { s.Networking = &v1alpha2.NetworkingSpec{Port: 9000} })
-	c.reconcile(t, two, record.Changed)
+	c.reconcile(t, two, rollout.Changed)
 
 	c.kubectl(t, "rollout", "undo", "deployment/demo")
-	c.reconcile(t, two, record.RolledBack)
+	c.reconcile(t, two, rollout.RolledBack)
 	if got := c.port(t); got != v1alpha2.DefaultPort {
 		t.Errorf("the rolled back pods listen on %d", got)
 	}
@@ -46,22 +46,22 @@ func TestRollback(t *testing.T) {
 	scaled := change(two, func(s *v1alpha2.LlamaStackDistributionSpec) {
 		s.Workload = &v1alpha2.WorkloadSpec{Replicas: &replicas}
 	})
-	c.reconcile(t, scaled, record.RolledBack)
+	c.reconcile(t, scaled, rollout.RolledBack)
 	if got := *c.deployment(t.Context(), t).Spec.Replicas; got != replicas {
 		t.Errorf("a rolled back stack has %d replicas, want %d", got, replicas)
 	}
 
 	c.kubectl(t, "rollout", "undo", "deployment/demo")
-	c.reconcile(t, scaled, record.Unchanged)
+	c.reconcile(t, scaled, rollout.Unchanged)
 	if got := c.port(t); got != 9000 {
 		t.Errorf("the pods listen on %d", got)
 	}
 
 	c.kubectl(t, "rollout", "restart", "deployment/demo")
-	c.reconcile(t, scaled, record.Unchanged)
+	c.reconcile(t, scaled, rollout.Unchanged)
 
 	c.kubectl(t, "set", "image", "deployment/demo", "llama-stack=registry.example.com/evil:1")
-	c.reconcile(t, scaled, record.Unchanged)
+	c.reconcile(t, scaled, rollout.Unchanged)
 	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].Image; strings.Contains(got, "evil") {
 		t.Error("an edit was not put back")
 	}
@@ -78,17 +78,17 @@ func TestKeptTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.synced(t)
-	c.reconcile(t, stack, record.KeepTemplate)
-	c.reconcile(t, stack, record.KeepTemplate)
+	c.reconcile(t, stack, rollout.KeepTemplate)
+	c.reconcile(t, stack, rollout.KeepTemplate)
 	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].WorkingDir; got != "/older" {
 		t.Errorf("working directory %q", got)
 	}
 	c.kubectl(t, "rollout", "restart", "deployment/demo")
-	c.reconcile(t, stack, record.Changed)
+	c.reconcile(t, stack, rollout.Changed)
 	if got := c.deployment(t.Context(), t).Spec.Template.Spec.Containers[0].WorkingDir; got != "" {
 		t.Errorf("working directory %q after a restart", got)
 	}
-	c.reconcile(t, stack, record.Unchanged)
+	c.reconcile(t, stack, rollout.Unchanged)
 }
 
 func newStack(t *testing.T) *v1alpha2.LlamaStackDistribution {
@@ -137,9 +137,9 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 }
 
 // reconcile decides and applies as the controller does, and waits for the Deployment controller.
-func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want record.Outcome) {
+func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want rollout.Outcome) {
 	t.Helper()
-	decision, err := record.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t), c.build(t, stack).Rendered)
+	decision, err := rollout.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t), c.build(t, stack).Rendered)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestLargeLayer(t *testing.T) {
 	delete(repository, layer.Digest)
 	_, err := contentOf(t.Context(), image, repository.fetch)
 	const want = `label "io.llamastack.config.layer": the layer is larger than 33554432 bytes; put the configuration into the label "io.llamastack.config.base64" instead`
-	if err == nil || err.Error() != want || Passing(err) {
+	if err == nil || err.Error() != want || Transient(err) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -115,7 +115,7 @@ func TestPackedLayers(t *testing.T) {
 			switch {
 			case tc.wantErr == "" && (err != nil || string(got.Config) != config):
 				t.Errorf("got %v, %v", got, err)
-			case tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr) || Passing(err)):
+			case tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr) || Transient(err)):
 				t.Errorf("got %v, want an error with %q", err, tc.wantErr)
 			}
 		})

@@ -71,7 +71,7 @@ func TestPool(t *testing.T) {
 	}
 	eventually(t, "the failure", func() bool {
 		outcome, ok := pool.Read(asked)
-		return ok && outcome.Err != nil && Passing(outcome.Err)
+		return ok && outcome.Err != nil && Transient(outcome.Err)
 	})
 	down.Store(false)
 	eventually(t, "the image", func() bool {
@@ -87,7 +87,7 @@ func TestPool(t *testing.T) {
 	pool.Read(other)
 	eventually(t, "another image", func() bool {
 		outcome, ok := pool.Read(other)
-		return ok && outcome.Err != nil && !Passing(outcome.Err)
+		return ok && outcome.Err != nil && !Transient(outcome.Err)
 	})
 	if server.requests.Load() == before {
 		t.Error("another image was not asked for")

@@ -222,10 +222,10 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	return ref, nil
 }
 
-// Passing says whether the same read may succeed a while later: the registry is not
+// Transient says whether the same read may succeed a while later: the registry is not
 // reached, or in trouble, or has had enough of us. What it refuses, or does not
 // have, may change too, but nobody knows when.
-func Passing(err error) bool {
+func Transient(err error) bool {
 	var label *LabelError
 	var refused *RefusedError
 	var limit *limitError

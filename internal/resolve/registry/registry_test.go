@@ -208,8 +208,8 @@ func TestRead(t *testing.T) {
 			ref := server.push(t, "test/"+strings.ReplaceAll(tc.name, " ", "-")+":0.7.3", built)
 			got, err := server.reader(t, Options{}).Read(t.Context(), ref, &Keychain{})
 			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || Passing(err) {
-					t.Fatalf("got %v (passing: %t), want an error with %q", err, Passing(err), tc.wantErr)
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || Transient(err) {
+					t.Fatalf("got %v (passing: %t), want an error with %q", err, Transient(err), tc.wantErr)
 				}
 				return
 			}
@@ -358,8 +358,8 @@ func TestTrouble(t *testing.T) {
 				return true
 			})
 			_, err := server.reader(t, Options{Timeout: time.Second}).Read(t.Context(), ref, &Keychain{})
-			if err == nil || Passing(err) != tc.passing {
-				t.Errorf("got %v, passing %t; want an error that is passing: %t", err, Passing(err), tc.passing)
+			if err == nil || Transient(err) != tc.passing {
+				t.Errorf("got %v, passing %t; want an error that is passing: %t", err, Transient(err), tc.passing)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package record_test
+package rollout_test
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // step is something that happens, and what has to be true then.
@@ -18,7 +18,7 @@ type step struct {
 	// happens before the reconcile; nil: nothing does.
 	happens func(*world)
 	stack   stack
-	want    record.Outcome
+	want    rollout.Outcome
 	// rollouts is how often the pods were replaced so far.
 	rollouts int
 	// image and habit of the pods, checked when given.
@@ -44,180 +44,180 @@ func TestDecide(t *testing.T) {
 
 	for name, steps := range map[string][]step{
 		"the first apply, and nothing more": {
-			{stack: one, want: record.Changed, rollouts: 1, image: "server:1"},
-			{stack: one, want: record.Unchanged, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1, image: "server:1"},
+			{stack: one, want: rollout.Unchanged, rollouts: 1},
 		},
 		"a change of the spec rolls the pods once": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2, image: "server:2"},
-			{stack: two, want: record.Unchanged, rollouts: 2},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2, image: "server:2"},
+			{stack: two, want: rollout.Unchanged, rollouts: 2},
 		},
 		"there and back again": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{stack: two.change(func(s *stack) { s.image = one.image }), want: record.Changed, rollouts: 3, image: "server:1"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Changed, rollouts: 3, image: "server:1"},
 		},
 		"scaling rolls nothing": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: scaled(one), want: record.Unchanged, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: scaled(one), want: rollout.Unchanged, rollouts: 1},
 		},
 		"a change that no pod sees rolls nothing": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: record.Changed, rollouts: 1},
-			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: record.Unchanged, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Changed, rollouts: 1},
+			{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Unchanged, rollouts: 1},
 		},
 		"an edit by somebody is put back": {
-			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: func(w *world) {
 					w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil" })
 				},
-				stack: one, want: record.Unchanged, rollouts: 3, image: "server:1",
+				stack: one, want: rollout.Unchanged, rollouts: 3, image: "server:1",
 			},
 		},
 		"a digest somebody writes into the template is put back": {
-			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: func(w *world) {
 					w.edit(kubectlEdit, func(d *appsv1.Deployment) {
 						d.Spec.Template.Annotations[names.AnnotationInputs] = "made up"
 					})
 				},
-				stack: one, want: record.Unchanged, rollouts: 3,
+				stack: one, want: rollout.Unchanged, rollouts: 3,
 			},
 		},
 		"a lost record comes back": {
-			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: func(w *world) {
 					w.edit(kubectlEdit, func(d *appsv1.Deployment) { delete(d.Annotations, names.AnnotationRendered) })
 				},
-				stack: one, want: record.Unchanged, rollouts: 1,
+				stack: one, want: rollout.Unchanged, rollouts: 1,
 			},
 			{
 				happens: func(w *world) {
 					w.edit(kubectlEdit, func(d *appsv1.Deployment) { d.Annotations[names.AnnotationRendered] = "{" })
 				},
-				stack: two, want: record.Changed, rollouts: 2,
+				stack: two, want: rollout.Changed, rollouts: 2,
 			},
-			{stack: two, want: record.Unchanged, rollouts: 2},
+			{stack: two, want: rollout.Unchanged, rollouts: 2},
 		},
 		"an operator upgrade restarts nothing": {
-			{stack: one, want: record.Changed, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
-				stack: upgraded, want: record.KeepTemplate, rollouts: 1, habit: "old",
+				stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
 				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
 			},
-			{stack: upgraded, want: record.KeepTemplate, rollouts: 1, habit: "old"},
-			{stack: scaled(upgraded), want: record.KeepTemplate, rollouts: 1, habit: "old"},
-			{stack: upgradedTwo.change(func(*stack) {}), want: record.Changed, rollouts: 2, habit: "new"},
-			{stack: upgradedTwo.change(func(*stack) {}), want: record.Unchanged, rollouts: 2},
+			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+			{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+			{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Changed, rollouts: 2, habit: "new"},
+			{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Unchanged, rollouts: 2},
 		},
 		"an operator upgrade that renders the same": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: sameHabit, want: record.Unchanged, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: sameHabit, want: rollout.Unchanged, rollouts: 1},
 		},
 		"a restart adopts": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Unchanged, rollouts: 2},
-			{stack: upgraded, want: record.KeepTemplate, rollouts: 2, habit: "old"},
-			{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: record.Changed, adopts: true, rollouts: 4, habit: "new"},
-			{stack: upgraded, want: record.Unchanged, rollouts: 4},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Unchanged, rollouts: 2},
+			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 2, habit: "old"},
+			{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: rollout.Changed, adopts: true, rollouts: 4, habit: "new"},
+			{stack: upgraded, want: rollout.Unchanged, rollouts: 4},
 		},
 		"a downgrade goes back to what runs": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: upgraded, want: record.KeepTemplate, rollouts: 1},
-			{stack: one, want: record.Unchanged, rollouts: 1},
-			{stack: upgraded, want: record.KeepTemplate, rollouts: 1},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
+			{stack: one, want: rollout.Unchanged, rollouts: 1},
+			{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
 		},
 		"an older operator's template stays until the next change": {
 			{
-				happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1, habit: "older",
+				happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
 				message: "these differ: spec.containers[llama-stack].env[HABIT].value",
 			},
-			{stack: one, want: record.KeepTemplate, rollouts: 1, habit: "older"},
-			{stack: two, want: record.Changed, rollouts: 2, habit: "old", image: "server:2"},
-			{stack: two, want: record.Unchanged, rollouts: 2},
+			{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
+			{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
+			{stack: two, want: rollout.Unchanged, rollouts: 2},
 		},
 		"an older operator's template is adopted by a restart": {
-			{happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1},
-			{happens: func(w *world) { w.restart("monday") }, stack: one, want: record.Changed, adopts: true, rollouts: 3, habit: "old"},
+			{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
+			{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 3, habit: "old"},
 		},
 		"a rollback is respected until the spec changes": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
 			{
-				happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3, image: "server:1",
+				happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1",
 				message: `Deployment "demo" was rolled back to revision 3`,
 			},
-			{stack: two, want: record.RolledBack, rollouts: 3, image: "server:1"},
-			{stack: scaled(two), want: record.RolledBack, rollouts: 3, image: "server:1"},
-			{stack: scaled(three), want: record.Changed, rollouts: 4, image: "server:3"},
-			{stack: scaled(three), want: record.Unchanged, rollouts: 4},
+			{stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: scaled(two), want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: scaled(three), want: rollout.Changed, rollouts: 4, image: "server:3"},
+			{stack: scaled(three), want: rollout.Unchanged, rollouts: 4},
 		},
 		"a rollback that is undone": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3},
-			{happens: (*world).undo, stack: two, want: record.Unchanged, rollouts: 4, image: "server:2"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
+			{happens: (*world).undo, stack: two, want: rollout.Unchanged, rollouts: 4, image: "server:2"},
 		},
 		"the spec follows a rollback": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3},
-			{stack: two.change(func(s *stack) { s.image = one.image }), want: record.Unchanged, rollouts: 3, image: "server:1"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
+			{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Unchanged, rollouts: 3, image: "server:1"},
 		},
 		"a restart of rolled back pods is no way forward": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3},
-			{happens: func(w *world) { w.restart("monday") }, stack: two, want: record.RolledBack, rollouts: 4, image: "server:1"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
+			{happens: func(w *world) { w.restart("monday") }, stack: two, want: rollout.RolledBack, rollouts: 4, image: "server:1"},
 		},
 		"a rollback of the template alone": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{happens: (*world).undoTemplate, stack: two, want: record.RolledBack, rollouts: 3, image: "server:1"},
-			{stack: two, want: record.RolledBack, rollouts: 3},
-			{stack: three, want: record.Changed, rollouts: 4, image: "server:3"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{happens: (*world).undoTemplate, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: two, want: rollout.RolledBack, rollouts: 3},
+			{stack: three, want: rollout.Changed, rollouts: 4, image: "server:3"},
 		},
 		"a rollback of the template alone, before the Deployment controller has seen it": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
 			{
 				happens: func(w *world) { w.unsynced = true; w.undoTemplate() },
-				stack:   two, want: record.RolledBack, rollouts: 2, image: "server:1",
+				stack:   two, want: rollout.RolledBack, rollouts: 2, image: "server:1",
 			},
 		},
 		"a rollback to an older operator's template": {
-			{happens: func(w *world) { w.older(one) }, stack: one, want: record.KeepTemplate, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: two, want: record.RolledBack, rollouts: 3, habit: "older"},
+			{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3, habit: "older"},
 		},
 		"a rollback after an operator upgrade": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{stack: upgradedTwo, want: record.KeepTemplate, rollouts: 2},
-			{happens: (*world).undo, stack: upgradedTwo, want: record.RolledBack, rollouts: 3, image: "server:1"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{stack: upgradedTwo, want: rollout.KeepTemplate, rollouts: 2},
+			{happens: (*world).undo, stack: upgradedTwo, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
 		},
 		"a rollback that the Deployment controller has not seen": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
 			{
-				happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: record.StaleCache, rollouts: 2,
+				happens: func(w *world) { w.unsynced = true; w.undo() }, stack: two, want: rollout.StaleCache, rollouts: 2,
 				message: "do not fit together",
 			},
-			{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: record.RolledBack, rollouts: 3},
+			{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: rollout.RolledBack, rollouts: 3},
 		},
 		"an object that was read too early": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{stack: one, want: record.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was rendered already"},
-			{happens: (*world).undo, stack: one, want: record.StaleCache, rollouts: 3, message: "generation 2"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was rendered already"},
+			{happens: (*world).undo, stack: one, want: rollout.StaleCache, rollouts: 3, message: "generation 2"},
 		},
 		"a stack restored from a backup starts again at generation 1": {
-			{stack: one, want: record.Changed, rollouts: 1},
-			{stack: two, want: record.Changed, rollouts: 2},
-			{stack: func() stack { s := one; s.uid = secondUID; return s }(), want: record.Changed, rollouts: 3, image: "server:1"},
+			{stack: one, want: rollout.Changed, rollouts: 1},
+			{stack: two, want: rollout.Changed, rollouts: 2},
+			{stack: func() stack { s := one; s.uid = secondUID; return s }(), want: rollout.Changed, rollouts: 3, image: "server:1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, steps) })
@@ -227,60 +227,60 @@ func TestDecide(t *testing.T) {
 func TestDecideOnReferences(t *testing.T) {
 	with := func(digest, key string) stack {
 		s := newStack()
-		s.secrets = record.References{Digest: digest, Key: key}
+		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
 	// moved has the digest by the namespace's key, and that by the key before it.
 	moved := func(digest, earlier string) stack {
 		s := newStack()
-		s.secrets = record.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
+		s.secrets = rollout.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
 		return s
 	}
 	changed := with("b", firstKey).change(func(s *stack) { s.image = "server:2" })
 	for name, steps := range map[string][]step{
 		"a changed secret rolls the pods once": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: with("b", firstKey), want: record.Changed, rollouts: 2},
-			{stack: with("b", firstKey), want: record.Unchanged, rollouts: 2},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: with("b", firstKey), want: rollout.Changed, rollouts: 2},
+			{stack: with("b", firstKey), want: rollout.Unchanged, rollouts: 2},
 		},
 		"another key rolls nothing, a change after it does": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: with("x", nextKey), want: record.Unchanged, rollouts: 1},
-			{stack: with("x", nextKey), want: record.Unchanged, rollouts: 1},
-			{stack: with("y", nextKey), want: record.Changed, rollouts: 2},
-			{stack: with("y", nextKey), want: record.Unchanged, rollouts: 2},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: with("x", nextKey), want: rollout.Unchanged, rollouts: 1},
+			{stack: with("x", nextKey), want: rollout.Unchanged, rollouts: 1},
+			{stack: with("y", nextKey), want: rollout.Changed, rollouts: 2},
+			{stack: with("y", nextKey), want: rollout.Unchanged, rollouts: 2},
 		},
 		"the key of the namespace in the place of one for all": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: moved("x", "a"), want: record.Unchanged, rollouts: 1},
-			{stack: moved("x", "a"), want: record.Unchanged, rollouts: 1},
-			{stack: moved("y", "b"), want: record.Changed, rollouts: 2},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
+			{stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
+			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
 		},
 		"a secret that changes while the key of the namespace comes": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: moved("y", "b"), want: record.Changed, rollouts: 2},
-			{stack: moved("y", "b"), want: record.Unchanged, rollouts: 2},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
+			{stack: moved("y", "b"), want: rollout.Unchanged, rollouts: 2},
 		},
 		"the key of the namespace comes and the record is gone": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{happens: (*world).loseRecord, stack: moved("x", "a"), want: record.Unchanged, rollouts: 1},
-			{stack: moved("y", "b"), want: record.Changed, rollouts: 2},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{happens: (*world).loseRecord, stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
+			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
 		},
 		"a rollback behind the key of the namespace": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: changed, want: record.Changed, rollouts: 2},
-			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = moved("y", "b").secrets; return s }(), want: record.RolledBack, rollouts: 3},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: changed, want: rollout.Changed, rollouts: 2},
+			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = moved("y", "b").secrets; return s }(), want: rollout.RolledBack, rollouts: 3},
 		},
 		"another key and an operator upgrade at once": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: record.KeepTemplate, rollouts: 1},
-			{stack: func() stack { s := with("y", nextKey); s.habit = "new"; return s }(), want: record.Changed, rollouts: 2},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: rollout.KeepTemplate, rollouts: 1},
+			{stack: func() stack { s := with("y", nextKey); s.habit = "new"; return s }(), want: rollout.Changed, rollouts: 2},
 		},
 		"a rollback behind another key": {
-			{stack: with("a", firstKey), want: record.Changed, rollouts: 1},
-			{stack: changed, want: record.Changed, rollouts: 2},
-			{stack: func() stack { s := changed; s.secrets = record.References{Digest: "y", Key: nextKey}; return s }(), want: record.Unchanged, rollouts: 2},
-			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = record.References{Digest: "y", Key: nextKey}; return s }(), want: record.RolledBack, rollouts: 3},
+			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
+			{stack: changed, want: rollout.Changed, rollouts: 2},
+			{stack: func() stack { s := changed; s.secrets = rollout.References{Digest: "y", Key: nextKey}; return s }(), want: rollout.Unchanged, rollouts: 2},
+			{happens: (*world).undo, stack: func() stack { s := changed; s.secrets = rollout.References{Digest: "y", Key: nextKey}; return s }(), want: rollout.RolledBack, rollouts: 3},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, steps) })
@@ -291,7 +291,7 @@ func TestDecideOnReferences(t *testing.T) {
 // operator that says it for the first time writes nothing for that.
 func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
 	said := func(w *world) string {
-		found, _ := record.Parse(w.live().Annotations)
+		found, _ := rollout.Parse(w.live().Annotations)
 		text := strings.Join(found.Left, ",")
 		if found.Places != nil {
 			text = found.Places.Release + " " + text
@@ -337,9 +337,9 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	w.reconcile(one)
 	early := w.live()
 	w.reconcile(two)
-	decision, err := record.Decide(early, w.sets, two.render(t))
-	if err != nil || decision.Outcome != record.StaleCache || decision.Deployment != nil {
-		t.Errorf("decision %+v, error %v; want %s", decision, err, record.StaleCache)
+	decision, err := rollout.Decide(early, w.sets, two.render(t))
+	if err != nil || decision.Outcome != rollout.StaleCache || decision.Deployment != nil {
+		t.Errorf("decision %+v, error %v; want %s", decision, err, rollout.StaleCache)
 	}
 }
 
@@ -349,19 +349,19 @@ func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
 	one := newStack()
 	w.reconcile(one)
 	damage := func(annotations map[string]string) {
-		found, _ := record.Parse(annotations)
+		found, _ := rollout.Parse(annotations)
 		found.Generation = 99
 		annotations[names.AnnotationRendered], _ = found.Encode()
 	}
 	w.edit(kubectlEdit, func(live *appsv1.Deployment) { damage(live.Annotations) })
 	rendered := one.change(func(s *stack) { s.image = "server:2" }).render(t)
 	decision := w.decide(rendered)
-	if decision.Outcome != record.StaleCache || !decision.NewerGeneration {
+	if decision.Outcome != rollout.StaleCache || !decision.NewerGeneration {
 		t.Errorf("as long as a newer generation may be: %+v", decision)
 	}
 	rendered.Newest = true
 	for range 2 { // with the damaged record on the Deployment, then on a ReplicaSet only
-		if decision = w.decide(rendered); decision.Outcome == record.StaleCache || decision.Record.Generation != 2 || w.image() != "server:2" {
+		if decision = w.decide(rendered); decision.Outcome == rollout.StaleCache || decision.Record.Generation != 2 || w.image() != "server:2" {
 			t.Errorf("outcome %s, record of generation %d, pods run %q", decision.Outcome, decision.Record.Generation, w.image())
 		}
 	}
@@ -379,9 +379,9 @@ func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
 		foreign[i].Annotations[names.AnnotationRendered] = `{"uid":"first","generation":99,"inputs":"x"}`
 	}
 	three := one.change(func(s *stack) { s.image, s.generation = "server:3", 3 })
-	decision, err := record.Decide(w.live(), foreign, three.render(t))
-	if err != nil || decision.Outcome != record.Changed {
-		t.Errorf("outcome %s, error %v; want %s", decision.Outcome, err, record.Changed)
+	decision, err := rollout.Decide(w.live(), foreign, three.render(t))
+	if err != nil || decision.Outcome != rollout.Changed {
+		t.Errorf("outcome %s, error %v; want %s", decision.Outcome, err, rollout.Changed)
 	}
 }
 
@@ -393,7 +393,7 @@ func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
 	live := w.live()
 	live.ManagedFields = nil
 	one.habit = "new"
-	if decision, err := record.Decide(live, w.sets, one.render(t)); err == nil || !strings.Contains(err.Error(), "managed fields") {
+	if decision, err := rollout.Decide(live, w.sets, one.render(t)); err == nil || !strings.Contains(err.Error(), "managed fields") {
 		t.Errorf("decision %+v, error %v; want an error about managed fields", decision, err)
 	}
 }
@@ -408,13 +408,13 @@ func play(t *testing.T, steps []step) {
 		}
 		before := w.rollouts
 		decision := w.reconcile(step.stack)
-		if rolled := w.rollouts > before; before > 0 && decision.Replaces != (rolled && step.want == record.Changed && !step.adopts) {
+		if rolled := w.rollouts > before; before > 0 && decision.Replaces != (rolled && step.want == rollout.Changed && !step.adopts) {
 			t.Errorf("step %d: the decision replaces pods: %t; it rolled them: %t", i, decision.Replaces, rolled)
 		}
 		if decision.Outcome != step.want {
 			t.Fatalf("step %d: outcome %s (%s), want %s", i, decision.Outcome, decision.Message, step.want)
 		}
-		if (decision.Deployment == nil) != (step.want == record.StaleCache) {
+		if (decision.Deployment == nil) != (step.want == rollout.StaleCache) {
 			t.Errorf("step %d: outcome %s comes with Deployment %v", i, decision.Outcome, decision.Deployment)
 		}
 		if !strings.Contains(decision.Message, step.message) {
@@ -429,7 +429,7 @@ func play(t *testing.T, steps []step) {
 		if step.habit != "" && w.habit() != step.habit {
 			t.Errorf("step %d: pods have habit %q, want %q", i, w.habit(), step.habit)
 		}
-		if got := *w.live().Spec.Replicas; step.want != record.StaleCache && got != step.stack.replicas {
+		if got := *w.live().Spec.Replicas; step.want != rollout.StaleCache && got != step.stack.replicas {
 			t.Errorf("step %d: %d replicas, want %d", i, got, step.stack.replicas)
 		}
 		settled(t, w, step.stack)

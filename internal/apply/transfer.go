@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// HandOver applies fields of the claimed object under another manager when we
+// Transfer applies fields of the claimed object under another manager when we
 // own the field at the path: the apply that leaves it out then leaves it as it
 // is, for somebody else to take. It writes nothing when there is nothing of ours
 // to hand over.
-func (a *Applier) HandOver(ctx context.Context, claim Claim, manager string, fields runtime.ApplyConfiguration, path ...any) error {
+func (a *Applier) Transfer(ctx context.Context, claim Desired, manager string, fields runtime.ApplyConfiguration, path ...any) error {
 	if claim.Live == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package record_test
+package rollout_test
 
 import (
 	"encoding/json"
@@ -23,8 +23,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 const (
@@ -52,7 +52,7 @@ type stack struct {
 	image      string
 	// memory is written or left to its default, 1Gi.
 	memory   string
-	secrets  record.References
+	secrets  rollout.References
 	operator string
 	// habit is a part of the template that is the operator's own.
 	habit string
@@ -71,13 +71,13 @@ func (s stack) change(edit func(*stack)) stack {
 	return s
 }
 
-func (s stack) render(t *testing.T) record.Rendered {
+func (s stack) render(t *testing.T) rollout.Rendered {
 	t.Helper()
-	inputs := record.Inputs{Image: s.image}
+	inputs := rollout.Inputs{Image: s.image}
 	if s.memory != "" {
 		inputs.Resources = &corev1.ResourceRequirements{}
 	}
-	digest, err := record.Digest(inputs, s.secrets)
+	digest, err := rollout.Digest(inputs, s.secrets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (s stack) render(t *testing.T) record.Rendered {
 			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().
 				WithName(names.Container).WithImage(s.image).
 				WithEnv(corev1ac.EnvVar().WithName("HABIT").WithValue(s.habit))))))
-	written := record.Record{
+	written := rollout.Record{
 		UID: s.uid, Generation: s.generation, Inputs: digest, ReferenceKey: s.secrets.Key, Image: s.image,
 		OperatorVersion: s.operator,
 	}
@@ -104,7 +104,7 @@ func (s stack) render(t *testing.T) record.Rendered {
 	if s.left != "" {
 		written.Left = []string{s.left}
 	}
-	rendered, err := record.NewRendered(deployment, written)
+	rendered, err := rollout.NewRendered(deployment, written)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,16 +165,16 @@ func (w *world) apply(deployment *appsv1ac.DeploymentApplyConfiguration) {
 }
 
 // reconcile decides, applies, and lets the Deployment controller act.
-func (w *world) reconcile(s stack) record.Decision {
+func (w *world) reconcile(s stack) rollout.Decision {
 	w.t.Helper()
 	return w.decide(s.render(w.t))
 }
 
 // decide does so with a rendering.
-func (w *world) decide(rendered record.Rendered) record.Decision {
+func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 	w.t.Helper()
 	before := mustJSON(w.t, rendered)
-	decision, err := record.Decide(w.live(), w.sets, rendered)
+	decision, err := rollout.Decide(w.live(), w.sets, rendered)
 	if err != nil {
 		w.t.Fatal(err)
 	}

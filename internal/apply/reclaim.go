@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Regain makes ours what others wrote below the path root, of those who also wrote the field at the path mark below it:
+// Reclaim makes ours what others wrote below the path root, of those who also wrote the field at the path mark below it:
 // a field that is the owner's word alone, and that nobody writes but by putting back what the owner once applied. What
 // the next apply leaves out of it then goes away. It gives the claim with the object as it is now, and writes nothing
 // when there is nothing to regain.
-func (a *Applier) Regain(ctx context.Context, claim Claim, root, mark []any) (Claim, error) {
+func (a *Applier) Reclaim(ctx context.Context, claim Desired, root, mark []any) (Desired, error) {
 	if claim.Live == nil {
 		return claim, nil
 	}

@@ -1,4 +1,4 @@
-package record
+package rollout
 
 import "k8s.io/utils/ptr"
 

@@ -1,4 +1,4 @@
-package record_test
+package rollout_test
 
 import (
 	"strings"
@@ -9,24 +9,24 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 func TestRecordSurvivesItsAnnotation(t *testing.T) {
-	want := record.Record{
+	want := rollout.Record{
 		UID: "u", Generation: 7, Inputs: "a.b", TemplateInputs: "a.c", ReferenceKey: "k", Template: "d", ConfigHash: "e",
-		Image: "server:1", Distribution: record.Distribution{
+		Image: "server:1", Distribution: rollout.Distribution{
 			Name: "starter", Version: "0.7", CatalogueImage: "server:0", Release: "0.7",
 		},
-		OperatorVersion: "v1", Kept: &record.Kept{RestartedAt: "monday"},
+		OperatorVersion: "v1", Kept: &rollout.Kept{RestartedAt: "monday"},
 		Places: &retention.Places{Version: 1, Release: "0.7"}, Left: []string{"a"},
 	}
 	value, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := record.Parse(map[string]string{names.AnnotationRendered: value})
+	got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 	if !ok {
 		t.Fatalf("%s is not read back", value)
 	}
@@ -39,7 +39,7 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 func TestParseWithDamagedPlaces(t *testing.T) {
 	for _, places := range []string{`7`, `{}`, `null`, `{"v":1,"data":[]}`, `{"v":99}`} {
 		value := `{"generation":7,"inputs":"a","image":"i","distribution":{},"places":` + places + `}`
-		got, ok := record.Parse(map[string]string{names.AnnotationRendered: value})
+		got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 		if !ok || got.Generation != 7 || got.Places != nil {
 			t.Errorf("%s is read as %+v, %t", value, got, ok)
 		}
@@ -56,7 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		"another's address": {"llamastack.io/other": `{"inputs":"a"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, ok := record.Parse(annotations); ok {
+			if got, ok := rollout.Parse(annotations); ok {
 				t.Errorf("read as %+v", got)
 			}
 		})
@@ -66,16 +66,16 @@ func TestParseRefuses(t *testing.T) {
 // The digests of running stacks are in their templates: a change of this text would restart every one of them at the
 // next operator upgrade. New inputs are left out when they are empty.
 func TestDigestIsTheSameForEver(t *testing.T) {
-	inputs := record.Inputs{Image: "server:1", Release: "0.7", Port: 8321, Workers: 1, MountPath: "/.llama"}
+	inputs := rollout.Inputs{Image: "server:1", Release: "0.7", Port: 8321, Workers: 1, MountPath: "/.llama"}
 	for name, tc := range map[string]struct {
-		change     func(*record.Inputs)
-		references record.References
+		change     func(*rollout.Inputs)
+		references rollout.References
 		want       string
 	}{
 		"small":           {want: "ab8ac5cf83c59fccd51612c8c6d7f782"},
-		"with references": {references: record.References{Digest: "ref", Key: "k"}, want: "ab8ac5cf83c59fccd51612c8c6d7f782.ref"},
+		"with references": {references: rollout.References{Digest: "ref", Key: "k"}, want: "ab8ac5cf83c59fccd51612c8c6d7f782.ref"},
 		"large": {
-			change: func(in *record.Inputs) {
+			change: func(in *rollout.Inputs) {
 				in.Claim, in.Compat = true, "v1alpha1"
 				in.ConfigMap, in.ConfigKey, in.ConfigHash = "demo-config-1", "config.yaml", "1"
 				in.Variables = []string{"A@b/c"}
@@ -89,7 +89,7 @@ func TestDigestIsTheSameForEver(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&in)
 			}
-			got, err := record.Digest(in, tc.references)
+			got, err := rollout.Digest(in, tc.references)
 			if err != nil || got != tc.want {
 				t.Errorf("digest %q, error %v; want %q", got, err, tc.want)
 			}
@@ -100,7 +100,7 @@ func TestDigestIsTheSameForEver(t *testing.T) {
 func TestTemplateDigest(t *testing.T) {
 	template := func(annotations map[string]string, image string) string {
 		t.Helper()
-		digest, err := record.TemplateDigest(corev1ac.PodTemplateSpec().WithAnnotations(annotations).
+		digest, err := rollout.TemplateDigest(corev1ac.PodTemplateSpec().WithAnnotations(annotations).
 			WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithImage(image))))
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestTemplateDigest(t *testing.T) {
 			t.Errorf("the %s is not in the digest", name)
 		}
 	}
-	if empty, err := record.TemplateDigest(corev1ac.PodTemplateSpec()); err != nil || empty == want {
+	if empty, err := rollout.TemplateDigest(corev1ac.PodTemplateSpec()); err != nil || empty == want {
 		t.Errorf("digest of an empty template %q, error %v", empty, err)
 	}
 }
@@ -138,12 +138,12 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 		WithSecurityContext(corev1ac.SecurityContext().WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 	spec.Containers[0].Env[0] = *corev1ac.EnvVar().WithName("OTHER").WithValue("hunter2")
 	spec.WithVolumes(corev1ac.Volume().WithName("data").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
-	rendered, err := record.NewRendered(rendered.Deployment, rendered.Record)
+	rendered, err := rollout.NewRendered(rendered.Deployment, rendered.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	decision, err := record.Decide(w.live(), w.sets, rendered)
-	if err != nil || decision.Outcome != record.KeepTemplate {
+	decision, err := rollout.Decide(w.live(), w.sets, rendered)
+	if err != nil || decision.Outcome != rollout.KeepTemplate {
 		t.Fatalf("outcome %s, error %v", decision.Outcome, err)
 	}
 	const want = "these differ: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +

@@ -1,4 +1,4 @@
-package record
+package rollout
 
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"

@@ -1,4 +1,4 @@
-package record
+package rollout
 
 import (
 	"encoding/json"

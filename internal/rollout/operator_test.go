@@ -1,4 +1,4 @@
-package record_test
+package rollout_test
 
 import (
 	"strings"
@@ -8,18 +8,18 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // configured is a rendering of a generated configuration with the given digest.
-func configured(t *testing.T, s stack, config string, long bool) record.Rendered {
+func configured(t *testing.T, s stack, config string, long bool) rollout.Rendered {
 	t.Helper()
 	configMap := names.ConfigMap(name, config)
 	if long {
 		configMap = names.LongConfigMap(name, config)
 	}
-	inputs := record.Inputs{Image: s.image, ConfigHash: config, ConfigMap: configMap}
-	digest, err := record.Digest(inputs, s.secrets)
+	inputs := rollout.Inputs{Image: s.image, ConfigHash: config, ConfigMap: configMap}
+	digest, err := rollout.Digest(inputs, s.secrets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func configured(t *testing.T, s stack, config string, long bool) record.Rendered
 		WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(configMap)))
 	next := rendered.Record
 	next.Inputs, next.ConfigHash = digest, config
-	rendered, err = record.NewRendered(appsv1ac.Deployment(name, namespace).WithSpec(rendered.Deployment.Spec), next)
+	rendered, err = rollout.NewRendered(appsv1ac.Deployment(name, namespace).WithSpec(rendered.Deployment.Spec), next)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,25 +46,25 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 		name string
 		edit func(*stack)
 		long bool
-		want record.Outcome
+		want rollout.Outcome
 	}{
-		{name: "a newer operator", edit: upgrade, want: record.KeepTemplate},
-		{name: "a newer operator, the name taken", edit: upgrade, long: true, want: record.KeepTemplate},
-		{name: "the same operator", edit: func(*stack) {}, want: record.Changed},
-		{name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ }, want: record.Changed},
-		{name: "a newer operator and another image", edit: func(s *stack) { s.operator, s.image = operatorV2, "server:2" }, want: record.Changed},
-		{name: "a newer operator and another stack of the name", edit: func(s *stack) { s.operator, s.uid = operatorV2, secondUID }, want: record.Changed},
+		{name: "a newer operator", edit: upgrade, want: rollout.KeepTemplate},
+		{name: "a newer operator, the name taken", edit: upgrade, long: true, want: rollout.KeepTemplate},
+		{name: "the same operator", edit: func(*stack) {}, want: rollout.Changed},
+		{name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ }, want: rollout.Changed},
+		{name: "a newer operator and another image", edit: func(s *stack) { s.operator, s.image = operatorV2, "server:2" }, want: rollout.Changed},
+		{name: "a newer operator and another stack of the name", edit: func(s *stack) { s.operator, s.uid = operatorV2, secondUID }, want: rollout.Changed},
 		{
-			name: "a newer operator and another content of a Secret", want: record.Changed,
+			name: "a newer operator and another content of a Secret", want: rollout.Changed,
 			edit: func(s *stack) {
-				s.operator, s.secrets = operatorV2, record.References{Digest: "b", Key: firstKey}
+				s.operator, s.secrets = operatorV2, rollout.References{Digest: "b", Key: firstKey}
 			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(t)
 			s := newStack()
-			s.secrets = record.References{Digest: "a", Key: firstKey}
+			s.secrets = rollout.References{Digest: "a", Key: firstKey}
 			w.decide(configured(t, s, old, tc.long))
 			tc.edit(&s)
 			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != tc.want {
@@ -75,7 +75,7 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 				t.Errorf("the same again replaces pods: %+v", got)
 			}
 			s.generation, s.image = s.generation+1, "server:3"
-			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != record.Changed || w.image() != "server:3" {
+			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != rollout.Changed || w.image() != "server:3" {
 				t.Errorf("a change of the spec is %s and gives image %q", got.Outcome, w.image())
 			}
 		})

@@ -1,10 +1,10 @@
-package record_test
+package rollout_test
 
 import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // The template names the generation that it was made for: a change that replaces the pods brings its own, and what leaves
@@ -12,7 +12,7 @@ import (
 func TestGenerationOfTheTemplate(t *testing.T) {
 	w := newWorld(t)
 	s := newStack()
-	s.secrets = record.References{Digest: "0", Key: firstKey}
+	s.secrets = rollout.References{Digest: "0", Key: firstKey}
 	for _, tc := range []struct {
 		name  string
 		edit  func(*stack)
@@ -24,8 +24,8 @@ func TestGenerationOfTheTemplate(t *testing.T) {
 		{name: "a default that is written out", edit: func(s *stack) { s.memory = "1Gi" }, want: "first/2", rolls: 1},
 		{name: "a newer operator", edit: func(s *stack) { s.operator = operatorV2 }, want: "first/2", rolls: 1},
 		{name: "another image", edit: func(s *stack) { s.image = "server:2" }, want: "first/6", rolls: 2},
-		{name: "another content of a Secret", edit: func(s *stack) { s.secrets = record.References{Digest: "a", Key: firstKey} }, want: "first/7", rolls: 3},
-		{name: "another key of the digests", edit: func(s *stack) { s.secrets = record.References{Digest: "b", Key: nextKey} }, want: "first/7", rolls: 3},
+		{name: "another content of a Secret", edit: func(s *stack) { s.secrets = rollout.References{Digest: "a", Key: firstKey} }, want: "first/7", rolls: 3},
+		{name: "another key of the digests", edit: func(s *stack) { s.secrets = rollout.References{Digest: "b", Key: nextKey} }, want: "first/7", rolls: 3},
 	} {
 		s = s.change(tc.edit)
 		w.reconcile(s)

@@ -1,10 +1,10 @@
-package record_test
+package rollout_test
 
 import (
 	"strconv"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/record"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
 // Whatever users and operators do in whatever order: a reconcile that follows settles, the pods are replaced only for a
@@ -17,14 +17,14 @@ func FuzzDecide(f *testing.F) {
 		script = script[:min(len(script), 24)] // longer ones say nothing new
 		w := newWorld(t)
 		s := newStack()
-		s.secrets = record.References{Digest: "0", Key: "0"}
+		s.secrets = rollout.References{Digest: "0", Key: "0"}
 		decision := w.reconcile(s)
 		for i, event := range script {
 			before := w.rollouts
-			pending := decision.Outcome == record.KeepTemplate || decision.Outcome == record.RolledBack
+			pending := decision.Outcome == rollout.KeepTemplate || decision.Outcome == rollout.RolledBack
 			reason := happen(w, &s, event, strconv.Itoa(i), pending)
 			decision = w.reconcile(s)
-			if decision.Outcome == record.StaleCache {
+			if decision.Outcome == rollout.StaleCache {
 				t.Fatalf("event %d (%c): %s", i, event, decision.Message)
 			}
 			if !reason && w.rollouts != before {
@@ -33,10 +33,10 @@ func FuzzDecide(f *testing.F) {
 			settled(t, w, s)
 		}
 		last := s.change(func(s *stack) { s.image = "server:last" })
-		if decision := w.reconcile(last); decision.Outcome != record.Changed || w.image() != last.image {
+		if decision := w.reconcile(last); decision.Outcome != rollout.Changed || w.image() != last.image {
 			t.Fatalf("the last change ends in %s with image %q", decision.Outcome, w.image())
 		}
-		if decision := w.reconcile(last); decision.Outcome != record.Unchanged {
+		if decision := w.reconcile(last); decision.Outcome != rollout.Unchanged {
 			t.Fatalf("after the last change: %s", decision.Outcome)
 		}
 	})
@@ -60,7 +60,7 @@ func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	case 'o': // another operator
 		s.operator, s.habit = "operator-"+mark, "habit-"+mark
 	case 'k': // the key of the references is lost and made again
-		s.secrets = record.References{Digest: "k" + mark, Key: "key-" + mark}
+		s.secrets = rollout.References{Digest: "k" + mark, Key: "key-" + mark}
 	case 'u': // a roll-back
 		if len(w.sets) > 1 {
 			w.undo()
