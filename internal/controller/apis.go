@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/queue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
@@ -30,25 +33,21 @@ const (
 	definitionPatience = time.Minute
 )
 
-// optionalKinds are kinds that a cluster need not serve, by the name of the
+// optionalKinds are the kinds that a cluster need not serve, by the name of the
 // CustomResourceDefinition that brings them where one does.
 func optionalKinds() map[string]schema.GroupVersionKind {
-	return map[string]schema.GroupVersionKind{
-		"httproutes.gateway.networking.k8s.io": render.HTTPRouteKind,
-		"routes.route.openshift.io":            render.RouteKind,
+	kinds := map[string]schema.GroupVersionKind{}
+	for _, kind := range render.ChildKinds() {
+		if kind.Definition != "" {
+			kinds[kind.Definition] = kind.GroupVersionKind
+		}
 	}
+	return kinds
 }
 
 // OptionalDefinitions are the names of the CustomResourceDefinitions whose
 // coming and going the controller wants to see.
-func OptionalDefinitions() []string {
-	kinds := optionalKinds()
-	found := make([]string, 0, len(kinds))
-	for name := range kinds {
-		found = append(found, name)
-	}
-	return found
-}
+func OptionalDefinitions() []string { return slices.Sorted(maps.Keys(optionalKinds())) }
 
 // optionalAPIs knows which of the optional kinds the cluster serves: asked once
 // at the start, then told by watches on their definitions. Nothing is polled.
@@ -117,12 +116,12 @@ func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) 
 
 // source watches the children of a kind.
 func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
-	return source.Kind[client.Object](a.cache, optionalObject(kind), newChildrenLast(byController()), predicate.ResourceVersionChangedPredicate{})
+	return source.Kind[client.Object](a.cache, optionalObject(kind), queue.ChildrenLast(byController()), predicate.ResourceVersionChangedPredicate{})
 }
 
 // follow watches the definitions until ctx ends: a kind that comes is watched, and
-// whom it concerns is woken; one that goes is forgotten.
-func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, wake func(context.Context)) error {
+// the stacks that it concerns are requeued; one that goes is forgotten.
+func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context)) error {
 	for name, kind := range optionalKinds() {
 		definition := definitions[name]
 		if definition == nil {
@@ -135,13 +134,13 @@ func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.
 			return fmt.Errorf("watch definition %q: %w", name, err)
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { go a.comes(ctx, kind, c, wake) },
+			AddFunc: func(any) { go a.comes(ctx, kind, c, requeue) },
 			UpdateFunc: func(_, now any) {
 				if object, ok := now.(client.Object); ok && object.GetDeletionTimestamp() != nil {
-					a.goes(ctx, kind, wake)
+					a.goes(ctx, kind, requeue)
 				}
 			},
-			DeleteFunc: func(any) { a.goes(ctx, kind, wake) },
+			DeleteFunc: func(any) { a.goes(ctx, kind, requeue) },
 		})
 		if err != nil {
 			return fmt.Errorf("watch definition %q: %w", name, err)
@@ -152,7 +151,7 @@ func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.
 }
 
 // comes waits until the kind is served and starts to watch it.
-func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, wake func(context.Context)) {
+func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context)) {
 	if a.serves(kind) {
 		return
 	}
@@ -172,7 +171,7 @@ func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, 
 	}
 	a.set(kind, true)
 	logger.Info("The cluster serves a kind that stacks are exposed by", "kind", kind.GroupKind().String())
-	wake(ctx)
+	requeue(ctx)
 }
 
 // watch fills the cache with a kind, and lets the controller see its changes.
@@ -192,7 +191,7 @@ func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, 
 }
 
 // goes forgets a kind as soon as its definition is being deleted.
-func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, wake func(context.Context)) {
+func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, requeue func(context.Context)) {
 	if !a.serves(kind) {
 		return
 	}
@@ -200,7 +199,7 @@ func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, w
 	if err := a.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
 		log.FromContext(ctx).Error(err, "A kind is gone and is still watched", "kind", kind.GroupKind().String())
 	}
-	go wake(ctx)
+	go requeue(ctx)
 }
 
 // childCache reads each kind from the cache that holds it.

@@ -18,23 +18,23 @@ import (
 
 // pendingClaims are the stack's claims without a volume, with what the cluster
 // says of them last: a provisioner tells its troubles in events only.
-func (r *Reconciler) pendingClaims(ctx context.Context, s *state) ([]status.PendingClaim, error) {
+func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
 	var claim corev1.PersistentVolumeClaim
-	err := r.cache.Get(ctx, s.child(names.PersistentVolumeClaim(s.object.Name)), &claim)
+	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
 	}
 	if claim.Name == "" || claim.Status.Phase == corev1.ClaimBound {
 		return nil, nil
 	}
-	var said corev1.EventList
-	if err := r.cache.List(ctx, &said, client.InNamespace(claim.Namespace), client.MatchingFields{fieldClaim: claim.Name}); err != nil {
+	var events corev1.EventList
+	if err := r.cache.List(ctx, &events, client.InNamespace(claim.Namespace), client.MatchingFields{fieldClaim: claim.Name}); err != nil {
 		return nil, fmt.Errorf("list cached events: %w", err)
 	}
 	var last *corev1.Event
-	for i := range said.Items {
-		event := &said.Items[i]
-		if event.InvolvedObject.UID == claim.UID && isTrouble(event) && (last == nil || saidAt(event).After(saidAt(last))) {
+	for i := range events.Items {
+		event := &events.Items[i]
+		if event.InvolvedObject.UID == claim.UID && isTrouble(event) && (last == nil || lastSeen(event).After(lastSeen(last))) {
 			last = event
 		}
 	}
@@ -50,8 +50,8 @@ func isTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }
 
-// saidAt is when an event was told last.
-func saidAt(event *corev1.Event) time.Time {
+// lastSeen is when an event happened last.
+func lastSeen(event *corev1.Event) time.Time {
 	switch {
 	case event.Series != nil:
 		return event.Series.LastObservedTime.Time

@@ -40,7 +40,7 @@ func TestConstraintOfAPreflight(t *testing.T) {
 	).Build()
 	for openShift, want := range map[bool]string{true: "restricted-v2", false: ""} {
 		r := &Reconciler{cache: reader, openShift: openShift}
-		got, err := r.constraint(t.Context(), &state{object: object, deployment: deployment, replicaSets: []appsv1.ReplicaSet{set}})
+		got, err := r.constraint(t.Context(), object, &workload{deployment: deployment, replicaSets: []appsv1.ReplicaSet{set}})
 		if err != nil || got != want {
 			t.Errorf("on OpenShift %t: constraint %q (error %v), want %q", openShift, got, err, want)
 		}

@@ -16,48 +16,48 @@ import (
 // of new pods come a minute or two later.
 const defaultAutoscalerPatience = 3 * time.Minute
 
-// watchReferences notes that something in use is gone. That is of what runs, not of
+// reportLostReferences reports that something in use is gone. That is of what runs, not of
 // a spec that was never in force.
-func (s *state) watchReferences(failure *status.Failure) {
-	if failure == nil || s.deployment == nil || s.runsEarlier(failure) {
+func (s *state) reportLostReferences(failure *status.Failure) {
+	if failure == nil || s.live().deployment == nil || s.runsEarlier(failure) {
 		return
 	}
 	switch {
 	case failure.Condition == v1alpha2.ConditionSecretsResolved:
-		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
+		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
 			"The pods keep the values they started with: "+failure.Message)
 	case s.lacksBase(failure):
-		s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale,
+		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale,
 			"The pods keep the configuration they started with: "+failure.Message)
 	}
 }
 
-// lacksBase says that the base configuration is what cannot be read: the image's,
+// lacksBase reports whether the base configuration is what cannot be read: the image's,
 // when the copy that was kept is lost, or that of a ConfigMap.
 func (s *state) lacksBase(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonBaseConfigUnavailable {
 		return true
 	}
-	given := s.object.Spec.BaseConfig
-	if failure.Condition != v1alpha2.ConditionValidationSucceeded || given == nil || s.configMaps == nil {
+	given := s.stack.Spec.BaseConfig
+	if failure.Condition != v1alpha2.ConditionValidationSucceeded || given == nil || s.configMaps.contents == nil {
 		return false
 	}
-	_, found := s.configMaps[given.ConfigMapName][baseKey(given)]
+	_, found := s.configMaps.contents[given.ConfigMapName][baseKey(given)]
 	return !found
 }
 
-// watchAutoscaler notes why the autoscaler does not scale pods that serve, and have
+// reportAutoscaler reports why the autoscaler does not scale pods that serve, and have
 // served for a while: before that it has nothing to go by.
-func (r *Reconciler) watchAutoscaler(s *state) error {
-	available := meta.FindStatusCondition(s.conditions, v1alpha2.ConditionAvailable)
-	if available.Status != "True" || meta.FindStatusCondition(s.conditions, v1alpha2.ConditionDegraded) != nil {
+func (r *Reconciler) reportAutoscaler(s *state) error {
+	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
+	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.applied, func(a apply.Applied) bool { return a.Kind.Kind == "HorizontalPodAutoscaler" })
+	i := slices.IndexFunc(s.applied.objects, func(a apply.Applied) bool { return a.Kind.Kind == "HorizontalPodAutoscaler" })
 	if i < 0 {
 		return nil
 	}
-	autoscaler, err := typed[autoscalingv2.HorizontalPodAutoscaler](s.applied[i].Object)
+	autoscaler, err := typed[autoscalingv2.HorizontalPodAutoscaler](s.applied.objects[i].Object)
 	if err != nil {
 		return err
 	}
@@ -65,21 +65,21 @@ func (r *Reconciler) watchAutoscaler(s *state) error {
 	if trouble == "" {
 		return nil
 	}
-	if served := r.servedSince(s); served.After(since) {
+	if served := r.servedSince(s.stack); served.After(since) {
 		since = served
 	}
 	if told := since.Add(r.autoscalerPatience); r.now().Before(told) {
-		s.wakeAt(told)
+		s.report.requeue(told)
 		return nil
 	}
-	s.holds(v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive, trouble)
+	s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive, trouble)
 	return nil
 }
 
 // servedSince is since when the pods serve, of which the status tells; now when it
 // does not yet.
-func (r *Reconciler) servedSince(s *state) time.Time {
-	was := meta.FindStatusCondition(s.object.Status.Conditions, v1alpha2.ConditionAvailable)
+func (r *Reconciler) servedSince(stack *stack) time.Time {
+	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAvailable)
 	if was == nil || was.Status != "True" {
 		return r.now()
 	}

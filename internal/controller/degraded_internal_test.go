@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,17 +52,17 @@ func TestAutoscalerPatience(t *testing.T) {
 			applied.SetKind("HorizontalPodAutoscaler")
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionAvailable, Status: tc.before, LastTransitionTime: tc.served}}
-			s := newState(object)
-			s.applied = []apply.Applied{{Kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), Object: applied}}
-			s.holds(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
+			s := &state{stack: object}
+			s.applied.objects = []apply.Applied{{Kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), Object: applied}}
+			s.report.markTrue(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable, "")
 			r := &Reconciler{now: func() time.Time { return now }, autoscalerPatience: defaultAutoscalerPatience}
-			if err := r.watchAutoscaler(s); err != nil {
+			if err := r.reportAutoscaler(s); err != nil {
 				t.Fatal(err)
 			}
-			if got := meta.FindStatusCondition(s.conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
+			if got := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil; got != tc.told {
 				t.Errorf("told: %t, want %t", got, tc.told)
 			}
-			if got := s.wakeAfter(now); got != tc.after {
+			if got := s.report.requeueAfter(now); got != tc.after {
 				t.Errorf("looked at again after %v, want %v", got, tc.after)
 			}
 		})
@@ -91,8 +92,8 @@ func TestLacksBase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Spec.BaseConfig = tc.given
-			s := newState(object)
-			s.configMaps = tc.contents
+			s := &state{stack: object}
+			s.configMaps.contents = tc.contents
 			if got := s.lacksBase(&tc.failure); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
@@ -119,8 +120,11 @@ func TestRunsEarlier(t *testing.T) {
 	} {
 		object := &v1alpha2.LlamaStackDistribution{}
 		object.Generation = 2
-		s := newState(object)
-		s.deployed, s.running.Generation, s.decision.Outcome = tc.deployed, tc.running, tc.outcome
+		s := &state{stack: object}
+		s.workload.running.Generation, s.owned.decision.Outcome = tc.running, tc.outcome
+		if tc.deployed {
+			s.applied.deployment = &appsv1.Deployment{}
+		}
 		if got := s.runsEarlier(tc.failure); got != tc.want {
 			t.Errorf("%s: %t, want %t", name, got, tc.want)
 		}
@@ -129,26 +133,25 @@ func TestRunsEarlier(t *testing.T) {
 
 // What lasts is told without what passes by itself, and what is to take the place of
 // another way to expose the stack leaves that alone while it is refused.
-func TestRefused(t *testing.T) {
+func TestReportRejections(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
 	denied := errors.New("denied")
 	kind := func(name string) apply.Child {
 		return apply.Child{Kind: schema.GroupVersionKind{Kind: name}, Name: "my"}
 	}
-	s := newState(&v1alpha2.LlamaStackDistribution{})
-	ingress := apply.Child{Kind: render.ExposureKinds()[0], Name: "my-ingress"}
-	if err := (*Reconciler)(nil).refused(t.Context(), s); err != nil || s.keepsExposure(ingress) {
-		t.Errorf("nothing was refused: %v", err)
+	var done applied
+	if err := reportRejections(done.rejections); err != nil || done.rejectedExposure() {
+		t.Errorf("nothing was rejected: %v", err)
 	}
-	s.refused = []refusal{{kind("Service"), conflict}}
-	if err := (*Reconciler)(nil).refused(t.Context(), s); !passing(err) || s.keepsExposure(ingress) {
-		t.Errorf("error %v, want one that passes", err)
+	done.rejections = []rejection{{kind("Service"), conflict}}
+	if err := reportRejections(done.rejections); !transient(err) || done.rejectedExposure() {
+		t.Errorf("error %v, want a transient one", err)
 	}
-	s.refused = append(s.refused, refusal{kind(render.HTTPRouteKind.Kind), denied})
-	if err := (*Reconciler)(nil).refused(t.Context(), s); err == nil || err.Error() != "denied" {
+	done.rejections = append(done.rejections, rejection{kind(render.HTTPRouteKind.Kind), denied})
+	if err := reportRejections(done.rejections); err == nil || err.Error() != "denied" {
 		t.Errorf("error %v, want what lasts", err)
 	}
-	if !s.keepsExposure(ingress) || s.keepsExposure(kind("Service")) {
-		t.Error("the Ingress has to stay while the HTTPRoute is refused, and nothing else")
+	if !done.rejectedExposure() {
+		t.Error("the Ingress has to stay while the HTTPRoute is rejected")
 	}
 }

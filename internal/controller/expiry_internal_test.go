@@ -45,21 +45,21 @@ func TestExpiring(t *testing.T) {
 			}
 			object := &v1alpha2.LlamaStackDistribution{}
 			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionSecretsResolved, Message: tc.told}}
-			s := newState(object)
-			s.secrets = values
+			report := &report{}
 			r := &Reconciler{now: func() time.Time { return now }}
-			if got := r.expiring(s); got != tc.message {
+			if got := r.expiring(object, values, report); got != tc.message {
 				t.Errorf("message %q, want %q", got, tc.message)
 			}
-			if got := s.wakeAfter(now); got != tc.after {
+			if got := report.requeueAfter(now); got != tc.after {
 				t.Errorf("looked at again after %v, want %v", got, tc.after)
 			}
-			if len(s.events) != tc.events {
-				t.Errorf("events %v, want %d", s.events, tc.events)
+			if len(report.events) != tc.events {
+				t.Errorf("events %v, want %d", report.events, tc.events)
 			}
 		})
 	}
-	if r, s := (&Reconciler{now: time.Now}), newState(&v1alpha2.LlamaStackDistribution{}); r.expiring(s) != "" || s.wakeAfter(end) != 0 {
+	r, none := &Reconciler{now: time.Now}, &report{}
+	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.requeueAfter(end) != 0 {
 		t.Error("a stack without certificate is looked at again")
 	}
 }

@@ -5,49 +5,65 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// findRival looks for a stack that has the same host name and goes before this
-// one, which is then not exposed: traffic is not taken from whoever has it.
-func (r *Reconciler) findRival(ctx context.Context, s *state) error {
-	s.rival = nil
-	host := plan.Hostname(s.object, s.cluster, s.earlierHost)
+// cluster is what the operator's ConfigMap says of every stack, and what the
+// cluster serves.
+func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorconfig.Config) (render.Cluster, error) {
+	cluster := render.Cluster{
+		OperatorNamespace: r.config.name.Namespace, NetworkPolicies: config.Features.NetworkPolicies,
+		Ingress: render.Ingress(config.Ingress), Gateway: (*render.Gateway)(config.Gateway),
+		Routes: r.apis.serves(render.RouteKind), HTTPRoutes: r.apis.serves(render.HTTPRouteKind),
+		ExposureUnknown: config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
+	}
+	if config.Unknown(operatorconfig.KeyFeatureFlags) {
+		// Nobody knows whether it is wanted: one that is there stays.
+		err := r.cache.Get(ctx, childKey(stack, names.NetworkPolicy(stack.Name)), &networkingv1.NetworkPolicy{})
+		if client.IgnoreNotFound(err) != nil {
+			return render.Cluster{}, fmt.Errorf("read cached NetworkPolicy: %w", err)
+		}
+		cluster.NetworkPolicies = err == nil
+	}
+	return cluster, nil
+}
+
+// hostOwner is the stack that has a host name.
+type hostOwner struct{ host, namespace, name string }
+
+// findHostOwner looks for a stack that has the same host name and takes precedence
+// over this one, which is then not exposed: traffic is not taken from whoever has it.
+func (r *Reconciler) findHostOwner(ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool) (*hostOwner, error) {
+	host := plan.Hostname(stack, cluster, earlierHost)
 	if host == "" {
-		return nil
+		return nil, nil
 	}
-	stacks, err := r.stacksOf(ctx, host, s.cluster)
+	stacks, err := r.stacksOf(ctx, host, cluster)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	first := s.object
+	first := stack
 	for _, other := range stacks {
-		if other.UID != s.object.UID && other.DeletionTimestamp == nil && goesBefore(other, first, host) {
+		if other.UID != stack.UID && other.DeletionTimestamp == nil && precedes(other, first, host) {
 			first = other
 		}
 	}
-	if first != s.object {
-		s.rival = &rival{host: host, namespace: first.Namespace, name: first.Name}
+	if first == stack {
+		return nil, nil
 	}
-	return nil
+	return &hostOwner{host: host, namespace: first.Namespace, name: first.Name}, nil
 }
 
 // stacksOf are the cached stacks that ask for a host name, not to be changed.
@@ -128,12 +144,9 @@ func (r *Reconciler) exposedHost(
 	return host, true, nil
 }
 
-// rival is the stack that has a host name.
-type rival struct{ host, namespace, name string }
-
-// goesBefore says which of two stacks gets a host name: who is reached by it
-// already, then who is older.
-func goesBefore(a, b *v1alpha2.LlamaStackDistribution, host string) bool {
+// precedes reports whether a stack gets a host name before another one: the stack that
+// is reached by it already does, then the older one.
+func precedes(a, b *v1alpha2.LlamaStackDistribution, host string) bool {
 	if reachedBy(a, host) != reachedBy(b, host) {
 		return reachedBy(a, host)
 	}
@@ -146,91 +159,4 @@ func goesBefore(a, b *v1alpha2.LlamaStackDistribution, host string) bool {
 func reachedBy(stack *v1alpha2.LlamaStackDistribution, host string) bool {
 	address, err := url.Parse(stack.Status.RouteURL)
 	return err == nil && address.Host == host
-}
-
-// exposed ends a reconcile whose stack is not exposed although it should be. The
-// message names no object of another namespace.
-func (*Reconciler) exposed(_ context.Context, s *state) error {
-	failure := &status.Failure{Condition: v1alpha2.ConditionServiceReady, Retry: status.OnReferenceChange}
-	switch planned := s.planned; {
-	case s.rival != nil:
-		whose := "a stack of another namespace"
-		if s.rival.namespace == s.object.Namespace {
-			whose = fmt.Sprintf("stack %q", s.rival.name)
-		}
-		failure.Reason = v1alpha2.ReasonHostnameTaken
-		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, and the server is not exposed: take another", s.rival.host, whose)
-	case !planned.Exposure.Empty() && !planned.ExposureServed:
-		failure.Reason = v1alpha2.ReasonExposureUnavailable
-		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",
-			planned.Exposure.Kind, planned.Exposure.Group)
-	default:
-		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, s.notAccepted()
-	}
-	if failure.Message == "" {
-		return nil
-	}
-	return failure
-}
-
-// notAccepted is why what exposes the stack does not; empty: nobody says so.
-func (s *state) notAccepted() string {
-	live := s.exposure()
-	if live == nil {
-		return ""
-	}
-	return status.NotAccepted(live)
-}
-
-// byHostname wakes the stacks with a host name that another stack takes or leaves.
-func (r *Reconciler) byHostname() handler.EventHandler {
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e ctrlevent.CreateEvent, q queue) { r.wakeRivals(ctx, q, e.Object) },
-		DeleteFunc: func(ctx context.Context, e ctrlevent.DeleteEvent, q queue) { r.wakeRivals(ctx, q, e.Object) },
-		UpdateFunc: func(ctx context.Context, e ctrlevent.UpdateEvent, q queue) {
-			if e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() {
-				r.wakeRivals(ctx, q, e.ObjectOld, e.ObjectNew)
-			}
-		},
-	}
-}
-
-func (r *Reconciler) wakeRivals(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object) {
-	config, _, err := r.config.get(ctx)
-	if err != nil {
-		// At the start of the operator, when every stack is reconciled anyway.
-		log.FromContext(ctx).V(1).Info("Operator config cannot be read yet", "error", err.Error())
-		return
-	}
-	cluster := render.Cluster{Ingress: render.Ingress(config.Ingress)}
-	for _, object := range objects {
-		stack, ok := object.(*v1alpha2.LlamaStackDistribution)
-		if !ok {
-			continue
-		}
-		// What exposed it may be gone, so nobody knows which of the two it had.
-		for _, host := range slices.Compact([]string{plan.Hostname(stack, cluster, false), plan.Hostname(stack, cluster, true)}) {
-			r.wakeOthers(ctx, queue, stack, host, cluster)
-		}
-	}
-}
-
-// wakeOthers wakes the other stacks with a host name.
-func (r *Reconciler) wakeOthers(
-	ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
-	stack *v1alpha2.LlamaStackDistribution, host string, cluster render.Cluster,
-) {
-	if host == "" {
-		return
-	}
-	others, err := r.stacksOf(ctx, host, cluster)
-	if err != nil {
-		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
-	}
-	for _, other := range others {
-		if other.UID != stack.UID {
-			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
-		}
-	}
 }

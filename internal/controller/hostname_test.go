@@ -28,7 +28,7 @@ func TestGoesBefore(t *testing.T) {
 		"reached by it, not by others": {stack("b", 9, "http://"+host), stack("a", 1, "http://other."+host)},
 		"both reached by it":           {stack("b", 1, "http://"+host), stack("a", 2, "http://"+host)},
 	} {
-		if !goesBefore(tc.a, tc.b, host) || goesBefore(tc.b, tc.a, host) {
+		if !precedes(tc.a, tc.b, host) || precedes(tc.b, tc.a, host) {
 			t.Errorf("%s: the first does not go before the second, or the second before the first", name)
 		}
 	}

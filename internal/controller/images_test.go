@@ -43,15 +43,15 @@ func TestOverride(t *testing.T) {
 		"unread, another version": {unknown: true, asked: v1alpha2.DistributionSpec{Version: "0.7"}, running: running},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newState(&v1alpha2.LlamaStackDistribution{})
-			s.object.Spec.Distribution = tc.asked
-			s.object.Spec.Distribution.Name = "starter"
-			s.object.Status.ResolvedDistribution, s.running = tc.status, tc.running
+			object := &stack{}
+			object.Spec.Distribution = tc.asked
+			object.Spec.Distribution.Name = "starter"
+			object.Status.ResolvedDistribution = tc.status
 			all := distribution.Overrides{}
-			for _, overrides := range []distribution.Overrides{tc.related, tc.configured} {
-				maps.Copy(all, overrides)
+			for _, images := range []distribution.Overrides{tc.related, tc.configured} {
+				maps.Copy(all, images)
 			}
-			image, from, ok := images{all, tc.configured, tc.unknown}.override(s)
+			image, from, ok := overrides{all, tc.configured, tc.unknown}.image(object, &tc.running)
 			if ok != (tc.image != "") {
 				t.Errorf("ok %v, image %q", ok, image)
 			}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/metrics"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -62,18 +63,6 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 	return o.config, o.errs, nil
 }
 
-// configFor is the config in force for one reconcile.
-func (r *Reconciler) configFor(ctx context.Context, s *state) (operatorconfig.Config, error) {
-	if s.config == nil {
-		config, _, err := r.config.get(ctx)
-		if err != nil {
-			return config, err
-		}
-		s.config = &config
-	}
-	return *s.config, nil
-}
-
 // create makes the ConfigMap when there is none, with nothing in it but its
 // documentation. It is made once, when the operator starts: whoever deletes it
 // later is not fought.
@@ -103,7 +92,7 @@ func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 			return nil
 		}
 		r.tellConfigErrors(ctx, object, told.news(errs))
-		setConfigErrors(errs)
+		metrics.SetConfigErrors(errs)
 		concern := concerned(told.config, config)
 		told.config = config
 		if concern == nil {
@@ -193,6 +182,6 @@ func (r *Reconciler) tellConfigErrors(ctx context.Context, configMap client.Obje
 		}
 		log.FromContext(ctx).Error(err, "Operator config has an error; "+consequence, "configMap", r.config.name.String(), "key", key)
 		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
-			"%s", truncate(intent.Message(err)+"; "+consequence))
+			"%s", truncateMessage(intent.Message(err)+"; "+consequence))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -18,15 +17,15 @@ import (
 // observeProviders notes what the running server says of its providers. Until it
 // has answered, what the one before said stays; where it does not tell, nothing
 // does. No condition depends on it: a service elsewhere is not the stack.
-func observeProviders(s *state, answer probe.Answer) {
+func observeProviders(now *v1alpha2.LlamaStackDistributionStatus, config []byte, answer probe.Answer) {
 	if !answer.Concluded {
 		return
 	}
 	if len(answer.Providers) == 0 {
-		forgetProviders(s)
+		forgetProviders(now)
 		return
 	}
-	settings := stackconfig.RedactedSettings(configurationOf(s))
+	settings := stackconfig.RedactedSettings(config)
 	providers := slices.Clone(answer.Providers)
 	for i := range providers {
 		p := &providers[i]
@@ -34,16 +33,16 @@ func observeProviders(s *state, answer probe.Answer) {
 			p.Config = &apiextensionsv1.JSON{Raw: shown}
 		}
 	}
-	if s.object.Status.DistributionConfig == nil {
-		s.object.Status.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
+	if now.DistributionConfig == nil {
+		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
 	}
-	s.object.Status.DistributionConfig.Providers = providers
+	now.DistributionConfig.Providers = providers
 }
 
 // forgetProviders takes away what a server said that is not there any more.
-func forgetProviders(s *state) {
-	if s.object.Status.DistributionConfig != nil {
-		s.object.Status.DistributionConfig.Providers = nil
+func forgetProviders(now *v1alpha2.LlamaStackDistributionStatus) {
+	if now.DistributionConfig != nil {
+		now.DistributionConfig.Providers = nil
 	}
 }
 
@@ -51,34 +50,27 @@ func forgetProviders(s *state) {
 // known: the image's own is when the operator has a copy of it. Pods that keep what
 // an older operator made do not read this one.
 func configurationOf(s *state) []byte {
-	switch {
-	case s.deployment.Spec.Template.Annotations[names.AnnotationConfigHash] != s.planned.ConfigHash:
+	switch made := s.planned.plan; {
+	case s.live().deployment.Spec.Template.Annotations[names.AnnotationConfigHash] != made.ConfigHash:
 		return nil
-	case s.planned.Config != nil:
-		return s.planned.Config
-	case s.planned.Mode == plan.ModeOverride:
-		return override(s).Data
-	case s.labelled != nil:
-		return s.labelled
+	case made.Config != nil:
+		return made.Config
+	case made.Mode == plan.ModeOverride:
+		return s.planned.input.Override.Data
+	case s.labels.config != nil:
+		return s.labels.config
 	default:
-		return s.distribution.Base
+		return s.labels.distribution.Base
 	}
 }
 
 // certificateOf is the SHA-256 of the certificate that the server has to show;
 // empty when the operator did not give it one.
-func certificateOf(s *state) string {
-	secret := render.TLSSecret(&s.object.Spec)
+func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
+	secret := render.TLSSecret(spec)
 	if secret == "" {
 		return ""
 	}
-	chain, _ := s.secrets.Get(secret, names.TLSCertificate)
+	chain, _ := secrets.Get(secret, names.TLSCertificate)
 	return resolve.Fingerprint(chain)
-}
-
-// scaledToZero says that there is no server, as was asked for.
-func scaledToZero(s *state) bool {
-	return slices.ContainsFunc(s.conditions, func(c metav1.Condition) bool {
-		return c.Type == v1alpha2.ConditionAvailable && c.Reason == v1alpha2.ReasonScaledToZero
-	})
 }

@@ -40,7 +40,7 @@ func TestUsedByRevisions(t *testing.T) {
 		}}}},
 	}
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}
-	used, err := (&Reconciler{direct: server}).usedByRevisions(t.Context(), newState(stack))
+	used, err := (&Reconciler{direct: server}).usedByRevisions(t.Context(), stack)
 	if err != nil {
 		t.Fatal(err)
 	}

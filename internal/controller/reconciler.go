@@ -15,6 +15,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/metrics"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
@@ -36,7 +37,7 @@ type Reconciler struct {
 	pool       *registry.Pool
 	prober     *probe.Prober
 	recorder   events.EventRecorder
-	unanswered unanswered
+	retries    retries
 	largePlans largePlans
 
 	apis          *optionalAPIs
@@ -50,39 +51,9 @@ type Reconciler struct {
 	autoscalerPatience time.Duration
 }
 
-// step does one thing of a reconcile. A failure without a condition of its own
-// is shown in the step's.
-type step struct {
-	name      string
-	condition string
-	run       func(*Reconciler, context.Context, *state) error
-}
-
-// steps in their order. Nothing is written before claim; from there on the
-// order is that of ARCHITECTURE.md: claim, retention, preflight, apply, prune.
-var steps = []step{
-	{"admit", v1alpha2.ConditionValidationSucceeded, (*Reconciler).admit},
-	{"image", v1alpha2.ConditionValidationSucceeded, (*Reconciler).image},
-	{"bounds", v1alpha2.ConditionValidationSucceeded, (*Reconciler).bounds},
-	{"labels", v1alpha2.ConditionConfigGenerated, (*Reconciler).labels},
-	{"configmaps", v1alpha2.ConditionValidationSucceeded, (*Reconciler).readConfigMaps},
-	{"secrets", v1alpha2.ConditionSecretsResolved, (*Reconciler).readSecrets},
-	{"base", v1alpha2.ConditionConfigGenerated, (*Reconciler).base},
-	{"plan", v1alpha2.ConditionConfigGenerated, (*Reconciler).plan},
-	{"paused", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).paused},
-	{"claim", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).claim},
-	{"retention", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).retention},
-	{"preflight", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).preflight},
-	{"apply", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).apply},
-	{"prune", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).prune},
-	{"refused", v1alpha2.ConditionDeploymentUpdated, (*Reconciler).refused},
-	{"exposed", v1alpha2.ConditionServiceReady, (*Reconciler).exposed},
-	{"volume", v1alpha2.ConditionStorageReady, (*Reconciler).volume},
-}
-
 // Reconcile brings one object closer to what it asks for.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	object := &v1alpha2.LlamaStackDistribution{}
+	object := &stack{}
 	err := r.cache.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
 		r.forget(request.NamespacedName)
@@ -92,8 +63,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("read object: %w", err)
 	}
 	r.statuses.refresh(object)
-	s := newState(object)
-	if err := r.lookAtWorkload(ctx, s); err != nil {
+	s := &state{stack: object}
+	if s.workload, err = r.readWorkload(ctx, object); err != nil {
 		return reconcile.Result{}, err
 	}
 	var failure *status.Failure
@@ -101,13 +72,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		failure = r.runSteps(ctx, s)
 	}
 	err = r.finish(ctx, s, failure)
-	if pause := r.unanswered.pause(request, failure, err); pause > 0 {
+	if pause := r.retries.pause(request, failure, err); pause > 0 {
 		return reconcile.Result{RequeueAfter: pause}, nil
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return result(failure, s.wakeAfter(r.now()))
+	return result(failure, s.report.requeueAfter(r.now()))
 }
 
 // runSteps runs the steps until the first failure.
@@ -137,15 +108,15 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 			}
 		}
 	}()
-	return step.run(r, ctx, s)
+	return step.run(ctx, r, s)
 }
 
 // result says when to come back: at a change of something watched, after a
-// while, or with growing delay. wake is when time itself changes something; zero:
+// while, or with growing delay. after is when time itself changes something; zero:
 // never.
-func result(failure *status.Failure, wake time.Duration) (reconcile.Result, error) {
+func result(failure *status.Failure, after time.Duration) (reconcile.Result, error) {
 	if failure == nil {
-		return reconcile.Result{RequeueAfter: wake}, nil
+		return reconcile.Result{RequeueAfter: after}, nil
 	}
 	switch failure.Retry {
 	case status.Later:
@@ -154,10 +125,8 @@ func result(failure *status.Failure, wake time.Duration) (reconcile.Result, erro
 		return reconcile.Result{RequeueAfter: status.InvalidRetry}, nil
 	case status.Backoff:
 		return reconcile.Result{}, failure
-	case status.Quiet:
-		return reconcile.Result{Requeue: true}, nil //nolint:staticcheck // RequeueAfter knows no growing delay, an error is logged as one
 	default:
-		return reconcile.Result{RequeueAfter: wake}, nil
+		return reconcile.Result{RequeueAfter: after}, nil
 	}
 }
 
@@ -168,8 +137,8 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.configMaps.Forget(name)
 	r.references.forget(name)
 	r.statuses.forget(name)
-	stacks.forget(name)
+	metrics.Forget(name)
 	r.pool.Forget(name)
 	r.prober.Forget(name)
-	r.unanswered.limiter.Forget(reconcile.Request{NamespacedName: name})
+	r.retries.forget(reconcile.Request{NamespacedName: name})
 }

@@ -95,7 +95,7 @@ func TestRemedy(t *testing.T) {
 func TestResult(t *testing.T) {
 	for name, tc := range map[string]struct {
 		failure *status.Failure
-		wake    time.Duration
+		asked   time.Duration
 		after   time.Duration
 		fails   bool
 	}{
@@ -109,20 +109,17 @@ func TestResult(t *testing.T) {
 		"with a failure beside": {&status.Failure{Retry: status.OnReferenceChange}, time.Hour, time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := result(tc.failure, tc.wake)
+			got, err := result(tc.failure, tc.asked)
 			if got != (reconcile.Result{RequeueAfter: tc.after}) || (err != nil) != tc.fails {
 				t.Errorf("result: %+v, %v", got, err)
 			}
 		})
 	}
-	if got, err := result(&status.Failure{Retry: status.Quiet}, time.Hour); got.IsZero() || err != nil {
-		t.Errorf("a quiet failure: %+v, %v; want another attempt and no error", got, err)
-	}
 }
 
 // A stack that the API server did not answer is tried again within some seconds,
-// however often it was; one that it refused waits as long as others.
-func TestPauseWithoutAnswer(t *testing.T) {
+// however often it was; one that met a conflict waits longer each time.
+func TestPause(t *testing.T) {
 	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
 	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
 	for name, tc := range map[string]struct {
@@ -134,28 +131,29 @@ func TestPauseWithoutAnswer(t *testing.T) {
 		"a step without answer":         {quiet(refused), nil, 7500 * time.Millisecond},
 		"a status without answer":       {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
 		"busy":                          {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
-		"a conflict":                    {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, 0},
-		"caches that are behind":        {quiet(nil), nil, 0},
+		"a conflict":                    {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, lastRetry},
+		"caches that are behind":        {quiet(nil), nil, lastRetry},
+		"a conflict and an error":       {quiet(nil), errors.New("a defect"), 0},
 		"a registry that is not there":  {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
 		"a refusal":                     {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
 		"a refusal, and status as well": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			unanswered, longest := newUnanswered(), time.Duration(0)
+			retries, longest := newRetries(), time.Duration(0)
 			for range 20 {
-				longest = max(longest, unanswered.pause(reconcile.Request{}, tc.failure, tc.err))
+				longest = max(longest, retries.pause(reconcile.Request{}, tc.failure, tc.err))
 			}
 			if longest > tc.longest || longest < tc.longest*2/3 {
 				t.Errorf("longest pause %v, want up to %v", longest, tc.longest)
 			}
 		})
 	}
-	unanswered := newUnanswered()
+	retries := newRetries()
 	for range 20 {
-		unanswered.pause(reconcile.Request{}, quiet(refused), nil)
+		retries.pause(reconcile.Request{}, quiet(refused), nil)
 	}
-	unanswered.pause(reconcile.Request{}, nil, nil)
-	if first := unanswered.pause(reconcile.Request{}, quiet(refused), nil); first > 300*time.Millisecond {
+	retries.pause(reconcile.Request{}, nil, nil)
+	if first := retries.pause(reconcile.Request{}, quiet(refused), nil); first > 300*time.Millisecond {
 		t.Errorf("after an answer the first pause is %v", first)
 	}
 }
@@ -163,7 +161,7 @@ func TestPauseWithoutAnswer(t *testing.T) {
 // A panic ends one reconcile of one object, and its value, which may hold
 // anything, goes to the log only.
 func TestPanicIsAFailure(t *testing.T) {
-	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(*Reconciler, context.Context, *state) error { panic("secret value") }}
+	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(context.Context, *Reconciler, *state) error { panic("secret value") }}
 	err := (&Reconciler{}).runStep(t.Context(), panics, nil)
 	failure, ok := errors.AsType[*status.Failure](err)
 	if !ok {
@@ -179,17 +177,6 @@ func TestPanicIsAFailure(t *testing.T) {
 	failure.Err = nil
 	if *failure != want {
 		t.Errorf("runStep: %+v, want %+v", *failure, want)
-	}
-}
-
-func TestStepsAreInOrder(t *testing.T) {
-	var got []string
-	for _, step := range steps {
-		got = append(got, step.name)
-	}
-	want := []string{"admit", "image", "bounds", "labels", "configmaps", "secrets", "base", "plan", "paused", "claim", "retention", "preflight", "apply", "prune", "refused", "exposed", "volume"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 }
 
@@ -302,15 +289,15 @@ func TestImage(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newState(&v1alpha2.LlamaStackDistribution{})
-			s.object.Spec.Distribution = tc.asked
-			s.object.Status.ResolvedDistribution = tc.status
-			s.running.Distribution = tc.running
+			object := &stack{}
+			object.Spec.Distribution = tc.asked
+			object.Status.ResolvedDistribution = tc.status
 			r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
-			if err := r.image(t.Context(), s); err != nil {
+			found, err := r.image(t.Context(), object, &rollout.Record{Distribution: tc.running})
+			if err != nil {
 				t.Fatal(err)
 			}
-			got := []string{s.distribution.Image, s.catalogueImage, s.newerImage}
+			got := []string{found.distribution.Image, found.catalogue, found.newer}
 			if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
 				t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
 			}
@@ -318,12 +305,12 @@ func TestImage(t *testing.T) {
 	}
 }
 
-func TestTruncate(t *testing.T) {
-	if got := truncate("short"); got != "short" {
+func TestTruncateMessage(t *testing.T) {
+	if got := truncateMessage("short"); got != "short" {
 		t.Errorf("truncate changed %q", got)
 	}
 	for _, long := range []string{strings.Repeat("a", 2000), strings.Repeat("ä", 2000), "a" + strings.Repeat("…", 2000)} {
-		got := truncate(long)
+		got := truncateMessage(long)
 		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
 			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
 		}
@@ -337,7 +324,7 @@ func TestStorage(t *testing.T) {
 	} {
 		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
 		claim.SetName("my-pvc")
-		got := storage(claim)
+		got := storageCondition(claim)
 		if text := fmt.Sprintf("%s %s %s", got.Status, got.Reason, got.Message); text != want {
 			t.Errorf("%s: %s, want %s", phase, text, want)
 		}

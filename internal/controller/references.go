@@ -24,12 +24,6 @@ type reference struct {
 	name types.NamespacedName
 }
 
-const (
-	kindSecret    = "Secret"
-	kindConfigMap = "ConfigMap"
-	kindClaim     = "PersistentVolumeClaim"
-)
-
 func newReferenceIndex() *referenceIndex {
 	return &referenceIndex{
 		stacks: map[types.NamespacedName][]reference{},

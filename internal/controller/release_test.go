@@ -39,23 +39,24 @@ func TestReleaseNote(t *testing.T) {
 		"alike in its first digit": {version: "0.70.1", configured: "0.7", want: "the server is of release 0.70.1 and is configured as 0.7: this operator offers the releases " + strings.Join(offered, ", ")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newState(&v1alpha2.LlamaStackDistribution{})
-			s.object.Spec.Distribution.Name = "starter"
+			object := &stack{}
+			object.Spec.Distribution.Name = "starter"
 			if tc.image {
-				s.object.Spec.Distribution = v1alpha2.DistributionSpec{Image: "example.com/x:prod"}
+				object.Spec.Distribution = v1alpha2.DistributionSpec{Image: "example.com/x:prod"}
 			}
+			var image distribution.Resolved
 			if tc.label {
-				s.distribution.DetectedBy = distribution.ByLabel
+				image.DetectedBy = distribution.ByLabel
 			}
-			s.object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.version}
-			s.decision.Outcome = tc.outcome
-			s.decision.Record.Distribution.Release = tc.configured
-			if got := releaseNote(s); got != tc.want {
+			object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.version}
+			decision := rollout.Decision{Outcome: tc.outcome}
+			decision.Record.Distribution.Release = tc.configured
+			if got := releaseNote(object, &image, &decision); got != tc.want {
 				t.Errorf("note %q, want %q", got, tc.want)
 			}
 		})
 	}
-	if got := releaseNote(newState(&v1alpha2.LlamaStackDistribution{})); got != "" {
+	if got := releaseNote(&stack{}, &distribution.Resolved{}, &rollout.Decision{}); got != "" {
 		t.Errorf("note %q of a new stack", got)
 	}
 }

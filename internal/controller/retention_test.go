@@ -68,7 +68,7 @@ func TestDataLeftBehindIsTold(t *testing.T) {
 		t.Errorf("condition %+v", left)
 	}
 	calls := b.settled(t, b.namespace)
-	b.rewake(t)
+	b.requeue(t)
 	if now := b.settled(t, b.namespace); len(now) != len(calls) {
 		t.Errorf("an idle stack costs calls: %v", now[len(calls):])
 	}
@@ -95,8 +95,8 @@ func TestDataLeftBehindIsTold(t *testing.T) {
 	})
 }
 
-// rewake makes the operator look at the stack again, which changed nothing.
-func (b *bench) rewake(t *testing.T) {
+// requeue makes the operator look at the stack again, which changed nothing.
+func (b *bench) requeue(t *testing.T) {
 	t.Helper()
 	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Labels = map[string]string{"looked-at": fmt.Sprint(len(stack.Labels["looked-at"]))}
@@ -140,7 +140,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
 	t.Logf("accepted loss:\n%s", b.described(t))
 	calls := b.settled(t, b.namespace)
-	b.rewake(t)
+	b.requeue(t)
 	if now := b.settled(t, b.namespace); len(now) != len(calls) {
 		t.Errorf("a stale annotation costs calls: %v", now[len(calls):])
 	}

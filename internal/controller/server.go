@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,9 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
@@ -26,51 +22,43 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// wake makes a function that has a stack reconciled, by an event on the channel.
-func wake(stacks chan<- ctrlevent.GenericEvent) func(context.Context, types.NamespacedName) {
-	return func(ctx context.Context, stack types.NamespacedName) {
-		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: stack.Name}}
-		select {
-		case stacks <- ctrlevent.GenericEvent{Object: object}:
-		case <-ctx.Done():
-		}
-	}
-}
-
 // observeServer notes what the running server tells of itself once its roll-out is
 // complete and no other pod can answer for it, and warns when it is of another release
 // than the configuration was made for. A server that does not tell is no problem.
-func (r *Reconciler) observeServer(s *state, pods []corev1.Pod) {
-	now := &s.object.Status
-	if was := now.ResolvedDistribution; was != nil && was.Image != s.distribution.Image {
+//
+// It returns what the condition on the configuration says of that release.
+func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) string {
+	now := &s.stack.Status
+	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
 		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
-		forgetProviders(s)
+		forgetProviders(now)
 	}
 	target, ok := serverOf(s, pods)
 	switch {
-	case ok && s.mixed: // what is known stays until the other pods are gone, which wakes the stack
+	case ok && mixed: // what is known stays until the other pods are gone, which requeues the stack
 	case ok:
 		answer := r.prober.Ask(target)
 		if answer.Version != "" {
 			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
 		}
-		observeProviders(s, answer)
+		observeProviders(now, configurationOf(s), answer)
 	default:
-		r.prober.Rest(s.name())
-		if scaledToZero(s) {
-			forgetProviders(s)
+		r.prober.Rest(keyOf(s.stack))
+		if s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero) {
+			forgetProviders(now)
 		}
 	}
-	s.releaseNote = releaseNote(s)
-	i := slices.IndexFunc(s.conditions, func(c metav1.Condition) bool { return c.Type == v1alpha2.ConditionConfigGenerated })
-	if s.releaseNote == "" || i < 0 {
-		return
+	note := releaseNote(s.stack, &s.labels.distribution, &s.owned.decision)
+	generated := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionConfigGenerated)
+	if note == "" || generated == nil {
+		return note
 	}
-	s.conditions[i].Message += "; " + s.releaseNote
+	generated.Message += "; " + note
 	was := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
-	if was == nil || !strings.HasSuffix(was.Message, s.releaseNote) {
-		s.events = append(s.events, warn(v1alpha2.EventServerReleaseDiffers, s.releaseNote))
+	if was == nil || !strings.HasSuffix(was.Message, note) {
+		s.report.warningEvent(v1alpha2.EventServerReleaseDiffers, note)
 	}
+	return note
 }
 
 // setVersion changes the versions in the status, and dates the change.
@@ -92,21 +80,19 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 // serverOf is the server that can be asked: one with pods of the current
 // configuration, all of them available.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
-	available := slices.ContainsFunc(s.conditions, func(c metav1.Condition) bool {
-		return c.Type == v1alpha2.ConditionAvailable && c.Reason == v1alpha2.ReasonMinimumReplicasAvailable
-	})
-	if !available || s.decision.Outcome == rollout.RolledBack {
+	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
+	if !available || s.owned.decision.Outcome == rollout.RolledBack {
 		return probe.Target{}, false
 	}
-	server := names.ServerContainer(s.object.Annotations)
-	rollout, err := rolloutOf(s.deployment, pulled(pods, server))
+	server, deployment := names.ServerContainer(s.stack.Annotations), s.live().deployment
+	id, err := rolloutOf(deployment, pulled(pods, server))
 	if err != nil {
 		return probe.Target{}, false
 	}
 	return probe.Target{
-		Stack: s.name(), Rollout: rollout, Port: render.Port(&s.object.Spec),
-		TLS:         servesTLS(&s.deployment.Spec.Template.Spec, server),
-		Certificate: certificateOf(s),
+		Stack: keyOf(s.stack), Rollout: id, Port: render.Port(&s.stack.Spec),
+		TLS:         servesTLS(&deployment.Spec.Template.Spec, server),
+		Certificate: certificateOf(&s.stack.Spec, s.secrets.values),
 	}, true
 }
 
@@ -151,22 +137,22 @@ func servesTLS(pod *corev1.PodSpec, server string) bool {
 // releaseNote says that the running server is of another release line than its
 // configuration was made for, and what to do; empty when it is not, or it is not
 // known.
-func releaseNote(s *state) string {
-	configured := s.decision.Record.Distribution.Release
-	if s.object.Status.Version == nil {
+func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.Decision) string {
+	configured := decision.Record.Distribution.Release
+	if stack.Status.Version == nil {
 		return ""
 	}
-	version := s.object.Status.Version.LlamaStackServerVersion
+	version := stack.Status.Version.LlamaStackServerVersion
 	line := release.LineOf(version)
-	if line == "" || line == configured || s.decision.Outcome == rollout.RolledBack {
+	if line == "" || line == configured || decision.Outcome == rollout.RolledBack {
 		return ""
 	}
 	remedy := fmt.Sprintf("set spec.distribution.version to %q", line)
 	switch {
 	case !slices.Contains(release.Offered(), line):
 		remedy = "this operator offers the releases " + strings.Join(release.Offered(), ", ")
-	case s.object.Spec.Distribution.Name != "":
-	case s.distribution.DetectedBy == distribution.ByLabel: // which goes before the tag
+	case stack.Spec.Distribution.Name != "":
+	case image.DetectedBy == distribution.ByLabel: // which goes before the tag
 		remedy = fmt.Sprintf("the label of the image is wrong; give spec.distribution.image one with %s=%s", registry.LabelRelease, version)
 	default:
 		remedy = fmt.Sprintf("give spec.distribution.image a tag that begins with %s, or an image with the label %s=%s", line, registry.LabelRelease, version)

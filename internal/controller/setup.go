@@ -10,11 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,9 +28,11 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/queue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -73,26 +72,20 @@ type Options struct {
 	Concurrency int
 }
 
-// metadataOnly are the kinds of which only metadata is cached.
-func metadataOnly() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{
-		corev1.SchemeGroupVersion.WithKind(kindConfigMap), corev1.SchemeGroupVersion.WithKind(kindSecret),
-	}
-}
-
 // Watched are objects of every kind that the controller reads from its caches,
-// in the form it does.
+// in the form it does. Kinds that a cluster need not serve are not among them.
 func Watched() []client.Object {
-	watched := []client.Object{
-		&v1alpha2.LlamaStackDistribution{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{},
-		&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.PersistentVolumeClaim{},
-		&policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{}, &networkingv1.NetworkPolicy{},
-		&networkingv1.Ingress{},
-	}
-	for _, kind := range metadataOnly() {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(kind)
-		watched = append(watched, object)
+	watched := []client.Object{&v1alpha2.LlamaStackDistribution{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{}}
+	for _, kind := range render.ChildKinds() {
+		switch {
+		case kind.Definition != "":
+		case kind.MetadataOnly:
+			object := &metav1.PartialObjectMetadata{}
+			object.SetGroupVersionKind(kind.GroupVersionKind)
+			watched = append(watched, object)
+		default:
+			watched = append(watched, kind.New())
+		}
 	}
 	return watched
 }
@@ -104,11 +97,11 @@ func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Recon
 		cache: indexed, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
 			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: mgr.GetScheme(), Manager: names.FieldManager,
-			MetadataOnly: metadataOnly(),
+			MetadataOnly: render.MetadataOnlyKinds(),
 		}),
 		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
-		references: newReferenceIndex(), statuses: newStatusMemory(), unanswered: newUnanswered(), largePlans: newLargePlans(),
+		references: newReferenceIndex(), statuses: newStatusMemory(), retries: newRetries(), largePlans: newLargePlans(),
 		recorder: mgr.GetEventRecorder(names.EventReporter),
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
@@ -128,11 +121,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r := newReconciler(mgr, options, apis)
 	answers := make(chan ctrlevent.GenericEvent)
 	r.prober = probe.New(probe.Options{
-		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: wake(answers), Log: mgr.GetLogger().WithName("probe"),
+		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(answers), Log: mgr.GetLogger().WithName("probe"),
 	})
 	read := make(chan ctrlevent.GenericEvent)
 	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: wake(read), Log: mgr.GetLogger().WithName("registry"),
+		Credentials: r.pullCredentials, Notify: requeueBy(read), Log: mgr.GetLogger().WithName("registry"),
 	})
 	for name, worker := range map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool} {
 		if err := mgr.Add(worker); err != nil {
@@ -140,21 +133,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		}
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
-	// Of some children the status is nobody's concern here, and it changes with every pod.
-	specChanged := builder.WithPredicates(predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged()))
-	children := newChildrenLast(byController())
 	built := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
-		Watches(&appsv1.Deployment{}, children, changed).
-		Watches(&corev1.Service{}, children, changed).
-		Watches(&corev1.ServiceAccount{}, children, changed).
-		Watches(&corev1.PersistentVolumeClaim{}, children, changed).
-		Watches(&policyv1.PodDisruptionBudget{}, children, specChanged).
-		Watches(&networkingv1.NetworkPolicy{}, children, specChanged).
-		Watches(&networkingv1.Ingress{}, children, changed).
-		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, children, specChanged).
-		Watches(&corev1.ConfigMap{}, children, builder.OnlyMetadata, changed).
-		Watches(&corev1.Secret{}, children, builder.OnlyMetadata, changed).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
 		Watches(&corev1.Pod{}, byInstance(), changed).
 		Watches(&corev1.Event{}, byClaim(), changed).
@@ -169,28 +149,46 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		WatchesRawSource(source.Channel(read, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
-			NewQueue:                newFairQueue,
+			NewQueue:                queue.NewFair,
 			// There is one controller in a program, but a test restarts it in one process.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
-	for _, kind := range optionalKinds() {
-		if apis.serves(kind) {
-			built = built.WatchesRawSource(apis.source(kind))
-		}
-	}
+	watchChildren(built, apis)
 	exposed := make(chan ctrlevent.GenericEvent)
 	c, err := built.WatchesRawSource(source.Channel(exposed, &handler.EnqueueRequestForObject{})).Build(r)
 	if err != nil {
 		return fmt.Errorf("build controller: %w", err)
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		return apis.follow(ctx, options.Definitions, c, r.wakeExposed(exposed))
+		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(exposed))
 	}))
 	if err != nil {
 		return fmt.Errorf("add the watches of definitions: %w", err)
 	}
 	return r.createOperatorConfig(mgr, options)
+}
+
+// watchChildren watches every kind of child that the cluster serves.
+func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
+	children := queue.ChildrenLast(byController())
+	for _, kind := range render.ChildKinds() {
+		if kind.Definition != "" {
+			if apis.serves(kind.GroupVersionKind) {
+				built.WatchesRawSource(apis.source(kind.GroupVersionKind))
+			}
+			continue
+		}
+		var change predicate.Predicate = predicate.ResourceVersionChangedPredicate{}
+		if kind.IgnoreStatus { // it changes with every pod
+			change = predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged())
+		}
+		options := []builder.WatchesOption{builder.WithPredicates(change)}
+		if kind.MetadataOnly {
+			options = append(options, builder.OnlyMetadata)
+		}
+		built.Watches(kind.New(), children, options...)
+	}
 }
 
 // createOperatorConfig adds to the manager that whoever leads makes a missing

@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -21,8 +20,7 @@ func TestStaleIsTold(t *testing.T) {
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-rollout", Time: &metav1.Time{Time: written}}}
 	for after, want := range map[time.Duration]status.Retry{time.Second: status.Quiet, 2 * time.Minute: status.Backoff} {
 		r := &Reconciler{now: func() time.Time { return written.Add(after) }}
-		s := &state{decision: rollout.Decision{Message: "they do not fit"}}
-		failure, ok := errors.AsType[*status.Failure](r.stale(s, live))
+		failure, ok := errors.AsType[*status.Failure](r.stale("they do not fit", live))
 		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) || failure.Message != "they do not fit" {
 			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)
 		}
@@ -31,8 +29,8 @@ func TestStaleIsTold(t *testing.T) {
 
 // Nothing that a pod may need goes while nobody knows the Deployment.
 func TestTemplatesWithoutADeployment(t *testing.T) {
-	s := &state{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
-	if got := templates(s); len(got) != 1 || got[0].Name != "my-1" {
+	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
+	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
 		t.Errorf("templates %+v, want those of the ReplicaSet", got)
 	}
 }

@@ -4,10 +4,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -40,20 +38,19 @@ func cacheOptions(namespaces []string) cache.Options {
 		// For our own kind, which must not be named below: its definition may come later.
 		DefaultTransform: stripStack,
 		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}:                     children,
-			&corev1.Service{}:                        children,
-			&corev1.ServiceAccount{}:                 children,
-			&corev1.PersistentVolumeClaim{}:          children,
-			&networkingv1.Ingress{}:                  children,
-			&networkingv1.NetworkPolicy{}:            children,
-			&policyv1.PodDisruptionBudget{}:          children,
-			&autoscalingv2.HorizontalPodAutoscaler{}: children,
-			&appsv1.ReplicaSet{}:                     workload,
-			&corev1.Pod{}:                            pods,
-			&corev1.Event{}:                          ofClaims,
-			&corev1.ConfigMap{}:                      metadata,
-			&corev1.Secret{}:                         metadata,
+			&appsv1.ReplicaSet{}: workload,
+			&corev1.Pod{}:        pods,
+			&corev1.Event{}:      ofClaims,
 		},
+	}
+	for _, kind := range render.ChildKinds() {
+		switch {
+		case kind.Definition != "": // see optionalOptions
+		case kind.MetadataOnly:
+			options.ByObject[kind.New()] = metadata
+		default:
+			options.ByObject[kind.New()] = children
+		}
 	}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {

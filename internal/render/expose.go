@@ -30,11 +30,6 @@ func exposedBy(in Input, kind schema.GroupVersionKind) bool {
 	return by == kind && served
 }
 
-// ExposureKinds lists the kinds by which a stack may be exposed.
-func ExposureKinds() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{ingressKind, RouteKind, HTTPRouteKind}
-}
-
 // Hostname is the stack's host name (FR-064, FR-065). Empty: whatever the cluster gives it. A stack of v1alpha1 and an
 // exposure that an operator before this one made keep the name that they have, or that they have none.
 func Hostname(in Input) string {

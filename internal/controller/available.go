@@ -1,0 +1,33 @@
+package controller
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+)
+
+// available remembers the distributions that the operator knows and their images, as
+// users of v1alpha1 know them: they are in every status, and change with the operator's
+// ConfigMap only.
+type available struct {
+	mu        sync.Mutex
+	overrides distribution.Overrides
+	images    map[string]string
+}
+
+// with gives them, not to be changed, for images in place of the catalogue's.
+func (a *available) with(overrides distribution.Overrides) map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.images != nil && maps.Equal(a.overrides, overrides) {
+		return a.images
+	}
+	a.overrides, a.images = overrides, map[string]string{}
+	for _, name := range distribution.Known(overrides) {
+		if known, err := distribution.Resolve(name, "", "", overrides); err == nil {
+			a.images[name] = known.Image
+		}
+	}
+	return a.images
+}

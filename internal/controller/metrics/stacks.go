@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+var (
+	stacksMetric = prometheus.NewDesc("llama_stack_operator_stacks",
+		"Stacks by their phase and the release of their server; the release is empty where it is not known.",
+		[]string{"phase", "release"}, nil)
+	conditionMetric = prometheus.NewDesc("llama_stack_operator_stack_condition",
+		"Conditions of each stack: 1 is True, 0 False, -1 Unknown.",
+		[]string{"namespace", "name", "type"}, nil)
+	configGenerations = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "llama_stack_operator_config_generations_total",
+		Help: "Configurations that were generated and differ from those before, and attempts that failed, each told once.",
+	}, []string{"result"})
+	secondsToReady = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "llama_stack_operator_stack_ready_seconds",
+		Help:    "Time from a stack's first status, or from when it stopped being ready, to when it is ready and has pods.",
+		Buckets: []float64{5, 10, 20, 40, 60, 120, 300, 600, 900, 1800, 3600},
+	})
+	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
+)
+
+// The results of configGenerations.
+const (
+	resultGenerated = "generated"
+	resultFailed    = "failed"
+)
+
+func init() {
+	metrics.Registry.MustRegister(all, configGenerations, secondsToReady)
+	for _, result := range []string{resultGenerated, resultFailed} {
+		configGenerations.WithLabelValues(result) // a rate needs a start
+	}
+}
+
+// stackMetrics shows the stacks as their last reconcile left them: what is counted
+// when somebody asks cannot drift from what there is.
+type stackMetrics struct {
+	mu     sync.Mutex
+	states map[types.NamespacedName]stackState
+}
+
+// stackState is what is shown of one stack.
+type stackState struct {
+	phase, release string
+	conditions     map[string]metav1.ConditionStatus
+}
+
+// Observe shows what the status of a stack says now, until it is forgotten.
+func Observe(stack *v1alpha2.LlamaStackDistribution) { all.observe(stack) }
+
+// Forget shows nothing of a stack any more.
+func Forget(name types.NamespacedName) { all.forget(name) }
+
+func (m *stackMetrics) observe(stack *v1alpha2.LlamaStackDistribution) {
+	now := stackState{phase: string(stack.Status.Phase), conditions: map[string]metav1.ConditionStatus{}}
+	if resolved := stack.Status.ResolvedDistribution; resolved != nil {
+		now.release = resolved.ServerRelease
+	}
+	for _, condition := range stack.Status.Conditions {
+		now.conditions[condition.Type] = condition.Status
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.states[types.NamespacedName{Namespace: stack.Namespace, Name: stack.Name}] = now
+}
+
+func (m *stackMetrics) forget(name types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.states, name)
+}
+
+// Describe is for the registry.
+func (m *stackMetrics) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- stacksMetric
+	descriptions <- conditionMetric
+}
+
+// Collect is for the registry.
+func (m *stackMetrics) Collect(found chan<- prometheus.Metric) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	type group struct{ phase, release string }
+	counts := map[group]int{}
+	for name, stack := range m.states {
+		counts[group{stack.phase, stack.release}]++
+		for condition, state := range stack.conditions {
+			found <- prometheus.MustNewConstMetric(conditionMetric, prometheus.GaugeValue, conditionValue(state),
+				name.Namespace, name.Name, condition)
+		}
+	}
+	for of, count := range counts {
+		found <- prometheus.MustNewConstMetric(stacksMetric, prometheus.GaugeValue, float64(count), of.phase, of.release)
+	}
+}
+
+func conditionValue(state metav1.ConditionStatus) float64 {
+	switch state {
+	case metav1.ConditionTrue:
+		return 1
+	case metav1.ConditionFalse:
+		return 0
+	default:
+		return -1
+	}
+}
+
+// CountChange adds what is new in the status of a stack to the metrics that count.
+func CountChange(stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.LlamaStackDistributionStatus) {
+	now := &stack.Status
+	if now.GeneratedConfigMap != "" && now.GeneratedConfigMap != previous.GeneratedConfigMap {
+		configGenerations.WithLabelValues(resultGenerated).Inc()
+	}
+	generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
+	before := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionConfigGenerated)
+	if generated.Status == metav1.ConditionFalse && (before == nil || before.Reason != generated.Reason || before.Message != generated.Message) {
+		configGenerations.WithLabelValues(resultFailed).Inc()
+	}
+	ready := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionReady)
+	was := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionReady)
+	became := was != nil && was.Status != metav1.ConditionTrue && ready.Status == metav1.ConditionTrue
+	if became && ready.Reason != v1alpha2.ReasonScaledToZero {
+		secondsToReady.Observe(ready.LastTransitionTime.Sub(was.LastTransitionTime.Time).Seconds())
+	}
+}

@@ -1,0 +1,114 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+)
+
+// findPlaces finds where the data of what runs lies when a change replaces it and its record does not tell, and
+// plans anew with it: the plan may keep some of it reachable.
+func (r *Reconciler) findPlaces(
+	ctx context.Context, stack *stack, workload *workload, made planned, own owned,
+) (planned, owned, error) {
+	if !own.decision.Replaces || workload.running.Places != nil || workload.deployment == nil {
+		return made, own, nil
+	}
+	places, err := r.runningPlaces(ctx, stack, workload, made.input.Distribution)
+	if err != nil {
+		return made, own, err
+	}
+	made.input.Before, made.input.LongConfigMapName = places, false
+	if err := r.build(ctx, &made); err != nil {
+		return made, own, err
+	}
+	return r.checkOwnership(ctx, stack, workload, made)
+}
+
+// placesOfLast finds the table of a stack whose Deployment is gone: its data is not, and the
+// configuration that was generated last still tells. Of places no more is known without
+// a pod.
+func (r *Reconciler) placesOfLast(ctx context.Context, stack *stack, image *distribution.Resolved) (*retention.Places, error) {
+	name := stack.Status.GeneratedConfigMap
+	if name == "" {
+		return nil, nil
+	}
+	var configMap corev1.ConfigMap
+	if err := r.direct.Get(ctx, childKey(stack, name), &configMap); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("read ConfigMap %q: %w", name, err)
+	}
+	places := plan.PlacesOf(plan.Running{
+		Stack: stack.Name, Distribution: *image, Pod: &corev1.PodSpec{}, Config: []byte(configMap.Data[names.ConfigFile]),
+	})
+	places.Data, places.Volumes = nil, nil
+	return places, nil
+}
+
+// runningPlaces reads the configuration that the Deployment mounts.
+func (r *Reconciler) runningPlaces(ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved) (*retention.Places, error) {
+	running := plan.Running{
+		Stack: stack.Name, Container: names.ServerContainer(stack.Annotations), Pod: &workload.deployment.Spec.Template.Spec,
+	}
+	running.Distribution = ranAs(workload, running.Container, planned)
+	name, key := mountedConfig(workload.deployment)
+	if name != "" {
+		var configMap corev1.ConfigMap
+		err := r.direct.Get(ctx, childKey(stack, name), &configMap)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read ConfigMap %q: %w", name, err)
+		}
+		running.Override = apierrors.IsNotFound(err) || configMap.Labels[names.LabelConfig] != names.ConfigKindGenerated
+		running.Config = []byte(configMap.Data[key])
+	}
+	return plan.PlacesOf(running), nil
+}
+
+// mountedConfig is the ConfigMap with the server's configuration, and its key; empty
+// when the image's own runs.
+func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
+	volumes := deployment.Spec.Template.Spec.Volumes
+	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == names.ConfigVolume && v.ConfigMap != nil })
+	if i < 0 {
+		return "", ""
+	}
+	source := volumes[i].ConfigMap
+	if len(source.Items) > 0 {
+		return source.Name, source.Items[0].Key
+	}
+	return source.Name, names.ConfigFile
+}
+
+// ranAs is the distribution that a Deployment was made from, by its record or else by
+// its image.
+func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
+	ran := workload.running.Distribution
+	if ran.Name != "" {
+		if known, err := distribution.Resolve(ran.Name, "", ran.Release, nil); err == nil {
+			return known
+		}
+	}
+	image := ""
+	containers := workload.deployment.Spec.Template.Spec.Containers
+	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == container }); i >= 0 {
+		image = containers[i].Image
+	}
+	known, err := distribution.Resolve("", image, ran.Release, nil)
+	if err != nil { // no release that anybody knows: what was planned is the best guess, without its base
+		known = planned
+		known.DetectedBy, known.Base = distribution.Unknown, nil
+	}
+	return known
+}

@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"math/bits"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// fair lets the stacks of a namespace go before those of a namespace in which more of them wait. Without it the stacks
+// of one tenant are worked on in the order in which they came, however many they are, and all others wait.
+//
+// A request has the priority that it is added with, less the number of binary digits of how many requests of its namespace
+// wait. The priorities that are asked for lie handler.LowPriority apart, so that each class of requests stays before the
+// next one. The few values that a priority can have are labels of the metrics.
+type fair struct {
+	priorityqueue.PriorityQueue[reconcile.Request]
+
+	mu sync.Mutex
+	// waiting are the requests of each namespace that were added and not yet taken, but for those that are due later.
+	waiting map[string]map[reconcile.Request]bool
+}
+
+// NewFair makes the queue of a controller.
+func NewFair(
+	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
+) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return &fair{
+		PriorityQueue: priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter }),
+		waiting:       map[string]map[reconcile.Request]bool{},
+	}
+}
+
+// AddWithOpts adds requests, each with the priority of its turn.
+func (q *fair) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.Request) {
+	class := 0
+	if options.Priority != nil {
+		class = *options.Priority
+	}
+	for _, request := range requests {
+		turn := options
+		turn.Priority = new(class - q.behind(request, options.After > 0 && !options.RateLimited))
+		q.PriorityQueue.AddWithOpts(turn, request)
+	}
+}
+
+// behind notes that a request waits, and returns how far it goes behind others of its class.
+func (q *fair) behind(request reconcile.Request, later bool) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.waiting[request.Namespace]
+	others := len(waiting)
+	if waiting[request] {
+		others--
+	} else if !later {
+		if waiting == nil {
+			waiting = map[reconcile.Request]bool{}
+			q.waiting[request.Namespace] = waiting
+		}
+		waiting[request] = true
+	}
+	return min(bits.Len(uint(others)), -handler.LowPriority-1)
+}
+
+// taken notes that a request waits no more.
+func (q *fair) taken(request reconcile.Request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.waiting[request.Namespace], request)
+	if len(q.waiting[request.Namespace]) == 0 {
+		delete(q.waiting, request.Namespace)
+	}
+}
+
+// Add adds a request.
+func (q *fair) Add(request reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, request) }
+
+// AddAfter adds a request that is due later.
+func (q *fair) AddAfter(request reconcile.Request, after time.Duration) {
+	q.AddWithOpts(priorityqueue.AddOpts{After: after}, request)
+}
+
+// AddRateLimited adds a request that is due when its failures allow it.
+func (q *fair) AddRateLimited(request reconcile.Request) {
+	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, request)
+}
+
+// Get takes a request.
+func (q *fair) Get() (request reconcile.Request, shutdown bool) {
+	request, _, shutdown = q.GetWithPriority()
+	return request, shutdown
+}
+
+// GetWithPriority takes a request. The priority is the one that was asked for: a request that comes back has a turn of its
+// own.
+func (q *fair) GetWithPriority() (request reconcile.Request, priority int, shutdown bool) {
+	request, priority, shutdown = q.PriorityQueue.GetWithPriority()
+	q.taken(request)
+	return request, classOf(priority), shutdown
+}
+
+// classOf is the priority that a request was added with: the next multiple of handler.LowPriority above.
+func classOf(priority int) int {
+	if priority > 0 {
+		return priority
+	}
+	return priority / handler.LowPriority * handler.LowPriority
+}

@@ -1,0 +1,124 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func requestFor(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+func testQueue(t *testing.T) *fair {
+	t.Helper()
+	queue := NewFair("test", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](0, 0)).(*fair)
+	t.Cleanup(queue.ShutDown)
+	return queue
+}
+
+// taken are the names of the next requests, each done before the next one is taken.
+func taken(queue *fair, count int) []string {
+	var order []string
+	for range count {
+		request, _ := queue.Get()
+		order = append(order, request.String())
+		queue.Done(request)
+	}
+	return order
+}
+
+const crowd = 200
+
+// A new stack does not wait for the many of another namespace, however they came into the queue, and neither do the second
+// and the third one.
+func TestNamespacesTakeTurns(t *testing.T) {
+	for name, add := range map[string]func(*fair, reconcile.Request){
+		"added":        func(queue *fair, request reconcile.Request) { queue.Add(request) },
+		"rate limited": func(queue *fair, request reconcile.Request) { queue.AddRateLimited(request) },
+		"with their priority": func(queue *fair, request reconcile.Request) {
+			queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(0)}, request)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			queue := testQueue(t)
+			for i := range crowd {
+				add(queue, requestFor("crowd", fmt.Sprintf("stack-%03d", i)))
+			}
+			for _, stack := range []string{"first", "second", "third"} {
+				add(queue, requestFor("few", stack))
+			}
+			order := taken(queue, crowd+3)
+			for stack, before := range map[string]int{"few/first": 1, "few/second": 4, "few/third": 8} {
+				if at := slices.Index(order, stack); at < 0 || at > before {
+					t.Errorf("%s comes after %d others, want at most %d", stack, at, before)
+				}
+			}
+			if len(queue.waiting) != 0 {
+				t.Errorf("%v are said to wait", queue.waiting)
+			}
+		})
+	}
+}
+
+// A request that comes back has the priority that it was asked with, and its turn is that of then: however often it comes
+// back, it does not sink.
+func TestTurnsDoNotAddUp(t *testing.T) {
+	queue := testQueue(t)
+	for i := range crowd {
+		queue.Add(requestFor("crowd", fmt.Sprint(i)))
+	}
+	for range 3 * crowd {
+		request, priority, _ := queue.GetWithPriority()
+		if priority != 0 {
+			t.Fatalf("%s has priority %d", request, priority)
+		}
+		queue.Done(request)
+		queue.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: new(priority)}, request)
+	}
+	if waiting := len(queue.waiting["crowd"]); waiting != crowd {
+		t.Errorf("%d wait, want %d", waiting, crowd)
+	}
+}
+
+// However many wait in a namespace, what happens goes before what is there at the start, and that before new children.
+func TestClassesStayApart(t *testing.T) {
+	queue := testQueue(t)
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(afterOthers)}, requestFor("few", "made"))
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, requestFor("few", "there"))
+	for i := range crowd {
+		queue.Add(requestFor("crowd", fmt.Sprint(i)))
+	}
+	order := taken(queue, crowd+2)
+	if got := order[crowd:]; !slices.Equal(got, []string{"few/there", "few/made"}) {
+		t.Errorf("the last are %v", got)
+	}
+	for _, class := range []int{0, handler.LowPriority, afterOthers} {
+		for _, behind := range []int{0, 1, 31, 99} {
+			if got := classOf(class - behind); got != class {
+				t.Errorf("class of %d is %d, want %d", class-behind, got, class)
+			}
+		}
+	}
+}
+
+// What is due later is not in anybody's way.
+func TestLaterDoesNotCount(t *testing.T) {
+	queue := testQueue(t)
+	for i := range crowd {
+		queue.AddAfter(requestFor("healthy", fmt.Sprint(i)), time.Hour)
+	}
+	queue.Add(requestFor("other", "stack"))
+	queue.Add(requestFor("other", "second"))
+	queue.Add(requestFor("healthy", "changed"))
+	if got, want := taken(queue, 3), []string{"other/stack", "healthy/changed", "other/second"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// report collects what every step may add to the outcome of a reconcile.
+type report struct {
+	conditions []metav1.Condition
+	events     []event
+	// requeueAt is when to reconcile again although nothing changes. Zero: never.
+	requeueAt time.Time
+}
+
+// event is something that happened to a stack.
+type event struct {
+	kind, reason, note string
+}
+
+// markTrue adds a condition that is True.
+func (r *report) markTrue(condition, reason, message string) {
+	r.conditions = append(r.conditions, metav1.Condition{
+		Type: condition, Status: metav1.ConditionTrue, Reason: reason, Message: message,
+	})
+}
+
+// markFalse adds a condition that is False without ending the reconcile.
+func (r *report) markFalse(condition, reason, message string) {
+	r.conditions = append(r.conditions, metav1.Condition{
+		Type: condition, Status: metav1.ConditionFalse, Reason: reason, Message: message,
+	})
+}
+
+// has reports whether there is a condition with this reason.
+func (r *report) has(condition, reason string) bool {
+	found := meta.FindStatusCondition(r.conditions, condition)
+	return found != nil && found.Reason == reason
+}
+
+func (r *report) normalEvent(reason, note string) {
+	r.events = append(r.events, event{corev1.EventTypeNormal, reason, note})
+}
+
+func (r *report) warningEvent(reason, note string) {
+	r.events = append(r.events, event{corev1.EventTypeWarning, reason, note})
+}
+
+// requeue asks for another reconcile at a time. The earliest that is asked for counts.
+func (r *report) requeue(at time.Time) {
+	if r.requeueAt.IsZero() || at.Before(r.requeueAt) {
+		r.requeueAt = at
+	}
+}
+
+// requeueAfter is the time until then. Zero: no step asked for it.
+func (r *report) requeueAfter(now time.Time) time.Duration {
+	if r.requeueAt.IsZero() {
+		return 0
+	}
+	return max(r.requeueAt.Sub(now), time.Second)
+}
+
+// timestamp is the API's form of a time: whole seconds.
+func timestamp(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }

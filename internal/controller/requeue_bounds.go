@@ -1,0 +1,48 @@
+package controller
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// byBounds requeues the stacks that wait for the place of one that is gone.
+func (r *Reconciler) byBounds() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.Funcs{
+		DeleteFunc: func(ctx context.Context, e ctrlevent.DeleteEvent, q queue) {
+			var stacks v1alpha2.LlamaStackDistributionList
+			if err := r.cache.List(ctx, &stacks, client.InNamespace(e.Object.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+				log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
+				return
+			}
+			for i := range stacks.Items {
+				if stack := &stacks.Items[i]; forbiddenByBounds(stack) {
+					q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stack)})
+				}
+			}
+		},
+	}
+}
+
+// forbiddenByBounds reports whether the stack's status says that it is beyond a bound.
+func forbiddenByBounds(stack *v1alpha2.LlamaStackDistribution) bool {
+	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
+	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds
+}
+
+// sameBounds reports whether a change of the operator's configuration leaves the bounds of a namespace as they were.
+func sameBounds(before, now operatorconfig.Config, namespace string) bool {
+	return before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds) &&
+		reflect.DeepEqual(before.Bounds.For(namespace), now.Bounds.For(namespace))
+}

@@ -1,0 +1,36 @@
+package controller
+
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// admit validates the spec again: an object may have been stored before a rule
+// existed, or past the policy that holds it.
+func admit(stack *stack, report *report) (*intent.Intent, error) {
+	_, errs := validate.Spec(stack)
+	if len(errs) > 0 {
+		return nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
+	}
+	decoded, errs := intent.FromObject(stack)
+	if len(errs) > 0 {
+		return nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
+	}
+	if fields := validate.Unsupported(stack); len(fields) > 0 {
+		message := "Without effect in this release of the operator: " + strings.Join(fields, ", ")
+		report.markTrue(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields, message)
+		return decoded, nil
+	}
+	report.markTrue(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid, "The spec is valid")
+	return decoded, nil
+}
+
+func invalid(reason, message string) error {
+	return &status.Failure{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: reason, Message: message, Retry: status.OnObjectChange,
+	}
+}

@@ -1,0 +1,171 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// applied is what came of the desired objects.
+type applied struct {
+	objects []apply.Applied
+	// deployment is the Deployment after its apply. Nil: it was not applied.
+	deployment *appsv1.Deployment
+	// rejections are the children after the Deployment that the API server did not take.
+	rejections []rejection
+}
+
+// deployed reports whether the Deployment is among the applied objects.
+func (a *applied) deployed() bool { return a.deployment != nil }
+
+// apply writes what differs. What was applied before a failure stays; the next
+// attempt finds it in force. Rejections of what comes after the Deployment are reported
+// by the step rejections.
+func (r *Reconciler) apply(
+	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
+) (applied, error) {
+	owner := ownerOf(stack)
+	var done applied
+	var err error
+	if done.objects, err = r.applyVolume(ctx, owner, own); err != nil {
+		return done, err
+	}
+	if err := r.transferReplicas(ctx, stack, workload, own); err != nil {
+		return done, err
+	}
+	if err := r.reclaimTemplate(ctx, own); err != nil {
+		return done, err
+	}
+	if err := r.applyPods(ctx, owner, own, &done); err != nil {
+		return done, err
+	}
+	r.applyDependents(ctx, owner, own, &done)
+	for _, one := range done.objects {
+		if one.Outcome == apply.Adopted {
+			report.normalEvent(v1alpha2.EventAdopted, fmt.Sprintf("Adopted %s %q, which had no controller", one.Kind.Kind, one.Object.GetName()))
+		}
+		if one.Kind.Kind != kindDeployment {
+			continue
+		}
+		deployment, err := typedDeployment(one.Object, workload.deployment)
+		if err != nil {
+			return done, err
+		}
+		done.deployment = deployment
+		if one.Outcome != apply.Unchanged {
+			report.normalEvent(v1alpha2.EventDeploymentUpdated,
+				fmt.Sprintf("Applied Deployment %q with image %q", one.Object.GetName(), image.distribution.Image))
+		}
+	}
+	conclude(stack, image.newer, own, &done, report)
+	return done, nil
+}
+
+// applyPods applies what the pods need to start, who may connect to them, and the
+// Deployment. The first refusal ends it: without one of these the pods would not
+// start, or would serve whom they may not, and those that run are left as they are,
+// with the Service that fits them.
+func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owned, done *applied) error {
+	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()+1]), func(desired apply.Desired) bool {
+		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // by applyVolume
+		return isApplied || comesLater(desired)
+	})
+	objects, err := r.applier.Set(ctx, owner, needed)
+	done.objects = append(done.objects, objects...)
+	return err
+}
+
+// applyDependents applies what points at the pods, each whatever becomes of the
+// others: a quota of Services is no reason to leave a NetworkPolicy out.
+func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
+	for i, desired := range own.desired {
+		if i <= own.deployment() && !comesLater(desired) {
+			continue
+		}
+		objects, err := r.applier.Set(ctx, owner, []apply.Desired{desired})
+		if err != nil {
+			done.rejections = append(done.rejections, rejection{childOf(desired), err})
+		}
+		done.objects = append(done.objects, objects...)
+	}
+}
+
+// comesLater reports whether it is a NetworkPolicy that is in force already. The pods
+// that run answer on the port that it names: it changes after the Deployment did.
+func comesLater(desired apply.Desired) bool {
+	return desired.Wanted.GetKind() == kindNetworkPolicy && desired.Live != nil
+}
+
+func childOf(desired apply.Desired) apply.Child {
+	return apply.Child{Kind: desired.Wanted.GroupVersionKind(), Name: desired.Wanted.GetName()}
+}
+
+// reclaimTemplate takes the template back from whoever rolled it back, before our
+// rendering is applied again: what came back with the older revision (a port, a
+// variable, a volume) would else stay beside ours for good.
+func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
+	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
+		return nil
+	}
+	desired := &own.desired[own.deployment()]
+	var err error
+	*desired, err = r.applier.Reclaim(ctx, *desired, []any{"spec", "template"}, []any{"metadata", "annotations", names.AnnotationInputs})
+	return err
+}
+
+// transferReplicas gives the number of replicas to another field manager before
+// it is left to an autoscaler: what its only owner leaves out is reset to 1. The
+// autoscaler takes it from there. Nothing is written when we do not own it.
+func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workload *workload, own *owned) error {
+	if own.decision.Deployment.Spec.Replicas != nil {
+		return nil
+	}
+	desired := own.desired[own.deployment()]
+	live, err := typedDeployment(desired.Live, workload.deployment)
+	if err != nil || live == nil {
+		return err
+	}
+	least := render.LeastAutoscaled(stack)
+	if live.Spec.Replicas != nil {
+		least = max(least, *live.Spec.Replicas)
+	}
+	return r.applier.Transfer(ctx, desired, names.TransferManager,
+		appsv1ac.Deployment(live.Name, live.Namespace).WithUID(live.UID).WithSpec(appsv1ac.DeploymentSpec().WithReplicas(least)),
+		"spec", "replicas")
+}
+
+// conclude reports the conditions that follow from the applied objects.
+func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report) {
+	message := "Every object is applied"
+	if newerImage != "" {
+		message += fmt.Sprintf("; this release of the operator would start a new stack with image %q, set spec.distribution.version to use it",
+			newerImage)
+	}
+	if left := own.decision.Record.Autoscaled; left.Count > 0 {
+		message += fmt.Sprintf("; it keeps the %s that the autoscaler left, until spec.workload.replicas is not %d any more",
+			count(int(left.Count), "replica"), left.Spec)
+	}
+	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
+	if !done.rejected("Service") {
+		report.markTrue(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")
+	}
+	reportDecision(stack, own.decision, report)
+	if trouble := own.volumeTrouble; trouble != nil {
+		report.markFalse(trouble.Condition, trouble.Reason, trouble.Message)
+		return
+	}
+	for _, one := range done.objects {
+		if one.Kind.Kind == kindVolumeClaim {
+			report.conditions = append(report.conditions, storageCondition(one.Object))
+		}
+	}
+}

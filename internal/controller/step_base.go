@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// baseConfig finds the base configuration: the user's, else that of the image's labels,
+// else the one that the running configuration was made from, else the catalogue's. None is left to plan, which
+// knows whether one is needed.
+func (r *Reconciler) baseConfig(
+	ctx context.Context, stack *stack, labels *imageLabels, contents resolve.Contents, running *rollout.Record,
+) (*plan.Base, error) {
+	if labels.unread != nil {
+		return nil, labels.unread
+	}
+	if !plan.NeedsBase(&stack.Spec) {
+		return nil, nil
+	}
+	if given := stack.Spec.BaseConfig; given != nil {
+		return &plan.Base{Data: contents[given.ConfigMapName][baseKey(given)], Source: v1alpha2.ConfigSourceConfigMap}, nil
+	}
+	if labels.config != nil {
+		return &plan.Base{Data: labels.config, Source: v1alpha2.ConfigSourceOCILabel}, nil
+	}
+	if labels.distribution.Base == nil {
+		return nil, nil
+	}
+	base := &plan.Base{Data: labels.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
+	if !keepsBase(stack, &labels.distribution, running) || running.BaseConfigMap == plan.BaseConfigMapName(stack.Name, base.Data) {
+		return base, nil // the name tells the content
+	}
+	kept, err := r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, running.BaseConfigMap)
+	if err != nil {
+		return nil, err
+	}
+	if kept != nil {
+		base.Data = kept
+	}
+	return base, nil
+}
+
+// baseKey is the key of a ConfigMap that holds a base configuration.
+func baseKey(given *v1alpha2.BaseConfigSource) string {
+	return cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
+}
+
+// keepsBase reports whether the running configuration was made from the same
+// distribution's embedded base, which a newer operator may have another of.
+func keepsBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
+	asked := stack.Spec.Distribution
+	return running.BaseConfigMap != "" && running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&
+		running.Distribution.Name == asked.Name && running.Distribution.Version == asked.Version && running.Image == image.Image
+}

@@ -1,0 +1,63 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// bounds holds a stack to what an administrator lets its namespace use, before anything is read for it. A stack that is
+// beyond a bound keeps its pods as they are.
+func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
+	if image.config.Unknown(operatorconfig.KeyBounds) {
+		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
+			"The key %q of the operator's ConfigMap cannot be read, so nobody knows what this stack may use: an administrator has to correct it",
+			operatorconfig.KeyBounds))
+	}
+	rule := image.config.Bounds.For(stack.Namespace)
+	if rule == nil {
+		return nil
+	}
+	if errs := plan.Bounded(rule, stack, image.distribution.Image); len(errs) > 0 {
+		return invalid(v1alpha2.ReasonForbiddenByBounds, intent.Messages(errs))
+	}
+	return r.stacksBounded(ctx, stack, rule)
+}
+
+// stacksBounded counts the stacks of the namespace that are older than this one.
+func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
+	if rule.Stacks == nil {
+		return nil
+	}
+	var stacks v1alpha2.LlamaStackDistributionList
+	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil { // only read
+		return fmt.Errorf("list the stacks of namespace %q: %w", stack.Namespace, err)
+	}
+	older := 0
+	for i := range stacks.Items {
+		if olderThan(&stacks.Items[i], stack) {
+			older++
+		}
+	}
+	if older < *rule.Stacks {
+		return nil
+	}
+	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
+		"Namespace %q may have %s, and older ones take that place: delete one of them, or ask an administrator to change the key %q of the operator's ConfigMap",
+		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
+}
+
+// olderThan reports whether a stack goes before another one. Names decide between those of the same second.
+func olderThan(a, b *v1alpha2.LlamaStackDistribution) bool {
+	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.Name < b.Name
+	}
+	return a.CreationTimestamp.Before(&b.CreationTimestamp)
+}

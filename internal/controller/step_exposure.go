@@ -1,0 +1,103 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// checkExposure ends a reconcile whose stack is not exposed although it should be. The
+// message names no object of another namespace.
+func checkExposure(stack *stack, made *planned, objects []apply.Applied) error {
+	failure := &status.Failure{Condition: v1alpha2.ConditionServiceReady, Retry: status.OnReferenceChange}
+	switch owner, built := made.hostOwner, made.plan; {
+	case owner != nil:
+		whose := "a stack of another namespace"
+		if owner.namespace == stack.Namespace {
+			whose = fmt.Sprintf("stack %q", owner.name)
+		}
+		failure.Reason = v1alpha2.ReasonHostnameTaken
+		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, and the server is not exposed: take another", owner.host, whose)
+	case !built.Exposure.Empty() && !built.ExposureServed:
+		failure.Reason = v1alpha2.ReasonExposureUnavailable
+		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",
+			built.Exposure.Kind, built.Exposure.Group)
+	default:
+		live := exposure(built, objects)
+		if live == nil {
+			return nil
+		}
+		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, status.NotAccepted(live)
+	}
+	if failure.Message == "" {
+		return nil
+	}
+	return failure
+}
+
+// exposure is what exposes the stack, nil when nothing does.
+func exposure(built *plan.Plan, objects []apply.Applied) *unstructured.Unstructured {
+	i := slices.IndexFunc(objects, func(a apply.Applied) bool { return a.Kind == built.Exposure })
+	if i < 0 {
+		return nil
+	}
+	live, err := objects[i].Content()
+	if err != nil {
+		return nil // of a kind of Kubernetes' own, so it converts
+	}
+	return live
+}
+
+// routeURL is where the server is reached from outside, as far as it is known.
+func routeURL(built *plan.Plan, objects []apply.Applied) string {
+	found := exposure(built, objects)
+	if found == nil {
+		return ""
+	}
+	live := found.Object
+	host, scheme := built.Hostname, "http"
+	switch built.Exposure {
+	case render.RouteKind:
+		scheme = "https"
+		if host == "" {
+			host, _, _ = unstructured.NestedString(live, "spec", "host")
+		}
+	case render.HTTPRouteKind:
+		if host == "" {
+			return "" // the Gateway's listeners know
+		}
+		scheme = "https"
+	default:
+		if tls, _, _ := unstructured.NestedSlice(live, "spec", "tls"); len(tls) > 0 {
+			scheme = "https"
+		}
+		if host == "" {
+			host = loadBalancer(live)
+		}
+	}
+	if host == "" {
+		return ""
+	}
+	return scheme + "://" + host
+}
+
+// loadBalancer is the address that an ingress controller gave.
+func loadBalancer(ingress map[string]any) string {
+	points, _, _ := unstructured.NestedSlice(ingress, "status", "loadBalancer", "ingress")
+	for _, point := range points {
+		fields, _ := point.(map[string]any)
+		for _, name := range []string{"hostname", "ip"} {
+			if address, _ := fields[name].(string); address != "" {
+				return address
+			}
+		}
+	}
+	return ""
+}

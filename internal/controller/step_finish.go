@@ -1,0 +1,244 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/metrics"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// finish always runs: it observes the workload, whatever became of the steps,
+// and writes the status when it says something new. A quiet failure says
+// nothing: the next attempt does.
+func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failure) error {
+	if failure != nil && failure.Retry == status.Quiet {
+		return nil
+	}
+	previous := s.stack.DeepCopy()
+	overdue, releaseNote, err := r.observe(ctx, s, failure)
+	if err != nil {
+		return err
+	}
+	now := &s.stack.Status
+	summary := status.Summarize(status.Input{
+		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.conditions, Failure: failure,
+		Overdue: overdue, Deleting: s.stack.DeletionTimestamp != nil, Now: timestamp(r.now()),
+	})
+	now.Conditions, now.Phase = summary.Conditions, summary.Phase
+	now.ObservedGeneration = s.stack.Generation
+	r.describe(s)
+	metrics.Observe(s.stack)
+	if equality.Semantic.DeepEqual(previous.Status, *now) {
+		return nil
+	}
+	written := s.stack.DeepCopy()
+	err = r.direct.Status().Patch(ctx, written, statusPatch{}, client.FieldOwner(names.FieldManager))
+	if apierrors.IsInvalid(err) {
+		gone, readErr := r.isGone(ctx, s.stack)
+		if readErr != nil || gone {
+			return readErr
+		}
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	if err == nil {
+		r.statuses.remember(written)
+		r.emit(s.stack, s.report.events, &previous.Status, releaseNote)
+		metrics.CountChange(s.stack, &previous.Status)
+	}
+	return nil
+}
+
+// isGone reports whether the object is no more, or another one has its name.
+func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
+	now := &v1alpha2.LlamaStackDistribution{}
+	err := r.direct.Get(ctx, keyOf(stack), now)
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read the stack past the cache: %w", err)
+	default:
+		return now.UID != stack.UID, nil
+	}
+}
+
+// statusPatch replaces the status of the object with this UID: nobody else writes it.
+// Another object that was made under the name since refuses it. A merge patch cannot ask
+// for that, the API server takes no metadata of one for a status.
+type statusPatch struct{}
+
+// Type is that of JSON patches.
+func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
+
+// Data is the patch.
+func (statusPatch) Data(object client.Object) ([]byte, error) {
+	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
+	if !ok {
+		return nil, fmt.Errorf("make a status patch of a %T", object)
+	}
+	return json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": stack.UID},
+		{"op": "add", "path": "/status", "value": stack.Status},
+	})
+}
+
+// observe reports the state of the workload. It returns whether its roll-out is past its deadline, and what the condition on
+// the configuration says of the server's release.
+func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Failure) (overdue bool, releaseNote string, err error) {
+	pods, err := r.pods(ctx, s.stack)
+	if err != nil {
+		return false, "", err
+	}
+	claims, err := r.pendingClaims(ctx, s.stack)
+	if err != nil {
+		return false, "", err
+	}
+	live := s.live()
+	observed := status.Workload(status.WorkloadInput{
+		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
+	})
+	s.report.conditions = append(s.report.conditions, observed.Conditions...)
+	s.stack.Status.Replicas = observed.Replicas
+	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
+	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
+		releaseNote = r.observeServer(s, pods, observed.Mixed)
+	}
+	s.reportLeft()
+	s.reportPaused(failure)
+	s.reportLostReferences(failure)
+	return observed.Overdue, releaseNote, r.reportAutoscaler(s)
+}
+
+// serves reports whether the pods that run are those of the spec, so that the server can be asked as the spec says.
+func (s *state) serves(failure *status.Failure) bool {
+	if failure == nil {
+		return true
+	}
+	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().deployment != nil && s.owned.decision.Outcome != rollout.Changed
+}
+
+// runsEarlier reports whether the Deployment is of a spec before this one: a failure
+// keeps this one from it, or somebody rolled it back.
+func (s *state) runsEarlier(failure *status.Failure) bool {
+	rolledBack := s.owned.decision.Outcome == rollout.RolledBack
+	if failure == nil || s.applied.deployed() {
+		return rolledBack
+	}
+	if failure.Reason == v1alpha2.ReasonDeploymentPaused && rolledBack {
+		return true
+	}
+	return s.workload.running.Generation != s.stack.Generation
+}
+
+// reportLeft reports the data that the last change of the pods left behind, or that this
+// one is about to.
+func (s *state) reportLeft() {
+	left := s.workload.running.Left
+	switch {
+	case s.leaves != nil:
+		left = s.leaves
+	case s.applied.deployed():
+		left = s.owned.decision.Record.Left
+	}
+	if len(left) > 0 {
+		s.report.markTrue(v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind, leftMessage(left))
+	}
+}
+
+// reportPaused shows a pause beside the failure of an earlier step.
+func (s *state) reportPaused(failure *status.Failure) {
+	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
+		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
+	}
+}
+
+// describe fills in the facts beside the conditions. What a failed reconcile did
+// not find out stays as it was.
+func (r *Reconciler) describe(s *state) {
+	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
+	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
+	r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.OperatorVersion = r.version })
+	if !s.applied.deployed() {
+		return
+	}
+	if !s.applied.rejected("Service") {
+		now.ServiceURL = serviceURL(s.stack, made.ServesTLS)
+	}
+	if !s.applied.rejectedExposure() {
+		now.RouteURL = routeURL(made, s.applied.objects)
+	}
+	now.ResolvedDistribution = s.resolved()
+	now.GeneratedConfigMap, now.ConfigGeneration = "", nil
+	if made.Config != nil {
+		now.GeneratedConfigMap = made.ConfigMapName
+		now.ConfigGeneration = configGeneration(made, s.applied.objects)
+	}
+	if now.DistributionConfig == nil {
+		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
+	}
+	image := &s.labels.distribution
+	now.DistributionConfig.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, image.Image)
+	now.DistributionConfig.AvailableDistributions = r.available.with(s.image.overrides.all)
+}
+
+// serviceURL is where the server is reached inside the cluster.
+func serviceURL(stack *stack, tls bool) string {
+	scheme := "http"
+	if tls {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(stack.Name), stack.Namespace, render.Port(&stack.Spec))
+}
+
+// releaseFrom is how the status says that a release was found.
+var releaseFrom = map[distribution.DetectedBy]string{
+	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: "image-label",
+	distribution.Unknown: "unknown",
+}
+
+func (s *state) resolved() *v1alpha2.ResolvedDistribution {
+	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
+	resolved := &v1alpha2.ResolvedDistribution{
+		Name: asked.Name, Version: asked.Version, CatalogueImage: s.image.catalogue, Image: image.Image, ImageFrom: s.image.from,
+		Digest: s.labels.digest, ConfigSource: s.planned.plan.ConfigSource, ServerReleaseFrom: releaseFrom[image.DetectedBy],
+		ConfigHash: s.planned.plan.ConfigHash,
+	}
+	if image.DetectedBy != distribution.Unknown {
+		resolved.ServerRelease = image.Release.Line
+	}
+	return resolved
+}
+
+func configGeneration(made *plan.Plan, objects []apply.Applied) *v1alpha2.ConfigGeneration {
+	generation := &v1alpha2.ConfigGeneration{
+		ConfigMapName: made.ConfigMapName, ProviderCount: made.ProviderCount,
+		ResourceCount: made.ResourceCount, ConfigVersion: made.ConfigVersion,
+	}
+	i := slices.IndexFunc(objects, func(a apply.Applied) bool {
+		return a.Kind.Kind == kindConfigMap && a.Object.GetName() == made.ConfigMapName
+	})
+	if i >= 0 {
+		created := objects[i].Object.GetCreationTimestamp()
+		generation.GeneratedAt = &created
+	}
+	return generation
+}

@@ -1,0 +1,164 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// resolvedImage is what spec.distribution stands for.
+type resolvedImage struct {
+	// config is the operator's: one state of it for the whole reconcile.
+	config operatorconfig.Config
+	// overrides are the images in place of the catalogue's.
+	overrides    overrides
+	distribution distribution.Resolved
+	// catalogue is the catalogue's image that the stack was made with, newer the one that a new stack would get.
+	catalogue, newer string
+	from             v1alpha2.ImageSource
+}
+
+// image finds the server's image and release. A stack that runs keeps the image
+// it was made with for as long as it asks for the same name and version: an
+// operator upgrade never changes the server of a running stack. An override
+// replaces it while it is set.
+func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
+	config, _, err := r.config.get(ctx)
+	if err != nil {
+		return resolvedImage{}, err
+	}
+	found := resolvedImage{config: config, overrides: newOverrides(r.relatedImages, config), from: v1alpha2.ImageFromCatalogue}
+	asked := stack.Spec.Distribution
+	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
+	recorded, wasRecorded := recordedImage(stack, running)
+	images := maps.Clone(found.overrides.all)
+	switch {
+	case asked.Name == "":
+		found.from = v1alpha2.ImageFromSpec
+	case wasRecorded:
+		found.catalogue = recorded
+		if err != nil || current.Image != recorded {
+			images[asked.Name] = recorded
+			found.newer = current.Image
+		}
+	default:
+		if release, ok := r.releaseOfVolume(ctx, stack); ok && asked.Version == "" {
+			if older, olderErr := distribution.Resolve(asked.Name, "", release, nil); olderErr == nil && older.Image != current.Image {
+				current, err = older, nil
+				images[asked.Name] = older.Image
+			}
+		}
+		found.catalogue = current.Image
+	}
+	if image, from, ok := found.overrides.image(stack, running); ok {
+		images[asked.Name], found.from = image, from
+	}
+	if len(images) > 0 {
+		current, err = distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
+	}
+	if err != nil {
+		return found, unknownDistribution(err)
+	}
+	found.distribution = current
+	return found, nil
+}
+
+func unknownDistribution(err error) error {
+	reason := v1alpha2.ReasonInvalidSpec
+	if _, ok := errors.AsType[*distribution.UnknownError](err); ok {
+		reason = v1alpha2.ReasonUnknownDistribution
+	}
+	return invalid(reason, distribution.Path(err)+": "+err.Error())
+}
+
+// recordedImage is the catalogue's image that was chosen for this name and
+// version when the stack was made: from the status, else from the Deployment.
+func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
+	asked := stack.Spec.Distribution
+	matches := func(known rollout.Distribution) bool {
+		return known.CatalogueImage != "" && known.Name == asked.Name && known.Version == asked.Version
+	}
+	if in := stack.Status.ResolvedDistribution; in != nil {
+		known := rollout.Distribution{Name: in.Name, Version: in.Version, CatalogueImage: in.CatalogueImage}
+		if matches(known) {
+			return known.CatalogueImage, true
+		}
+	}
+	if matches(running.Distribution) {
+		return running.Distribution.CatalogueImage, true
+	}
+	return "", false
+}
+
+// releaseOfVolume is the server release that wrote the data on the stack's volume claim,
+// for a stack that comes back to it without any record.
+func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string, bool) {
+	var claim corev1.PersistentVolumeClaim
+	if err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim); err != nil {
+		return "", false
+	}
+	release := claim.Annotations[names.AnnotationRelease]
+	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
+}
+
+// overrides are the images in place of the catalogue's, as they are at the moment.
+type overrides struct {
+	// all of them: the operator's ConfigMap goes before RELATED_IMAGE variables.
+	all distribution.Overrides
+	// configured are the ConfigMap's.
+	configured distribution.Overrides
+	// unknown: the ConfigMap was bad ever since the operator started, and may ask
+	// for anything.
+	unknown bool
+}
+
+func newOverrides(relatedImages distribution.Overrides, config operatorconfig.Config) overrides {
+	all := distribution.Overrides{}
+	maps.Copy(all, relatedImages)
+	maps.Copy(all, config.Images)
+	return overrides{all, config.Images, config.Unknown(operatorconfig.KeyImageOverrides)}
+}
+
+// image is the image in place of the catalogue's for what a stack asks for,
+// and where it was found.
+func (o overrides) image(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
+	asked := stack.Spec.Distribution
+	if image, ok := o.configured.Image(asked.Name, asked.Version); ok {
+		return image, v1alpha2.ImageFromOperatorConfig, true
+	}
+	if o.unknown {
+		if image, from, ok := runningImage(stack, running); ok {
+			return image, from, true
+		}
+	}
+	image, ok = o.all.Image(asked.Name, asked.Version)
+	return image, v1alpha2.ImageFromRelatedImage, ok
+}
+
+// runningImage is the image that was rendered last for the name and version that
+// the stack asks for, and where that was found: a stack that runs keeps it until
+// the ConfigMap can be read.
+func runningImage(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
+	asked, last, in := stack.Spec.Distribution, running.Distribution, stack.Status.ResolvedDistribution
+	image = cmp.Or(last.Image, running.Image)
+	if image == "" || last.Name != asked.Name || last.Version != asked.Version {
+		return "", "", false
+	}
+	switch {
+	case in != nil && in.Image == image:
+		return image, in.ImageFrom, true
+	case image == last.CatalogueImage:
+		return image, v1alpha2.ImageFromCatalogue, true
+	default:
+		return image, v1alpha2.ImageFromOperatorConfig, true
+	}
+}

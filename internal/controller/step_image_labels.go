@@ -1,0 +1,198 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// imageLabels is what an image says of itself.
+type imageLabels struct {
+	// distribution is the image's, with the release of its label.
+	distribution distribution.Resolved
+	// config is the configuration in the labels, nil when it is not the stack's base, and digest what the image was
+	// resolved to when it was read.
+	config []byte
+	digest string
+	// unread is why there is no configuration yet. Nil: the stack goes on.
+	unread error
+}
+
+// imageLabels takes what the image says of itself: its configuration and the server's
+// release. The catalogue's images are known and are not read; any other image is
+// read once, and what was found stays in force until image, name or version
+// changes. A registry that cannot be asked keeps a stack waiting only where there
+// is no other base; a running one it never changes.
+func (r *Reconciler) imageLabels(
+	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
+) (imageLabels, error) {
+	registries := image.config.Registries
+	r.pool.Configure(registryOptions(registries))
+	found, known := imageLabels{distribution: image.distribution}, image.from == v1alpha2.ImageFromCatalogue
+	if !known {
+		var err error
+		if known, err = r.recordedLabels(ctx, stack, running, &found); err != nil {
+			return found, err
+		}
+	}
+	if known {
+		r.pool.Forget(keyOf(stack))
+		return found, nil
+	}
+	if !registries.ReadLabels {
+		found.unread = withoutLabels(stack, &found.distribution, running)
+		return found, nil
+	}
+	var read *registry.Image
+	if read, found.unread = r.readImage(stack, &found.distribution, running, report); read == nil {
+		return found, nil
+	}
+	var err error
+	found.distribution, err = found.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
+	if err != nil {
+		return found, err
+	}
+	if wantsLabelledBase(stack) && read.Config != nil {
+		found.config, found.digest, found.distribution.Entrypoint = read.Config, read.Digest, read.Entrypoint
+	}
+	return found, nil
+}
+
+// readImage gives what was read of the stack's image. Without it, the error says
+// what the stack waits for; nil: it goes on without.
+func (r *Reconciler) readImage(
+	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report,
+) (*registry.Image, error) {
+	target, err := imageTarget(stack, image.Image, running)
+	if err != nil {
+		return nil, err
+	}
+	outcome, ended := r.pool.Read(target)
+	switch {
+	case !ended:
+		return nil, &status.Failure{
+			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
+			Retry: status.OnReferenceChange, Message: fmt.Sprintf("Reading the labels of image %q", image.Image),
+		}
+	case outcome.Err != nil:
+		return nil, unreadable(stack, image, running, report, outcome.Err)
+	default:
+		return outcome.Image, nil
+	}
+}
+
+// wantsLabelledBase reports whether the configuration of the image is what the stack's
+// is made from.
+func wantsLabelledBase(stack *stack) bool {
+	return plan.NeedsBase(&stack.Spec) && stack.Spec.BaseConfig == nil
+}
+
+// recordedLabels takes what was found when the image was read for this stack; false
+// when it has to be read.
+func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels) (bool, error) {
+	asked, found := stack.Spec.Distribution, running.Distribution
+	if found.Image != labels.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
+		return false, nil
+	}
+	if wantsLabelledBase(stack) {
+		switch v1alpha2.ConfigSource(running.BaseSource) {
+		case v1alpha2.ConfigSourceEmbedded:
+			if labels.distribution.Base == nil {
+				return false, nil
+			}
+		case v1alpha2.ConfigSourceOCILabel:
+			kept, err := r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, running.BaseConfigMap)
+			if kept == nil || err != nil {
+				return false, err
+			}
+			labels.config, labels.digest, labels.distribution.Entrypoint = kept, found.Digest, plan.RecordedEntrypoint(found)
+		default:
+			return false, nil
+		}
+	}
+	if found.Label == "" {
+		return true, nil
+	}
+	var err error
+	labels.distribution, err = labels.distribution.WithLabel(found.Label, true)
+	return true, err
+}
+
+// withoutLabels goes on without reading an image, where that is switched off.
+func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.Record) error {
+	if !wantsLabelledBase(stack) || image.Base != nil && !readBefore(running) {
+		return nil
+	}
+	return &status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired, Retry: status.OnReferenceChange,
+		Message: fmt.Sprintf("The configuration of image %q is not known, and the operator does not read images "+
+			"(registries.readLabels of its configuration); give a base with spec.baseConfig", image.Image),
+	}
+}
+
+// unreadable goes on with what else is known of an image, but never changes what
+// runs by a configuration that was read. Without any base the stack waits; the
+// image is tried again in the background.
+func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
+	switch {
+	case !wantsLabelledBase(stack):
+		return nil
+	case image.Base != nil && !readBefore(running):
+		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
+		return nil
+	}
+	return &status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
+		Retry: status.OnReferenceChange, Err: err,
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. It is tried again; spec.baseConfig does without it", truncateMessage(err.Error())),
+	}
+}
+
+// readBefore reports whether the configuration that runs was read from the labels of an image.
+func readBefore(running *rollout.Record) bool {
+	return running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
+}
+
+// maxCause leaves room for the remedy behind what a registry answers.
+const maxCause = 400
+
+// ownCopyUsed says that the operator's copy of a distribution's configuration is
+// used for an image that may hold another one. It is told once: the base is
+// recorded with the roll-out that follows.
+func ownCopyUsed(image *distribution.Resolved, err error) string {
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; its configuration is taken to be that of %q in release %s, until image, name or version changes. "+
+		"Give a pull Secret in spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; spec.baseConfig does without it",
+		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
+}
+
+func registryOptions(registries operatorconfig.Registries) registry.Options {
+	return registry.Options{Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite}
+}
+
+func imageTarget(stack *stack, image string, running *rollout.Record) (registry.Target, error) {
+	sources := pullSources{ServiceAccount: render.ServiceAccountName(stack)}
+	if workload := stack.Spec.Workload; workload != nil && workload.Overrides != nil {
+		for _, secret := range workload.Overrides.ImagePullSecrets {
+			sources.Secrets = append(sources.Secrets, secret.Name)
+		}
+	}
+	credentials, err := json.Marshal(sources)
+	if err != nil {
+		return registry.Target{}, fmt.Errorf("encode pull Secrets: %w", err)
+	}
+	found := running.Distribution
+	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
+		image += "@" + found.Digest // the base that was kept is lost: the same one is read again
+	}
+	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: string(credentials)}, nil
+}

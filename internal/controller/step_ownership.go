@@ -1,0 +1,186 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// owned is what is to be applied: all of it is the stack's, or not made yet.
+type owned struct {
+	// desired are the objects in the order of their apply.
+	desired []apply.Desired
+	// decision is what becomes of the Deployment.
+	decision rollout.Decision
+	// volumeTrouble is why the volume is not what the spec asks for. Nil: it is.
+	volumeTrouble *status.Failure
+}
+
+// checkOwnership makes sure that every child is the stack's to apply, and decides by the record
+// what becomes of the Deployment.
+func (r *Reconciler) checkOwnership(ctx context.Context, stack *stack, workload *workload, made planned) (planned, owned, error) {
+	desired, err := r.desired(ctx, stack, &made)
+	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
+		made.input.LongConfigMapName = true
+		if err := r.build(ctx, &made); err != nil {
+			return made, owned{}, err
+		}
+		desired, err = r.desired(ctx, stack, &made)
+	}
+	if err != nil {
+		return made, owned{}, notOurs(err)
+	}
+	found := owned{desired: desired}
+	if err := found.keepVolume(stack, made.plan); err != nil {
+		return made, found, err
+	}
+	i := found.deployment()
+	live, err := typedDeployment(found.desired[i].Live, workload.deployment)
+	if err != nil {
+		return made, found, err
+	}
+	if found.decision, err = r.decide(ctx, stack, live, workload.replicaSets, made.plan.Rendered); err != nil {
+		return made, found, err
+	}
+	if equality.Semantic.DeepEqual(found.decision.Deployment, made.plan.Rendered.Deployment) {
+		return made, found, nil // it is what is desired already
+	}
+	return made, found, found.setDeployment(found.decision.Deployment)
+}
+
+// desired are the planned objects, with the Secret of derived values among them, and what
+// there is of them.
+func (r *Reconciler) desired(ctx context.Context, stack *stack, made *planned) ([]apply.Desired, error) {
+	wanted, err := unstructuredObjects(made.plan.WithStorageSecret(made.derived))
+	if err != nil {
+		return nil, err
+	}
+	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
+}
+
+// unstructuredObjects are the objects as they are sent.
+func unstructuredObjects(rendered []render.Object) ([]*unstructured.Unstructured, error) {
+	objects := make([]*unstructured.Unstructured, 0, len(rendered))
+	for _, object := range rendered {
+		converted, err := render.Unstructured(object)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, converted)
+	}
+	return objects, nil
+}
+
+// notOurs makes the failure of an object that belongs to somebody else.
+func notOurs(err error) error {
+	_, conflict := errors.AsType[*apply.OwnershipConflict](err)
+	_, taken := errors.AsType[*apply.NameTaken](err)
+	if !conflict && !taken {
+		return err
+	}
+	return &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict,
+		Message: err.Error(), Retry: status.Later, Err: err,
+	}
+}
+
+// deployment is where the Deployment stands among the desired objects.
+func (o *owned) deployment() int {
+	return slices.IndexFunc(o.desired, func(d apply.Desired) bool { return d.Wanted.GetKind() == kindDeployment })
+}
+
+// setDeployment replaces the Deployment by another rendering of it.
+func (o *owned) setDeployment(deployment *appsv1ac.DeploymentApplyConfiguration) error {
+	desired := &o.desired[o.deployment()]
+	var err error
+	desired.Wanted, err = render.Unstructured(render.Object{
+		GVK: desired.Wanted.GroupVersionKind(), Name: desired.Wanted.GetName(), Apply: deployment,
+	})
+	return err
+}
+
+// decide compares what is rendered with a live Deployment, nil when there is none.
+func (r *Reconciler) decide(
+	ctx context.Context, stack *stack, live *appsv1.Deployment, sets []appsv1.ReplicaSet, rendered rollout.Rendered,
+) (rollout.Decision, error) {
+	decision, err := rollout.Decide(live, sets, rendered)
+	if err == nil && decision.NewerGeneration {
+		if rendered.Newest, err = r.isNewest(ctx, stack); err == nil {
+			decision, err = rollout.Decide(live, sets, rendered)
+		}
+	}
+	if err != nil {
+		return decision, fmt.Errorf("decide what to apply: %w", err)
+	}
+	if decision.Outcome == rollout.StaleCache {
+		return decision, r.stale(decision.Message, live)
+	}
+	return decision, nil
+}
+
+// isNewest reports whether the API server knows no newer generation of the stack than
+// the cache does. A record that has one then was not written for this stack.
+func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
+	now := &v1alpha2.LlamaStackDistribution{}
+	if err := r.direct.Get(ctx, keyOf(stack), now); err != nil {
+		return false, fmt.Errorf("read the stack past the cache: %w", err)
+	}
+	return now.UID == stack.UID && now.Generation == stack.Generation, nil
+}
+
+// stalePatience is how long the cache, or the Deployment controller, may be behind
+// before the status tells.
+const stalePatience = time.Minute
+
+// stale is the failure of a look at objects of different moments. It is nobody's concern
+// for the moment that it takes; one that lasts is told.
+func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
+	failure := &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message, Retry: status.Quiet,
+	}
+	if r.now().Sub(lastWrite(live)) > stalePatience {
+		failure.Retry, failure.Unknown, failure.Err = status.Backoff, true, errors.New(message)
+	}
+	return failure
+}
+
+// lastWrite is when somebody last wrote fields of an object.
+func lastWrite(object metav1.Object) time.Time {
+	last := object.GetCreationTimestamp().Time
+	for _, entry := range object.GetManagedFields() {
+		if entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+// reportDecision reports what the record says of the Deployment beside what is applied.
+func reportDecision(stack *stack, decision rollout.Decision, report *report) {
+	switch decision.Outcome {
+	case rollout.KeepTemplate:
+		report.markFalse(v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers, decision.Message)
+	case rollout.RolledBack:
+		report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonRolledBack, decision.Message)
+		was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded)
+		if was == nil || was.Reason != v1alpha2.ReasonRolledBack {
+			report.warningEvent(v1alpha2.EventRolledBack, decision.Message)
+		}
+	case rollout.Changed, rollout.Unchanged, rollout.StaleCache:
+	}
+}

@@ -1,0 +1,69 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// paused ends a reconcile of a paused stack before anything is written. Everything before it runs, so that the status
+// shows whether the spec is valid and complete. The decision is what would become of the Deployment.
+func (r *Reconciler) paused(
+	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
+) (rollout.Decision, error) {
+	if !names.Paused(stack.Annotations) {
+		return rollout.Decision{}, nil
+	}
+	decision, err := r.decide(ctx, stack, workload.deployment, workload.replicaSets, made.Rendered)
+	if err != nil {
+		return decision, err
+	}
+	reportDecision(stack, decision, report)
+	if err := r.observeVolume(ctx, stack, report); err != nil {
+		return decision, err
+	}
+	condition := pausedCondition(workload.deployment != nil, decision)
+	return decision, &status.Failure{
+		Condition: condition.Type, Reason: condition.Reason, Message: condition.Message, Unknown: true, Retry: status.OnReferenceChange,
+	}
+}
+
+// pausedCondition is the condition of a paused stack. Nobody looks whether its objects are as the spec asks for.
+func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
+	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\" nothing but the status is written", names.AnnotationPaused)
+	switch {
+	case !deployed:
+		message += "; its Deployment is not made"
+	case decision.Outcome == rollout.Changed:
+		message += "; a change of the pods waits"
+	}
+	return metav1.Condition{
+		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonDeploymentPaused,
+		Message: message + ". Remove the annotation to go on",
+	}
+}
+
+// observeVolume reports the state of the stack's volume, which is not applied.
+func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *report) error {
+	if workload := stack.Spec.Workload; workload == nil || workload.Storage == nil {
+		return nil
+	}
+	var claim corev1.PersistentVolumeClaim
+	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read cached PersistentVolumeClaim: %w", err)
+	}
+	if err == nil {
+		report.conditions = append(report.conditions, storageCondition(&claim))
+	}
+	return nil
+}

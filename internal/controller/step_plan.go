@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// planFacts are what the steps before found for the plan.
+type planFacts struct {
+	stack      *stack
+	workload   *workload
+	intent     *intent.Intent
+	image      *resolvedImage
+	labels     *imageLabels
+	configMaps *configMaps
+	secrets    *secrets
+	base       *plan.Base
+}
+
+func (s *state) facts() planFacts {
+	return planFacts{s.stack, &s.workload, s.intent, &s.image, &s.labels, &s.configMaps, &s.secrets, s.base}
+}
+
+// planned is what the stack should be.
+type planned struct {
+	// input is what plan was made from. A later step that finds out more makes the plan anew from it.
+	input plan.Input
+	plan  *plan.Plan
+	// hostOwner has the host name that the stack asks for. Nil: no other stack has it.
+	hostOwner *hostOwner
+	// derived are the values of the Secret with connection parts, which are made from secrets.
+	derived map[string][]byte
+	secrets resolve.Values
+}
+
+// plan makes the configuration and every object. All of it is pure but for what the
+// cluster tells of host names, and of the data of a stack whose Deployment is gone.
+func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
+	made, err := r.planInput(ctx, f)
+	if err == nil {
+		err = r.build(ctx, &made)
+	}
+	if err != nil {
+		return made, err
+	}
+	if chosen := chooseStorageSecret(f, made.derived); !equality.Semantic.DeepEqual(chosen, made.input.StorageSecret) {
+		made.input.StorageSecret = chosen
+		if err := r.build(ctx, &made); err != nil {
+			return made, err
+		}
+	}
+	reason, message := generated(f.stack, f.intent, made.plan)
+	report.markTrue(v1alpha2.ConditionConfigGenerated, reason, message)
+	if f.stack.Status.ObservedGeneration != f.stack.Generation {
+		warnOfConfig(made.plan.Warnings, report)
+	}
+	return made, nil
+}
+
+// planInput gathers what the plan is made from.
+func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error) {
+	before, running := f.workload.running.Places, &f.workload.running
+	if f.workload.deployment == nil {
+		var err error
+		if before, err = r.placesOfLast(ctx, f.stack, &f.labels.distribution); err != nil {
+			return planned{}, err
+		}
+	}
+	cluster, err := r.cluster(ctx, f.stack, f.image.config)
+	if err != nil {
+		return planned{}, err
+	}
+	earlierHost, err := r.hasEarlierHost(ctx, f.stack, cluster)
+	if err != nil {
+		return planned{}, err
+	}
+	owner, err := r.findHostOwner(ctx, f.stack, cluster, earlierHost)
+	if err != nil {
+		return planned{}, err
+	}
+	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
+		Object: f.stack, Distribution: f.labels.distribution, Digest: f.labels.digest, CatalogueImage: f.image.catalogue,
+		RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: override(f.stack, f.configMaps.contents),
+		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
+		Certificates: f.configMaps.certificates, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
+		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
+	}}, nil
+}
+
+// build makes the plan from its input, and the values of the Secret with connection parts.
+func (r *Reconciler) build(ctx context.Context, made *planned) error {
+	built, err := r.largePlans.build(ctx, made.input)
+	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
+		failure := &status.Failure{
+			Condition: refused.Condition, Reason: refused.Reason, Message: refused.Error(), Retry: status.OnObjectChange, Err: err,
+		}
+		if spec := &made.input.Object.Spec; spec.BaseConfig != nil || spec.OverrideConfig != nil {
+			failure.Retry = status.OnReferenceChange
+		}
+		return failure
+	}
+	if err != nil {
+		return fmt.Errorf("build plan: %w", err)
+	}
+	made.plan = built
+	made.derived, err = derive(made.input.Object, built.Derived, made.secrets)
+	return err
+}
+
+// warnOfConfig tells what the configuration is warned of: in an event of its own
+// what of the spec has no effect.
+func warnOfConfig(findings []stackconfig.Finding, report *report) {
+	var ignored, others []string
+	for _, finding := range findings {
+		if finding.Ignored {
+			ignored = append(ignored, finding.String())
+		} else {
+			others = append(others, finding.String())
+		}
+	}
+	if len(ignored) > 0 {
+		report.warningEvent(v1alpha2.EventProviderIgnored, strings.Join(ignored, "\n"))
+	}
+	if len(others) > 0 {
+		report.warningEvent(v1alpha2.EventConfigWarning, strings.Join(others, "\n"))
+	}
+}
+
+func override(stack *stack, contents resolve.Contents) *plan.Override {
+	if stack.Spec.OverrideConfig == nil {
+		return nil
+	}
+	use := intent.OverrideUse(stack)
+	files := contents[use.ID()]
+	key := intent.OverrideKey(stack, files)
+	return &plan.Override{Namespace: use.Namespace, ConfigMapName: use.Name, Key: key, Data: files[key], Files: files}
+}
+
+// generated says how the configuration came about.
+func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, message string) {
+	switch made.Mode {
+	case plan.ModeOverride:
+		how := "is used as it is"
+		if made.Config != nil {
+			how = "is used in a copy"
+			if set := setInCopy(wishes.Server); set != "" {
+				how += ", with " + set + " set"
+			}
+		}
+		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q %s", stack.Spec.OverrideConfig.ConfigMapName, how)
+	case plan.ModeImageDefault:
+		return v1alpha2.ReasonDistributionDefaultUsed, "The image's own configuration runs unchanged"
+	default:
+		noun := "model"
+		if len(wishes.Tools)+len(wishes.Shields) > 0 {
+			noun = "resource"
+		}
+		return v1alpha2.ReasonConfigGenerationSucceeded, fmt.Sprintf("Generated config.yaml with %s and %s",
+			count(int(made.ProviderCount), "provider"), count(int(made.ResourceCount), noun))
+	}
+}
+
+// setInCopy names what a copy of an override has that its ConfigMap has not.
+func setInCopy(server intent.Server) string {
+	var set []string
+	if server.Workers > 1 {
+		set = append(set, "the number of workers")
+	}
+	if server.TLS != nil {
+		set = append(set, "the certificate")
+	}
+	return strings.Join(set, " and ")
+}

@@ -1,0 +1,136 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// prune deletes what the plan no longer has. What a live ReplicaSet uses stays,
+// so that a pod of an older revision can still start and be rolled back to. What exposes the stack stays while nobody
+// knows how stacks are to be exposed, or while what should take its place was rejected.
+func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure bool) error {
+	keep, err := r.kept(ctx, stack, live, own)
+	if err != nil {
+		return err
+	}
+	var readErr error
+	used := sync.OnceValue(func() map[apply.Child]bool {
+		var used map[apply.Child]bool
+		used, readErr = r.usedByRevisions(ctx, stack)
+		return used
+	})
+	_, err = r.applier.Prune(ctx, ownerOf(stack), r.prunedKinds(), func(child apply.Child) bool {
+		if keep[child] || keepsExposure && slices.Contains(render.ExposureKinds(), child.Kind) {
+			return true
+		}
+		ofPods := child.Kind.Kind == kindConfigMap || child.Kind.Kind == kindSecret || child.Kind.Kind == kindServiceAccount
+		return ofPods && (used()[child] || readErr != nil)
+	})
+	return errors.Join(err, readErr)
+}
+
+// prunedKinds are those that the cluster serves.
+func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
+	return slices.DeleteFunc(render.PrunedKinds(), func(kind schema.GroupVersionKind) bool {
+		return r.apis.has(kind) && !r.apis.serves(kind)
+	})
+}
+
+// usedByRevisions are the children that the revisions of the Deployment use, as the API server has them now. After an
+// outage the watch of ReplicaSets may come back later than the others, and what the cache does not know is needed all the
+// same. It is asked for only when something would go.
+func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[apply.Child]bool, error) {
+	var sets appsv1.ReplicaSetList
+	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace), client.MatchingLabels(names.Selector(stack.Name)))
+	if err != nil {
+		return nil, fmt.Errorf("list ReplicaSets past the cache: %w", err)
+	}
+	used := map[apply.Child]bool{}
+	for i := range sets.Items {
+		for _, child := range usedBy(&sets.Items[i].Spec.Template.Spec) {
+			used[child] = true
+		}
+	}
+	return used, nil
+}
+
+// kept are the children that stay: the planned ones, and those that a pod which
+// runs, or could be rolled back to, needs.
+func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own *owned) (map[apply.Child]bool, error) {
+	var existing metav1.PartialObjectMetadataList
+	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	labels := client.MatchingLabels(names.ChildSelector(stack.Name))
+	if err := r.cache.List(ctx, &existing, client.InNamespace(stack.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("list cached ConfigMaps: %w", err)
+	}
+	keep := map[apply.Child]bool{}
+	var current []string
+	for _, desired := range own.desired {
+		child := childOf(desired)
+		keep[child] = true
+		if child.Kind.Kind == kindConfigMap {
+			current = append(current, child.Name)
+		}
+	}
+	sets := live.revisions()
+	for _, name := range plan.KeepConfigMaps(existing.Items, current, sets) {
+		keep[apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kindConfigMap), Name: name}] = true
+	}
+	for i := range sets {
+		for _, child := range usedBy(&sets[i].Spec.Template.Spec) {
+			keep[child] = true
+		}
+	}
+	return keep, nil
+}
+
+// revisions are the stack's ReplicaSets, with one that stands for the Deployment
+// itself: its own may not have been made or seen yet. Without a Deployment that is
+// known to be the stack's, every ReplicaSet with its labels counts.
+func (w *workload) revisions() []appsv1.ReplicaSet {
+	if w.deployment == nil {
+		return w.replicaSets
+	}
+	sets := slices.DeleteFunc(slices.Clone(w.replicaSets), func(set appsv1.ReplicaSet) bool {
+		return !metav1.IsControlledBy(&set, w.deployment)
+	})
+	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: w.deployment.Spec.Template}})
+}
+
+// usedBy are the Secrets and the ServiceAccount that a pod template needs.
+func usedBy(pod *corev1.PodSpec) []apply.Child {
+	var used []apply.Child
+	add := func(kind, name string) {
+		used = append(used, apply.Child{Kind: corev1.SchemeGroupVersion.WithKind(kind), Name: name})
+	}
+	if pod.ServiceAccountName != "" {
+		add(kindServiceAccount, pod.ServiceAccountName)
+	}
+	for i := range pod.Containers {
+		for _, variable := range pod.Containers[i].Env {
+			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+				add(kindSecret, variable.ValueFrom.SecretKeyRef.Name)
+			}
+		}
+	}
+	for i := range pod.Volumes {
+		if source := pod.Volumes[i].ConfigMap; source != nil {
+			add(kindConfigMap, source.Name)
+		}
+	}
+	return used
+}

@@ -1,0 +1,46 @@
+package controller
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// rejection is a child that the API server did not take.
+type rejection struct {
+	child apply.Child
+	err   error
+}
+
+// reportRejections ends a reconcile some of whose children were rejected. What is transient
+// is told only when there is nothing else to tell.
+func reportRejections(rejections []rejection) error {
+	var lasting, all []error
+	for _, one := range rejections {
+		all = append(all, one.err)
+		if !transient(one.err) {
+			lasting = append(lasting, one.err)
+		}
+	}
+	if len(lasting) > 0 {
+		return errors.Join(lasting...)
+	}
+	return errors.Join(all...)
+}
+
+// rejected reports whether a child of one of these kinds was rejected.
+func (a *applied) rejected(kinds ...string) bool {
+	return slices.ContainsFunc(a.rejections, func(r rejection) bool { return slices.Contains(kinds, r.child.Kind.Kind) })
+}
+
+// rejectedExposure reports whether what should expose the stack was rejected.
+func (a *applied) rejectedExposure() bool {
+	for _, kind := range render.ExposureKinds() {
+		if a.rejected(kind.Kind) {
+			return true
+		}
+	}
+	return false
+}

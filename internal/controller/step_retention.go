@@ -1,0 +1,56 @@
+package controller
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// retention tells which data a change leaves behind before anything of it is written.
+// What nothing brings back keeps the change waiting until the user accepts it.
+func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.Decision) (leaves []string, err error) {
+	if !decision.Replaces || len(made.Losses) == 0 {
+		return nil, nil
+	}
+	if waiting, unknown := made.Waiting(); len(waiting) > 0 {
+		return nil, notAccepted(waiting, unknown)
+	}
+	leaves = made.Rendered.Record.Left
+	told := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDataLeftBehind)
+	if told == nil || told.Message != leftMessage(leaves) {
+		r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventDataLeftBehind, eventAction, "%s", leftNote(leaves))
+	}
+	return leaves, nil
+}
+
+// notAccepted is the failure of a change that waits.
+func notAccepted(waiting []retention.Loss, unknown []string) error {
+	lines := make([]string, 0, len(waiting)+1)
+	for _, loss := range waiting {
+		lines = append(lines, loss.String())
+	}
+	lines = append(lines, "The pods that run stay as they are"+retention.Unknown(waiting, unknown))
+	return &status.Failure{
+		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted,
+		Message: strings.Join(lines, "\n"), Retry: status.OnObjectChange,
+	}
+}
+
+// leftMessage is what the condition says of data that was left behind.
+func leftMessage(left []string) string { return strings.Join(left, "\n") }
+
+// leftNote is the same for an event, which has less room: each gets its part.
+func leftNote(left []string) string {
+	lines := make([]string, 0, len(left))
+	for _, line := range left {
+		lines = append(lines, status.Shorten(line, maxNote/len(left)-1))
+	}
+	return strings.Join(lines, "\n")
+}

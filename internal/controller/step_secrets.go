@@ -1,0 +1,88 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// secrets is what the spec refers to in Secrets.
+type secrets struct {
+	values     resolve.Values
+	references rollout.References
+	// digestKey makes digests of Secrets.
+	digestKey resolve.DigestKey
+}
+
+// readSecrets checks the referenced Secrets and digests their values, so that a
+// change of one rolls the pods.
+func (r *Reconciler) readSecrets(
+	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
+) (secrets, error) {
+	uses, _ := intent.Secrets(wishes)
+	if len(uses) == 0 {
+		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, "The spec refers to no Secret")
+		return secrets{}, nil
+	}
+	values, err := resolve.Secrets(ctx, r.direct, resolve.SecretQuery{
+		Namespace: stack.Namespace, Cache: r.cache, Uses: uses, Text: stackconfig.WantsText(wishes, line), Now: r.now(),
+	})
+	if err != nil {
+		return secrets{}, err
+	}
+	key, err := r.digestKeys.Get(ctx)
+	if err != nil {
+		return secrets{}, err
+	}
+	own := key.For(stack.Namespace)
+	message := "Resolved " + count(references(uses), "secret reference") + r.expiring(stack, values, report)
+	report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound, message)
+	return secrets{values: values, digestKey: own, references: rollout.References{
+		Digest: values.Digest(own), Key: own.ID, EarlierDigest: values.Digest(key), EarlierKey: key.ID,
+	}}, nil
+}
+
+// references counts the fields that name a Secret: that of a certificate means two
+// of its keys.
+func references(uses []intent.SecretUse) int {
+	paths := map[string]bool{}
+	for _, use := range uses {
+		paths[use.Path] = true
+	}
+	return len(paths)
+}
+
+// expiryNotice is how long before its end a certificate is warned of.
+const expiryNotice = 14 * 24 * time.Hour
+
+// expiring warns of a certificate that ends soon. Nothing changes in the cluster
+// when that time comes, nor when the certificate ends: the stack is looked at
+// again at both.
+func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report) string {
+	secret, end := values.Expiry()
+	if secret == "" {
+		return ""
+	}
+	if notice := end.Add(-expiryNotice); r.now().Before(notice) {
+		report.requeue(notice)
+		return ""
+	}
+	report.requeue(end.Add(time.Second)) // its last second is a good one
+	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s: renew it, the pods are then replaced once",
+		secret, end.UTC().Format(time.DateOnly))
+	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionSecretsResolved)
+	if was == nil || !strings.HasSuffix(was.Message, warning) {
+		report.warningEvent(v1alpha2.EventCertificateExpires, strings.TrimPrefix(warning, "; "))
+	}
+	return warning
+}

@@ -1,0 +1,237 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// Paths in a claim of what it asks for.
+var (
+	sizePath  = []string{"spec", "resources", "requests", string(corev1.ResourceStorage)}
+	classPath = []string{"spec", "storageClassName"}
+	modesPath = []string{"spec", "accessModes"}
+)
+
+// checkVolume ends a reconcile whose volume is not what the spec asks for.
+func checkVolume(trouble *status.Failure) error {
+	if trouble == nil {
+		return nil
+	}
+	return trouble
+}
+
+// keepVolume leaves the volume claim as it is where the spec asks for what a volume cannot
+// become. That holds nothing else of the change back: the step volume tells it at
+// the end.
+func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
+	claim, wanted, live, err := o.volumeClaim()
+	if err != nil || live == nil {
+		return err
+	}
+	if err := o.keepClass(claim, live); err != nil {
+		return err
+	}
+	if err := o.keepModes(claim, live, &made.Rendered); err != nil {
+		return err
+	}
+	return o.keepSize(stack, claim, wanted, live)
+}
+
+// keepSize compares what the spec asks for with what the claim requests. The volume
+// may have more than that: somebody made it by hand, or its provisioner rounds up.
+// The claim requests more only when the spec asks for more than the volume has, and
+// less only to take back an expansion that did not happen.
+func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
+	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
+	asked := stack.Spec.Workload.Storage.Size != nil
+	switch larger := wanted.Cmp(requested); {
+	case asked && larger != 0 && wanted.Cmp(has) > 0 && (larger > 0 || !has.IsZero()):
+		return nil
+	case asked && larger < 0:
+		o.troubled(&status.Failure{
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
+			Message: fmt.Sprintf("spec.workload.storage.size: %s is less than the %s that PersistentVolumeClaim %q requests, and a volume does not shrink. "+
+				"The pods keep the volume they have: write %s or more, or leave size out", wanted.String(), requested.String(), live.Name, requested.String()),
+		})
+	}
+	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
+}
+
+// keepClass keeps the storage class, which the API server never changes once there
+// is a volume.
+func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
+	class, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
+	has := live.Spec.StorageClassName
+	if !asked || has != nil && *has == class || has == nil && live.Spec.VolumeName == "" {
+		return nil
+	}
+	if class != ptr.Deref(has, "") {
+		o.troubled(keptForGood("spec.workload.storage.storageClassName: PersistentVolumeClaim %q is of class %q, not %q",
+			live.Name, ptr.Deref(has, ""), class))
+	}
+	if has == nil {
+		unstructured.RemoveNestedField(claim.Wanted.Object, classPath...)
+		return nil
+	}
+	return unstructured.SetNestedField(claim.Wanted.Object, *has, classPath...)
+}
+
+// keepModes keeps the access modes, which the API server never changes, and with
+// them the way in which pods are replaced.
+func (o *owned) keepModes(claim *apply.Desired, live *corev1.PersistentVolumeClaim, rendered *rollout.Rendered) error {
+	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...)
+	has := make([]string, 0, len(live.Spec.AccessModes))
+	for _, mode := range live.Spec.AccessModes {
+		has = append(has, string(mode))
+	}
+	if slices.Equal(slices.Sorted(slices.Values(modes)), slices.Sorted(slices.Values(has))) {
+		return nil
+	}
+	o.troubled(keptForGood("spec.workload.storage.accessModes: PersistentVolumeClaim %q has the access modes %s, not %s",
+		live.Name, strings.Join(has, ", "), strings.Join(modes, ", ")))
+	if err := unstructured.SetNestedStringSlice(claim.Wanted.Object, has, modesPath...); err != nil {
+		return err
+	}
+	rendered.Deployment = render.WithAccessModes(rendered.Deployment, live.Spec.AccessModes)
+	return o.setDeployment(rendered.Deployment)
+}
+
+func keptForGood(format string, args ...any) *status.Failure {
+	return &status.Failure{
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange,
+		Message: fmt.Sprintf(format, args...) +
+			"; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name",
+	}
+}
+
+// troubled notes why the volume is not what the spec asks for; the first reason
+// stays.
+func (o *owned) troubled(failure *status.Failure) {
+	if o.volumeTrouble == nil {
+		o.volumeTrouble = failure
+	}
+}
+
+// applyVolume applies a volume claim that exists before anything else. A refusal holds
+// nothing else back: the pods mount the claim as it is.
+func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *owned) ([]apply.Applied, error) {
+	claim, wanted, live, err := own.volumeClaim()
+	if err != nil || live == nil {
+		return nil, err
+	}
+	applied, err := r.applier.Set(ctx, owner, []apply.Desired{*claim})
+	has := requestOf(live)
+	if wanted.Cmp(has) != 0 && rejected(err) {
+		own.troubled(notGrown(live, wanted, err))
+		if err := unstructured.SetNestedField(claim.Wanted.Object, has.String(), sizePath...); err != nil {
+			return applied, err
+		}
+		applied, err = r.applier.Set(ctx, owner, []apply.Desired{*claim})
+	}
+	if rejected(err) {
+		own.troubled(&status.Failure{
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff, Err: err,
+			Message: fmt.Sprintf("PersistentVolumeClaim %q stays as it is, and everything else is applied: %s", live.Name, reasonOf(err)),
+		})
+		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}}, nil
+	}
+	return applied, err
+}
+
+func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err error) *status.Failure {
+	has := requestOf(live)
+	return &status.Failure{
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff, Err: err,
+		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and does not become %s: %s. The pods run on with the volume they have; "+
+			"take a storage class that allows expansion, or set spec.workload.storage.size back", live.Name, has.String(), wanted.String(), reasonOf(err)),
+	}
+}
+
+// volumeClaim is the claim of the stack's data, what it asks for and what is there;
+// nil when there is none.
+func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim, err error) {
+	i := slices.IndexFunc(o.desired, func(d apply.Desired) bool { return d.Wanted.GetKind() == kindVolumeClaim })
+	if i < 0 || o.desired[i].Live == nil {
+		return nil, wanted, nil, nil
+	}
+	claim = &o.desired[i]
+	text, _, err := unstructured.NestedString(claim.Wanted.Object, sizePath...)
+	if err == nil {
+		wanted, err = resource.ParseQuantity(text)
+	}
+	if err == nil {
+		live, err = typed[corev1.PersistentVolumeClaim](claim.Live)
+	}
+	if err != nil {
+		return nil, wanted, nil, fmt.Errorf("read the size of PersistentVolumeClaim %q: %w", claim.Wanted.GetName(), err)
+	}
+	return claim, wanted, live, nil
+}
+
+// sizeOf is what the volume has; before there is one, what is asked for.
+func sizeOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
+	if capacity, ok := claim.Status.Capacity[corev1.ResourceStorage]; ok {
+		return capacity
+	}
+	return requestOf(claim)
+}
+
+// requestOf is what the claim asks for.
+func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
+	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
+}
+
+// reasonOf is what the API server says, without what it says it of.
+func reasonOf(err error) string {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		return err.Error()
+	}
+	message := answer.Status().Message
+	if _, reason, found := strings.Cut(message, ": "); found {
+		return reason
+	}
+	return message
+}
+
+// storageCondition is the state of the volume claim.
+func storageCondition(object client.Object) metav1.Condition {
+	condition := metav1.Condition{
+		Type: v1alpha2.ConditionStorageReady, Status: metav1.ConditionTrue,
+		Reason: v1alpha2.ReasonStorageReady, Message: "Storage is ready",
+	}
+	claim, err := typed[corev1.PersistentVolumeClaim](object)
+	if err != nil {
+		condition.Message = "Storage cannot be read"
+		return condition
+	}
+	asked := requestOf(claim)
+	switch has := sizeOf(claim); {
+	case claim.Status.Phase == corev1.ClaimLost:
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost
+		condition.Message = fmt.Sprintf("The volume behind PersistentVolumeClaim %q is gone", claim.Name)
+	case claim.Status.Phase != corev1.ClaimBound: // most provisioners wait for the first pod
+		condition.Message = "Storage waits for its first pod"
+	case has.Cmp(asked) < 0:
+		condition.Message = fmt.Sprintf("Storage is ready and grows from %s to %s", has.String(), asked.String())
+	}
+	return condition
+}

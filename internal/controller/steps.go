@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// step does one thing of a reconcile, in the file step_<name>.go. A failure without a condition of its own is shown in the
+// step's.
+type step struct {
+	name      string
+	condition string
+	run       func(context.Context, *Reconciler, *state) error
+}
+
+// steps are in their order, which ARCHITECTURE.md explains: nothing is written before ownership. Each entry says what its
+// step needs and gives.
+var steps = []step{
+	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
+		s.intent, err = admit(s.stack, &s.report)
+		return err
+	}},
+	{"image", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.image, err = r.image(ctx, s.stack, &s.workload.running)
+		return err
+	}},
+	{"bounds", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) error {
+		return r.bounds(ctx, s.stack, &s.image)
+	}},
+	{"image_labels", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.labels, err = r.imageLabels(ctx, s.stack, &s.image, &s.workload.running, &s.report)
+		return err
+	}},
+	{"configmaps", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent)
+		return err
+	}},
+	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.secrets, err = r.readSecrets(ctx, s.stack, s.intent, s.labels.distribution.Release, &s.report)
+		return err
+	}},
+	{"base", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.base, err = r.baseConfig(ctx, s.stack, &s.labels, s.configMaps.contents, &s.workload.running)
+		return err
+	}},
+	{"plan", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.planned, err = r.plan(ctx, s.facts(), &s.report)
+		return err
+	}},
+	{"paused", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.owned.decision, err = r.paused(ctx, s.stack, &s.workload, s.planned.plan, &s.report)
+		return err
+	}},
+	{"ownership", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.planned, s.owned, err = r.checkOwnership(ctx, s.stack, &s.workload, s.planned)
+		return err
+	}},
+	{"retention", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.planned, s.owned, err = r.findPlaces(ctx, s.stack, &s.workload, s.planned, s.owned)
+		if err == nil {
+			s.leaves, err = r.retention(s.stack, s.planned.plan, s.owned.decision)
+		}
+		return err
+	}},
+	{"preflight", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) error {
+		return r.preflight(ctx, s.stack, &s.workload, &s.planned, &s.owned, &s.report)
+	}},
+	{"apply", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
+		s.applied, err = r.apply(ctx, s.stack, &s.workload, &s.image, &s.owned, &s.report)
+		return err
+	}},
+	{"prune", v1alpha2.ConditionDeploymentUpdated, func(ctx context.Context, r *Reconciler, s *state) error {
+		keepsExposure := s.planned.input.Cluster.ExposureUnknown || s.applied.rejectedExposure()
+		return r.prune(ctx, s.stack, s.live(), &s.owned, keepsExposure)
+	}},
+	{"rejections", v1alpha2.ConditionDeploymentUpdated, func(_ context.Context, _ *Reconciler, s *state) error {
+		return reportRejections(s.applied.rejections)
+	}},
+	{"exposure", v1alpha2.ConditionServiceReady, func(_ context.Context, _ *Reconciler, s *state) error {
+		return checkExposure(s.stack, &s.planned, s.applied.objects)
+	}},
+	{"volume", v1alpha2.ConditionStorageReady, func(_ context.Context, _ *Reconciler, s *state) error {
+		return checkVolume(s.owned.volumeTrouble)
+	}},
+}

@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// The steps of the code are those of ARCHITECTURE.md, in its order, each in a file of its name. The last one, finish, is in
+// no list because it runs whatever became of the others.
+func TestStepsAreThoseOfThePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(page), "\n| step |")
+	if !found {
+		t.Fatal("ARCHITECTURE.md has no table of steps")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	var want []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z_]+) \|`).FindAllStringSubmatch(table, -1) {
+		want = append(want, row[1])
+	}
+	got := make([]string, 0, len(steps)+1)
+	for _, step := range steps {
+		got = append(got, step.name)
+	}
+	got = append(got, "finish")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("steps (-page +code):\n%s", diff)
+	}
+	files, err := filepath.Glob("step_*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			named = append(named, strings.TrimSuffix(strings.TrimPrefix(file, "step_"), ".go"))
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(got, named); diff != "" {
+		t.Errorf("files of steps (-steps +files):\n%s", diff)
+	}
+}
+
+// The operator may do to every kind of child what the applier does, and sees the definitions of those that a cluster need
+// not serve. What it makes beside them, the pods in which a change is tried, is held by the tests under its rights.
+func TestRightsCoverChildKinds(t *testing.T) {
+	source, err := os.ReadFile("rbac.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs, definitions := map[string]string{}, ""
+	marker := regexp.MustCompile(`(?m)^// \+kubebuilder:rbac:groups="?([^",]*)"?,resources=([^,]+),(?:resourceNames=([^,]+),)?verbs=(.+)$`)
+	for _, m := range marker.FindAllStringSubmatch(string(source), -1) {
+		for resource := range strings.SplitSeq(m[2], ";") {
+			if resource == "customresourcedefinitions" {
+				definitions = m[3]
+			}
+			verbs[m[1]+"/"+resource] = m[4]
+		}
+	}
+	for _, kind := range render.ChildKinds() {
+		resource, _ := meta.UnsafeGuessKindToResource(kind.GroupVersionKind)
+		if got := verbs[resource.Group+"/"+resource.Resource]; got != "get;list;watch;create;patch;delete" {
+			t.Errorf("%s: the marker in rbac.go gives %q", kind.Kind, got)
+		}
+		if kind.Definition != "" && !slices.Contains(strings.Split(definitions, ";"), kind.Definition) {
+			t.Errorf("%s: no marker in rbac.go lets the operator see its definition %q", kind.Kind, kind.Definition)
+		}
+		if (kind.New == nil) != (kind.Definition != "") {
+			t.Errorf("%s: has a Go type or a definition, not both", kind.Kind)
+		}
+	}
+}

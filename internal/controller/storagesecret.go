@@ -1,0 +1,77 @@
+package controller
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// derive computes the values of the Secret with connection parts from the
+// Secrets that were read.
+func derive(stack *stack, entries []stackconfig.DerivedValue, secrets resolve.Values) (map[string][]byte, error) {
+	derived := make(map[string][]byte, len(entries))
+	for _, entry := range entries {
+		value, _ := secrets.Get(entry.Secret, entry.SecretKey)
+		part, err := stackconfig.Derive(entry.Part, string(value))
+		if err != nil {
+			return nil, &status.Failure{
+				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable,
+				Message: fmt.Sprintf("Key %q of Secret %q in namespace %q cannot be used: %v. Referenced by: %s",
+					entry.SecretKey, entry.Secret, stack.Namespace, err, entry.FieldPath),
+				Retry: status.OnReferenceChange,
+			}
+		}
+		derived[entry.Key] = []byte(part)
+	}
+	return derived, nil
+}
+
+// chooseStorageSecret names the Secret with connection parts. Parts that changed get
+// another name: a pod that runs, or that is rolled back to, reads those that it started
+// with, also when it restarts. Parts that a record knows keep their name. Nil: there are
+// no parts.
+func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.StorageSecret {
+	if len(derived) == 0 {
+		return nil
+	}
+	digest, key := f.secrets.digestKey.Digest(derived), f.secrets.references.Key
+	if was := f.workload.running.StorageSecret; was != nil && f.workload.running.ReferenceKey != key {
+		return &rollout.StorageSecret{Name: was.Name, Digest: digest} // the key was lost: nobody knows of a change
+	}
+	recorded := recordedStorageSecrets(f.workload, key)
+	for _, was := range recorded {
+		if was.Digest == digest {
+			return was
+		}
+	}
+	if len(recorded) == 0 {
+		return &rollout.StorageSecret{Name: names.StorageSecret(f.stack.Name), Digest: digest}
+	}
+	return &rollout.StorageSecret{Name: names.NextStorageSecret(f.stack.Name, digest), Digest: digest}
+}
+
+// recordedStorageSecrets are those of the Deployment and of its ReplicaSets, as far as
+// their digests can be compared.
+func recordedStorageSecrets(workload *workload, key string) []*rollout.StorageSecret {
+	var found []*rollout.StorageSecret
+	add := func(r *rollout.Record) {
+		if r.StorageSecret != nil && r.ReferenceKey == key {
+			found = append(found, r.StorageSecret)
+		}
+	}
+	add(&workload.running)
+	for i := range workload.replicaSets {
+		if set := &workload.replicaSets[i]; workload.deployment != nil && metav1.IsControlledBy(set, workload.deployment) {
+			past, _ := rollout.Parse(set.Annotations)
+			add(&past)
+		}
+	}
+	return found
+}

@@ -1,0 +1,48 @@
+package controller
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The kinds of children that a rule names.
+const (
+	kindDeployment     = "Deployment"
+	kindServiceAccount = "ServiceAccount"
+	kindNetworkPolicy  = "NetworkPolicy"
+	kindSecret         = "Secret"
+	kindConfigMap      = "ConfigMap"
+	kindVolumeClaim    = "PersistentVolumeClaim"
+)
+
+// typedDeployment is a live Deployment, nil when there is none. It is the known one, which needs no conversion, where that
+// is of the same version.
+func typedDeployment(live client.Object, known *appsv1.Deployment) (*appsv1.Deployment, error) {
+	if live == nil {
+		return nil, nil
+	}
+	if known != nil && live.GetUID() == known.UID && live.GetResourceVersion() == known.ResourceVersion {
+		return known, nil
+	}
+	return typed[appsv1.Deployment](live)
+}
+
+// typed is a live object as its type, not to be changed.
+func typed[T any](live client.Object) (*T, error) {
+	if object, ok := any(live).(*T); ok {
+		return object, nil
+	}
+	object := new(T)
+	plain, ok := live.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("%T is no %T", live, object)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(plain.Object, object); err != nil {
+		return nil, fmt.Errorf("convert %s %q: %w", plain.GetKind(), plain.GetName(), err)
+	}
+	return object, nil
+}
