@@ -14,21 +14,21 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 CACHE := .cache
 BIN := $(CACHE)/bin
 
-# The pure rooms of ARCHITECTURE.md; the test in test/architecture keeps this list and its table equal.
-PURE_ROOMS := api internal/bounds internal/cabundle \
+# The pure packages of ARCHITECTURE.md; the test in test/architecture keeps this list and its table equal.
+PURE_PACKAGES := api internal/bounds internal/cabundle \
 	internal/convert internal/distribution internal/imagename internal/intent internal/names internal/operatorconfig internal/plan internal/podtemplate \
 	internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/typecheck internal/validate
-PURE := $(patsubst %,./%/...,$(wildcard $(PURE_ROOMS)))
+PURE := $(patsubst %,./%/...,$(wildcard $(PURE_PACKAGES)))
 
-# The rooms where goroutines live: worth the race detector.
-RACE_ROOMS := internal/apply internal/certs internal/cli internal/controller internal/manager \
+# The packages that start goroutines: worth the race detector.
+RACE_PACKAGES := internal/apply internal/certs internal/cli internal/controller internal/manager \
 	internal/probe internal/resolve internal/webhook
-RACE := $(patsubst %,./%/...,$(wildcard $(RACE_ROOMS)))
+RACE := $(patsubst %,./%/...,$(wildcard $(RACE_PACKAGES)))
 
 # Modules with tests of their own, beside the product's.
 TEST_MODULES := test/cluster test/cluster/components/agents test/chart
 
-# Least statement coverage of the pure rooms together, in percent.
+# Least statement coverage of the pure packages together, in percent.
 MIN_COVERAGE ?= 80
 FUZZTIME ?= 30s
 BENCH ?= .

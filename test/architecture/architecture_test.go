@@ -17,12 +17,12 @@ import (
 
 const module = "github.com/llamastack/llama-stack-k8s-operator"
 
-func TestArrows(t *testing.T) {
+func TestDependencies(t *testing.T) {
 	packages := list(t)
 	if len(packages) < 3 {
 		t.Fatalf("go list found %d packages, surely there are more", len(packages))
 	}
-	for _, problem := range Check(module, Rooms, packages) {
+	for _, problem := range Check(module, Rules, packages) {
 		t.Error(problem)
 	}
 }
@@ -52,7 +52,7 @@ func list(t *testing.T) []Package {
 }
 
 func TestCheck(t *testing.T) {
-	rooms := []Room{
+	rules := []Rule{
 		{Path: "api/...", Kind: API},
 		{Path: "internal/names", Kind: Pure, Imports: []string{"api/..."}},
 		{Path: "internal/engine/...", Kind: Pure, Imports: []string{"api/..."}},
@@ -65,30 +65,30 @@ func TestCheck(t *testing.T) {
 	}{
 		"a package in no row": {
 			pkg:  "internal/utils",
-			want: []string{"internal/utils: in no row of the table; decide what it may import and add it to Rooms"},
+			want: []string{"internal/utils: in no row of the table; decide what it may import and add it to Rules"},
 		},
 		"a row does not cover what is below it": {
 			pkg:  "internal/names/deep",
-			want: []string{"internal/names/deep: in no row of the table; decide what it may import and add it to Rooms"},
+			want: []string{"internal/names/deep: in no row of the table; decide what it may import and add it to Rules"},
 		},
-		"the root of the module":          {pkg: "", want: []string{".: in no row of the table; decide what it may import and add it to Rooms"}},
+		"the root of the module":          {pkg: "", want: []string{".: in no row of the table; decide what it may import and add it to Rules"}},
 		"down":                            {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
-		"within a room":                   {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
+		"within a tree":                   {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
 		"IO may import anything":          {pkg: "internal/controller", imports: []string{"os", "net/http", "sigs.k8s.io/controller-runtime"}},
 		"pure libraries":                  {pkg: "internal/names", imports: []string{"k8s.io/api/core/v1", "go.yaml.in/yaml/v3", "fmt"}},
 		"applyconfigurations are no I/O":  {pkg: "internal/names", imports: []string{"k8s.io/client-go/applyconfigurations/core/v1"}},
 		"parsing addresses is no network": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
 		"up": {
 			pkg: "internal/names", imports: []string{module + "/internal/controller"},
-			want: []string{"internal/names: imports " + module + "/internal/controller: no arrow leads from internal/names there"},
+			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names may not depend on it"},
 		},
 		"sideways": {
 			pkg: "internal/engine", imports: []string{module + "/internal/names"},
-			want: []string{"internal/engine: imports " + module + "/internal/names: no arrow leads from internal/engine/... there"},
+			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... may not depend on it"},
 		},
 		"an API importing internals": {
 			pkg: "api/v1", imports: []string{module + "/internal/names"},
-			want: []string{"api/v1: imports " + module + "/internal/names: no arrow leads from api/... there"},
+			want: []string{"api/v1: imports " + module + "/internal/names: api/... may not depend on it"},
 		},
 		"an API importing controller-runtime": {
 			pkg: "api/v1", imports: []string{"sigs.k8s.io/controller-runtime/pkg/scheme"},
@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pkg := Package{ImportPath: strings.TrimSuffix(module+"/"+test.pkg, "/"), Imports: test.imports}
 			foreign := Package{ImportPath: "example.com/else", Imports: []string{"os"}}
-			got := Check(module, rooms, []Package{foreign, pkg})
+			got := Check(module, rules, []Package{foreign, pkg})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -121,39 +121,39 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Arrows only go down: a row may name itself, or rows above it in the table. Tests and scripts are the roof.
-func TestTableGoesDown(t *testing.T) {
-	for i, room := range Rooms {
-		for _, pattern := range room.Imports {
+// Dependencies only go down: a row may name rows above it in the table. Tests and scripts may import everything.
+func TestRulesGoDown(t *testing.T) {
+	for i, rule := range Rules {
+		for _, pattern := range rule.Imports {
 			if pattern == "..." {
 				continue
 			}
-			at := slices.IndexFunc(Rooms, func(r Room) bool {
+			at := slices.IndexFunc(Rules, func(r Rule) bool {
 				return r.Path == pattern || matches(r.Path, strings.TrimSuffix(pattern, "/..."))
 			})
 			if at < 0 {
-				t.Errorf("%s may import %s, which is in no row", room.Path, pattern)
+				t.Errorf("%s may import %s, which is in no row", rule.Path, pattern)
 			} else if at >= i {
-				t.Errorf("%s may import %s, which is not below it", room.Path, pattern)
+				t.Errorf("%s may import %s, which is not below it", rule.Path, pattern)
 			}
 		}
 	}
 }
 
-// The Makefile measures the coverage of the pure rooms, and the linter keeps the world out of them: both name them again.
-func TestPureRoomsAreNamedAlike(t *testing.T) {
-	makefile := variable(t, read(t, "Makefile"), "PURE_ROOMS")
+// The Makefile measures the coverage of the pure packages and the linter keeps I/O out of them: both name them again.
+func TestPurePackagesAreNamedAlike(t *testing.T) {
+	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")
 	var rows, trees []string
-	for _, room := range Rooms {
-		if room.Kind != IO {
-			rows = append(rows, strings.TrimSuffix(room.Path, "/..."))
+	for _, rule := range Rules {
+		if rule.Kind != IO {
+			rows = append(rows, strings.TrimSuffix(rule.Path, "/..."))
 		}
 	}
 	for _, folder := range makefile {
 		trees = append(trees, folder+"/...")
 		if !slices.Contains(rows, folder) {
-			t.Errorf("PURE_ROOMS in the Makefile names %s, which is no pure row of the table", folder)
+			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is no pure row of the table", folder)
 		}
 		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
 			t.Errorf(".golangci.yaml: depguard does not name %s", glob)
@@ -161,7 +161,7 @@ func TestPureRoomsAreNamedAlike(t *testing.T) {
 	}
 	for _, row := range rows {
 		if !matchesAny(trees, row) {
-			t.Errorf("PURE_ROOMS in the Makefile lacks %s", row)
+			t.Errorf("PURE_PACKAGES in the Makefile lacks %s", row)
 		}
 	}
 }

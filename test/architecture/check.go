@@ -39,20 +39,20 @@ var (
 )
 
 // Check returns a sentence for each import of module's packages that breaks the table, sorted; none when all is well.
-func Check(module string, rooms []Room, packages []Package) []string {
+func Check(module string, rules []Rule, packages []Package) []string {
 	var problems []string
 	for _, pkg := range packages {
 		path, ours := below(module, pkg.ImportPath)
 		if !ours {
 			continue
 		}
-		room, found := find(rooms, path)
+		rule, found := find(rules, path)
 		if !found {
-			problems = append(problems, fmt.Sprintf("%s: in no row of the table; decide what it may import and add it to Rooms", path))
+			problems = append(problems, fmt.Sprintf("%s: in no row of the table; decide what it may import and add it to Rules", path))
 			continue
 		}
 		for _, imported := range pkg.Imports {
-			if complaint := complain(module, room, imported); complaint != "" {
+			if complaint := complain(module, rule, imported); complaint != "" {
 				problems = append(problems, fmt.Sprintf("%s: imports %s: %s", path, imported, complaint))
 			}
 		}
@@ -61,15 +61,15 @@ func Check(module string, rooms []Room, packages []Package) []string {
 	return problems
 }
 
-// complain says what is wrong with one import of a package in room, or nothing.
-func complain(module string, room Room, imported string) string {
+// complain returns what is wrong with one import of a package that the rule is for, or nothing.
+func complain(module string, rule Rule, imported string) string {
 	if path, ours := below(module, imported); ours {
-		if matches(room.Path, path) || matchesAny(room.Imports, path) {
+		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
 			return ""
 		}
-		return fmt.Sprintf("no arrow leads from %s there", room.Path)
+		return fmt.Sprintf("%s may not depend on it", rule.Path)
 	}
-	if room.Kind == IO {
+	if rule.Kind == IO {
 		return ""
 	}
 	if standard(imported) {
@@ -78,7 +78,7 @@ func complain(module string, room Room, imported string) string {
 		}
 		return ""
 	}
-	return complainLibrary(room.Kind, imported)
+	return complainLibrary(rule.Kind, imported)
 }
 
 func complainLibrary(kind Kind, imported string) string {

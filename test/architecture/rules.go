@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind says what the packages of a room may touch outside the module.
+// Kind is what the packages of a rule may touch outside the module.
 type Kind int
 
 const (
@@ -17,12 +17,12 @@ const (
 	API
 )
 
-// Room is one row of the table: a package or a tree of packages, and which other rooms it may import.
-type Room struct {
+// Rule is one row of the table: a package or a tree of packages, and which other packages it may import.
+type Rule struct {
 	// Path below the module, as a pattern: "internal/plan", or "internal/stackconfig/..." for a package and all below it.
 	Path string
 	Kind Kind
-	// Imports are patterns of packages below the module. A room's own packages need no mention.
+	// Imports are patterns of packages below the module. Packages of one rule may import one another.
 	Imports []string
 }
 
@@ -43,9 +43,9 @@ var (
 	})
 )
 
-// Rooms is the table that this repository is held to, from the bottom up. A package belongs to the first row that
-// matches it; one that matches none fails the test, so that a new room is thought about before it is used.
-var Rooms = []Room{
+// Rules is the table that this repository is held to, from the bottom up. A package belongs to the first row that
+// matches it; one that matches none fails the test, so that what a new package may import is decided before it is used.
+var Rules = []Rule{
 	{Path: "api/...", Kind: API},
 
 	{Path: "internal/names", Kind: Pure, Imports: types},
@@ -97,13 +97,13 @@ var Rooms = []Room{
 }
 
 // find returns the row that pkg, a path below the module, belongs to.
-func find(rooms []Room, pkg string) (Room, bool) {
-	for _, room := range rooms {
-		if matches(room.Path, pkg) {
-			return room, true
+func find(rules []Rule, pkg string) (Rule, bool) {
+	for _, rule := range rules {
+		if matches(rule.Path, pkg) {
+			return rule, true
 		}
 	}
-	return Room{}, false
+	return Rule{}, false
 }
 
 // matches follows the patterns of the go command: "a/..." is a and everything below it, "..." is everything.
