@@ -18,12 +18,11 @@ BIN := $(CACHE)/bin
 PURE_PACKAGES := api internal/bounds internal/cabundle \
 	internal/convert internal/distribution internal/imagename internal/intent internal/names internal/operatorconfig internal/plan internal/podtemplate \
 	internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/typecheck internal/validate
-PURE := $(patsubst %,./%/...,$(wildcard $(PURE_PACKAGES)))
+PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # The packages that start goroutines: worth the race detector.
-RACE_PACKAGES := internal/apply internal/certs internal/cli internal/controller internal/manager \
-	internal/probe internal/resolve internal/webhook
-RACE := $(patsubst %,./%/...,$(wildcard $(RACE_PACKAGES)))
+RACE_PACKAGES := internal/apply internal/cli internal/controller internal/manager internal/probe internal/resolve
+RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
 # Modules with tests of their own, beside the product's.
 TEST_MODULES := test/cluster test/cluster/components/agents test/chart
@@ -77,7 +76,7 @@ clean: ## Remove what the targets built in this work tree
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; \
-	MODULES="$(wildcard $(TEST_MODULES))" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
+	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
 
 .PHONY: test-unit
@@ -168,6 +167,10 @@ lint: $(BIN)/golangci-lint ## Run the linters of .golangci.yaml
 verify: $(BIN)/gofumpt ## Fail when generated files, go.mod files or formatting are not up to date
 	@hack/verify
 
+.PHONY: measure
+measure: ## Print how long the packages, files and functions of the product are
+	@$(GO) run ./test/architecture/measure
+
 .PHONY: generate
 generate: generate-api generate-rbac generate-docs generate-manifests generate-chart ## Write every generated file anew
 
@@ -180,9 +183,8 @@ generate-api: $(BIN)/controller-gen
 
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen
-	@if [ -d internal/controller ]; then \
-		$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac; \
-		$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml; fi
+	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac
+	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
 
 .PHONY: generate-docs
 generate-docs: $(BIN)/crd-ref-docs
@@ -194,10 +196,9 @@ generate-docs: $(BIN)/crd-ref-docs
 
 .PHONY: generate-manifests
 generate-manifests: $(BIN)/kustomize generate-api generate-rbac
-	@if [ -f config/default/kustomization.yaml ]; then mkdir -p dist; \
-		$(BIN)/kustomize build config/default >dist/install.yaml; \
-		for overlay in $(notdir $(wildcard config/overlays/*)); do \
-			$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done; fi
+	@mkdir -p dist; $(BIN)/kustomize build config/default >dist/install.yaml; \
+	for overlay in $(notdir $(wildcard config/overlays/*)); do \
+		$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done
 
 .PHONY: generate-chart
 generate-chart: generate-api generate-rbac
@@ -233,7 +234,7 @@ cluster-tool:
 
 # Tools: the name of a file in .cache/bin is that of a tool in tools/go.mod.
 
-LINT_MODULES := . $(wildcard $(TEST_MODULES))
+LINT_MODULES := . $(TEST_MODULES)
 
 TOOL_benchstat := golang.org/x/perf/cmd/benchstat
 TOOL_controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen

@@ -63,6 +63,7 @@ type OwnershipConflict struct {
 	Controller string
 }
 
+// Error names the object and whose it is.
 func (e *OwnershipConflict) Error() string {
 	whose := "has no controller and does not carry this object's labels"
 	if e.Controller != "" {
@@ -87,6 +88,7 @@ type NameTaken struct {
 	Name string
 }
 
+// Error names the object.
 func (e *NameTaken) Error() string {
 	return fmt.Sprintf("%s %q exists with other content or another owner", e.Kind, e.Name)
 }

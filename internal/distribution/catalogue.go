@@ -164,6 +164,7 @@ type UnknownError struct {
 	Known []string
 }
 
+// Error lists the names or versions to choose from.
 func (e *UnknownError) Error() string {
 	known := strings.Join(e.Known, ", ")
 	if e.Version == "" {

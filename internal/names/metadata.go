@@ -22,10 +22,14 @@ const (
 	// selects the pods of a stack selects that one.
 	PreflightApp = "llama-stack-preflight"
 
-	LabelApp       = "app"
+	// LabelApp is on pods and in selectors only.
+	LabelApp = "app"
+	// LabelManagedBy names the operator, on every child.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
-	LabelPartOf    = "app.kubernetes.io/part-of"
-	LabelInstance  = "app.kubernetes.io/instance"
+	// LabelPartOf is PartOf, on every child.
+	LabelPartOf = "app.kubernetes.io/part-of"
+	// LabelInstance is the name of the stack, on every child.
+	LabelInstance = "app.kubernetes.io/instance"
 	// LabelWatch is on every child, as users of older operators know it.
 	LabelWatch = "llamastack.io/watch"
 	// LabelConfig tells a generated configuration ("generated") from a kept
@@ -127,9 +131,9 @@ const (
 	TLSVolume = "lls-tls"
 	// CAVolume is the name of the volume with what the server trusts.
 	CAVolume = "ca-bundle"
-	// CADir is where that is mounted, CABundleFile its file there and key in the
-	// ConfigMap.
-	CADir        = "/etc/ssl/certs/ca-bundle"
+	// CADir is where that is mounted.
+	CADir = "/etc/ssl/certs/ca-bundle"
+	// CABundleFile is the file in CADir and the key in the ConfigMap.
 	CABundleFile = "ca-bundle.crt"
 	// TmpVolume is the name of the volume mounted at /tmp.
 	TmpVolume = "lls-tmp"
@@ -146,10 +150,10 @@ const (
 	// TLSDir is where the server's certificate is mounted: beside ConfigDir, which
 	// is a volume that no other can be mounted into.
 	TLSDir = "/etc/llama-stack-tls"
-	// TLSCertificate and TLSKey are the keys of a Secret of type kubernetes.io/tls,
-	// and so the files in TLSDir.
+	// TLSCertificate is a key of a Secret of type kubernetes.io/tls, and so a file in TLSDir.
 	TLSCertificate = "tls.crt"
-	TLSKey         = "tls.key"
+	// TLSKey is the other one.
+	TLSKey = "tls.key"
 )
 
 const (

@@ -14,6 +14,7 @@ type InvalidError struct {
 	Errors field.ErrorList
 }
 
+// Error lists the errors of all fields.
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("render the spec: %v", e.Errors.ToAggregate())
 }

@@ -35,6 +35,7 @@ const defaultVersion = "2"
 // (FR-029).
 type UnsupportedVersionError struct{ Version string }
 
+// Error lists the versions that are supported.
 func (e *UnsupportedVersionError) Error() string {
 	return fmt.Sprintf("Unsupported config.yaml version %s. Supported versions: %s",
 		e.Version, strings.Join(supportedVersions, ", "))

@@ -1,9 +1,6 @@
 package status
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 // Retry says what makes another attempt worth while.
 type Retry int
@@ -63,17 +60,8 @@ func (f *Failure) Error() string {
 	return f.Reason + ": " + Shorten(text, maxError)
 }
 
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
-
-// AsFailure finds the Failure in err. An error that is none is a defect or an
-// API call nobody classified: it is shown as the given condition's
-// InternalError and tried again.
-func AsFailure(err error, condition, reason string) *Failure {
-	if failure, ok := errors.AsType[*Failure](err); ok {
-		return failure
-	}
-	return &Failure{Condition: condition, Reason: reason, Message: err.Error(), Retry: Backoff, Err: err}
-}
 
 // Shorten cuts a text to a number of bytes.
 func Shorten(text string, limit int) string {

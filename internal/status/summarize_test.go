@@ -249,18 +249,11 @@ func TestSummarizeDoesNotTouchItsInput(t *testing.T) {
 	}
 }
 
-func TestAsFailure(t *testing.T) {
+func TestFailureWrapsItsCause(t *testing.T) {
 	cause := errors.New("boom")
-	known := &status.Failure{Condition: "C", Reason: "R", Message: "m", Err: cause}
-	if got := status.AsFailure(errors.Join(errors.New("other"), known), "X", "Y"); got != known {
-		t.Errorf("a wrapped Failure is not found: %v", got)
-	}
-	if !errors.Is(known, cause) || known.Error() != "R: boom" {
-		t.Errorf("unexpected error %q", known.Error())
-	}
-	got := *status.AsFailure(cause, "X", "Y")
-	if want := (status.Failure{Condition: "X", Reason: "Y", Message: "boom", Retry: status.Backoff, Err: cause}); got != want {
-		t.Errorf("AsFailure: %+v, want %+v", got, want)
+	failure := &status.Failure{Condition: "C", Reason: "R", Message: "m", Err: cause}
+	if !errors.Is(failure, cause) || failure.Error() != "R: boom" {
+		t.Errorf("unexpected error %q", failure.Error())
 	}
 }
 

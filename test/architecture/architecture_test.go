@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -138,50 +136,4 @@ func TestRulesGoDown(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The Makefile measures the coverage of the pure packages and the linter keeps I/O out of them: both name them again.
-func TestPurePackagesAreNamedAlike(t *testing.T) {
-	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
-	linter := read(t, ".golangci.yaml")
-	var rows, trees []string
-	for _, rule := range Rules {
-		if rule.Kind != IO {
-			rows = append(rows, strings.TrimSuffix(rule.Path, "/..."))
-		}
-	}
-	for _, folder := range makefile {
-		trees = append(trees, folder+"/...")
-		if !slices.Contains(rows, folder) {
-			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is no pure row of the table", folder)
-		}
-		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
-			t.Errorf(".golangci.yaml: depguard does not name %s", glob)
-		}
-	}
-	for _, row := range rows {
-		if !matchesAny(trees, row) {
-			t.Errorf("PURE_PACKAGES in the Makefile lacks %s", row)
-		}
-	}
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// variable returns the words of a make variable, which may go on over lines that end in a backslash.
-func variable(t *testing.T, makefile, name string) []string {
-	t.Helper()
-	_, rest, found := strings.Cut(makefile, "\n"+name+" := ")
-	if !found {
-		t.Fatalf("the Makefile has no variable %s", name)
-	}
-	value, _, _ := strings.Cut(strings.ReplaceAll(rest, "\\\n", " "), "\n")
-	return strings.Fields(value)
 }

@@ -78,13 +78,8 @@ var Rules = []Rule{
 	{Path: "internal/resolve/...", Imports: pure},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names"}},
-	{Path: "internal/certs", Imports: []string{"internal/names"}},
-	{Path: "internal/webhook", Imports: pure},
 	{Path: "internal/controller/...", Imports: adapters},
-	{
-		Path:    "internal/manager",
-		Imports: slices.Concat(adapters, []string{"internal/controller/...", "internal/webhook", "internal/certs"}),
-	},
+	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{"internal/controller/..."})},
 	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

@@ -26,6 +26,7 @@ type Image struct {
 // want its registry to be asked.
 type RefusedError struct{ Repository string }
 
+// Error names the repository and the setting that refuses it.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("repository %q is none of registries.allow in the operator's configuration", e.Repository)
 }
@@ -37,8 +38,10 @@ type LabelError struct {
 	Err   error
 }
 
+// Error names the label and the cause.
 func (e *LabelError) Error() string { return fmt.Sprintf("label %q: %v", e.Label, e.Err) }
 
+// Unwrap returns the cause.
 func (e *LabelError) Unwrap() error { return e.Err }
 
 // limitError says that something is larger than it may be.

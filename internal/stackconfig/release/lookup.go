@@ -26,6 +26,7 @@ type UnknownError struct {
 	Lines []string
 }
 
+// Error lists the release lines to choose from.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown server release %q; known release lines: %s", e.Asked, strings.Join(e.Lines, ", "))
 }

@@ -1,0 +1,176 @@
+package architecture
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// How long code may be at the most, in lines. A package with packages below it may be longer: it has been divided.
+const (
+	MaxFunctionLines = 80
+	MaxFileLines     = 400
+	MaxPackageLines  = 2500
+)
+
+// productTrees have the code that the users of the operator run. What is in internal/testutil serves tests alone.
+var productTrees = []string{"api", "cmd", "internal"}
+
+// File is one Go file of the product, without tests and generated code.
+type File struct {
+	// Path below the root of the repository, with slashes.
+	Path  string
+	Lines int
+	// Functions are in the order of the file.
+	Functions []Function
+	// Uncommented are the exported types, functions, methods, variables and constants without a comment of their own.
+	// What is declared in one block may have one comment.
+	Uncommented []string
+}
+
+// Package is the path of the package that the file is in.
+func (f *File) Package() string { return path.Dir(f.Path) }
+
+// Function is one declared function or method.
+type Function struct {
+	// Name has the type of a method in front: "File.Package".
+	Name string
+	// Lines are from `func` to the closing brace.
+	Lines int
+}
+
+// ReadProduct reads the files of the product in the root of the repository, sorted by path.
+func ReadProduct(root fs.FS) ([]File, error) {
+	var files []File
+	for _, tree := range productTrees {
+		err := fs.WalkDir(root, tree, func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case name == "internal/testutil" || entry.Name() == "testdata":
+				return fs.SkipDir
+			case entry.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+				return nil
+			}
+			data, err := fs.ReadFile(root, name)
+			if err != nil {
+				return err
+			}
+			file, generated, err := readFile(name, data)
+			if !generated {
+				files = append(files, file)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func readFile(name string, data []byte) (file File, generated bool, err error) {
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, name, data, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return File{}, false, err
+	}
+	file = File{Path: name, Lines: bytes.Count(data, []byte("\n"))}
+	for _, declaration := range parsed.Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok {
+			lines := set.Position(function.End()).Line - set.Position(function.Pos()).Line + 1
+			file.Functions = append(file.Functions, Function{functionName(function), lines})
+		}
+		file.Uncommented = append(file.Uncommented, uncommented(declaration)...)
+	}
+	return file, ast.IsGenerated(parsed), nil
+}
+
+func functionName(function *ast.FuncDecl) string {
+	if function.Recv == nil {
+		return function.Name.Name
+	}
+	return receiver(function.Recv.List[0].Type) + "." + function.Name.Name
+}
+
+// receiver returns the name of a method's type, which may be behind a pointer and have type parameters.
+func receiver(expression ast.Expr) string {
+	switch e := expression.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	default:
+		return ""
+	}
+}
+
+func uncommented(declaration ast.Decl) []string {
+	var names []string
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		of := d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type))
+		if of && d.Name.IsExported() && d.Doc == nil {
+			names = append(names, functionName(d))
+		}
+	case *ast.GenDecl:
+		if d.Doc != nil {
+			return nil
+		}
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Doc == nil && s.Comment == nil && s.Name.IsExported() {
+					names = append(names, s.Name.Name)
+				}
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					if s.Doc == nil && s.Comment == nil && name.IsExported() {
+						names = append(names, name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// PackageLines returns the lines of each package's own files.
+func PackageLines(files []File) map[string]int {
+	lines := make(map[string]int)
+	for i := range files {
+		lines[files[i].Package()] += files[i].Lines
+	}
+	return lines
+}
+
+// hasSubpackage reports whether there is a package below pkg.
+func hasSubpackage(lines map[string]int, pkg string) bool {
+	for other := range lines {
+		if strings.HasPrefix(other, pkg+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// FunctionLines returns the lengths of all functions, ascending.
+func FunctionLines(files []File) []int {
+	var lengths []int
+	for i := range files {
+		for _, function := range files[i].Functions {
+			lengths = append(lengths, function.Lines)
+		}
+	}
+	slices.Sort(lengths)
+	return lengths
+}
