@@ -14,16 +14,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// fixtures are manifests of v1alpha1 and what the operator in use today makes of them. They are no part of this
-// repository.
-var fixtures = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")
+// The manifests, each with what the operator in use today makes of it (in today and real-today). The designed ones are in
+// this repository. Those that users have published are not, and are compared where they are.
+const designed = "testdata"
 
-// haveFixtures says whether they are here. Where they are not, the golden cases of packages convert and render hold
-// the same facts one by one.
-func haveFixtures(t *testing.T) bool {
+var published = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")
+
+// havePublished reports whether the published manifests are on this machine.
+func havePublished(t *testing.T) bool {
 	t.Helper()
-	if _, err := os.Stat(fixtures); os.IsNotExist(err) {
-		t.Logf("%s is not here: nothing is compared; the golden cases of internal/convert and internal/render hold the same facts", fixtures)
+	if _, err := os.Stat(published); os.IsNotExist(err) {
+		t.Logf("%s is not here: the manifests that users have published are not compared", published)
 		return false
 	}
 	return true
@@ -54,33 +55,50 @@ func documents(data []byte) ([]map[string]any, error) {
 	return objects, nil
 }
 
-// pairs are the manifests with what today's operator makes of each, by a short name.
-func pairs(t *testing.T) map[string][2]string {
+// pair is a manifest, and a file with what today's operator makes of it.
+type pair struct{ manifest, today string }
+
+// pairs returns every manifest that today's operator makes something of, by folder and name.
+func pairs(t *testing.T) map[string]pair {
 	t.Helper()
-	found := make(map[string][2]string)
-	for folder, today := range map[string]string{"cases": "today", "real": "real-today"} {
-		files, err := filepath.Glob(filepath.Join(fixtures, today, "*.yaml"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, error %v", today, len(files), err)
-		}
-		for _, file := range files {
+	found := make(map[string]pair)
+	add := func(root, folder, today string) {
+		for _, file := range manifests(t, root, today) {
 			name := filepath.Base(file)
-			found[folder+"/"+strings.TrimSuffix(name, ".yaml")] = [2]string{filepath.Join(fixtures, folder, name), file}
+			found[folder+"/"+strings.TrimSuffix(name, ".yaml")] = pair{filepath.Join(root, folder, name), file}
 		}
+	}
+	add(designed, "cases", "today")
+	if havePublished(t) {
+		add(published, "real", "real-today")
 	}
 	return found
 }
 
-// names of the manifests that today's operator makes nothing of.
+// unpaired returns the published manifests that today's operator makes nothing of.
 func unpaired(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(fixtures, "real", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	paired := pairs(t)
-	return slices.DeleteFunc(files, func(file string) bool {
+	return slices.DeleteFunc(manifests(t, published, "real"), func(file string) bool {
 		_, ok := paired["real/"+strings.TrimSuffix(filepath.Base(file), ".yaml")]
 		return ok
 	})
+}
+
+func manifests(t *testing.T, elements ...string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(append(elements, "*.yaml")...))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, error %v", filepath.Join(elements...), len(files), err)
+	}
+	return files
+}
+
+func TestEveryDesignedManifestIsCompared(t *testing.T) {
+	compared := pairs(t)
+	for _, file := range manifests(t, designed, "cases") {
+		if name := "cases/" + strings.TrimSuffix(filepath.Base(file), ".yaml"); compared[name].manifest != file {
+			t.Errorf("testdata/today has no %s", filepath.Base(file))
+		}
+	}
 }

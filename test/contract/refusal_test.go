@@ -27,7 +27,7 @@ var answers = map[string][]string{
 }
 
 func TestManifestsWithoutTwin(t *testing.T) {
-	if !haveFixtures(t) {
+	if !havePublished(t) {
 		return
 	}
 	files := unpaired(t)

@@ -33,7 +33,7 @@ type place struct {
 	Path string
 	// Today and Ours are the values; empty is any, `-` is none.
 	Today, Ours string
-	// Manifests in which it differs; empty is any.
+	// Manifests in which it differs, as patterns; empty is any.
 	Manifests []string
 
 	seen map[string]bool
@@ -77,25 +77,35 @@ func (all table) declares(d difference) bool {
 func (p *place) matches(d difference) bool {
 	value := func(pattern, value string) bool { return pattern == "" || like(pattern, value) }
 	return like(p.Object, d.Object) && like(p.Path, d.Path) && value(p.Today, d.Today) && value(p.Ours, d.Ours) &&
-		(len(p.Manifests) == 0 || slices.Contains(p.Manifests, d.Manifest))
+		(len(p.Manifests) == 0 || slices.ContainsFunc(p.Manifests, func(pattern string) bool { return like(pattern, d.Manifest) }))
 }
 
-// unused are the places that match nothing.
-func (all table) unused() []string {
+// unused returns the places that match nothing. What only published manifests can match counts where they are.
+func (all table) unused(havePublished bool) []string {
 	var gone []string
 	for _, r := range all {
 		for _, p := range r.Where {
-			if len(p.seen) == 0 {
+			if len(p.Manifests) == 0 && len(p.seen) == 0 {
 				gone = append(gone, fmt.Sprintf("%s: %s %s", r.What, p.Object, p.Path))
 			}
 			for _, manifest := range p.Manifests {
-				if !p.seen[manifest] && len(p.seen) > 0 {
+				if !p.seenIn(manifest) && (havePublished || !strings.HasPrefix(manifest, "real/")) {
 					gone = append(gone, fmt.Sprintf("%s: %s %s in %s", r.What, p.Object, p.Path, manifest))
 				}
 			}
 		}
 	}
 	return gone
+}
+
+// seenIn reports whether a manifest that the pattern is for differs there.
+func (p *place) seenIn(pattern string) bool {
+	for manifest := range p.seen {
+		if like(pattern, manifest) {
+			return true
+		}
+	}
+	return false
 }
 
 // The documentation shows the table.
