@@ -23,9 +23,7 @@ func caBundle(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if size := len(in.CABundle.PEM); size > MaxConfig {
 		return nil, &TooLargeError{What: "CA bundle", Size: size, Limit: MaxConfig}
 	}
-	return corev1ac.ConfigMap(names.CABundle(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, corev1ac.ConfigMap, names.CABundle(in.Stack.Name)).
 		WithData(map[string]string{names.CABundleFile: string(in.CABundle.PEM)}), nil
 }
 

@@ -53,9 +53,8 @@ func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 }
 
 func immutable(in Input, name, key, kind string, data []byte) *corev1ac.ConfigMapApplyConfiguration {
-	result := corev1ac.ConfigMap(name, in.Stack.Namespace).
+	result := owned(in, corev1ac.ConfigMap, name).
 		WithLabels(names.ConfigLabels(in.Stack.Name, kind)).
-		WithOwnerReferences(owner(in.Stack)...).
 		WithImmutable(true)
 	if !utf8.Valid(data) { // YAML may be UTF-16
 		return result.WithBinaryData(map[string][]byte{key: data})

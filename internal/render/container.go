@@ -18,7 +18,9 @@ const defaultMemory = "1Gi"
 
 // serverContainer runs the image's entrypoint, which reads the environment and adds instrumentation; a command of ours
 // would lose that, and is only given to an image that would not find its configuration.
-func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
+func serverContainer(
+	in Input, mounts []*corev1ac.VolumeMountApplyConfiguration,
+) (*corev1ac.ContainerApplyConfiguration, error) {
 	spec := &in.Stack.Spec
 	user := overrides(spec)
 	env, err := environment(in)
@@ -27,10 +29,6 @@ func serverContainer(in Input) (*corev1ac.ContainerApplyConfiguration, error) {
 	}
 	envFrom, err := applyConfiguration[[]*corev1ac.EnvFromSourceApplyConfiguration](
 		"spec.workload.overrides.envFrom", user.EnvFrom)
-	if err != nil {
-		return nil, err
-	}
-	mounts, err := volumeMounts(in)
 	if err != nil {
 		return nil, err
 	}

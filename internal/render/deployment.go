@@ -35,9 +35,7 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 	if !Autoscaled(&in.Stack.Spec) {
 		spec.WithReplicas(Replicas(&in.Stack.Spec))
 	}
-	return appsv1ac.Deployment(names.Deployment(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, appsv1ac.Deployment, names.Deployment(in.Stack.Name)).
 		WithSpec(spec), nil
 }
 

@@ -11,15 +11,13 @@ import (
 
 // environment is ours and then the user's, each name once: the user's entry wins.
 func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
-	name := func(e corev1.EnvVar) string { return e.Name }
-	given := lastOfEach(overrides(&in.Stack.Spec).Env, name)
-	own := without(lastOfEach(ownEnvironment(in), EnvVar.name), EnvVar.name, given, name)
-	result := make([]*corev1ac.EnvVarApplyConfiguration, 0, len(own)+len(given))
-	for _, variable := range own {
-		result = append(result, variable.applyConfiguration())
+	var own []*corev1ac.EnvVarApplyConfiguration
+	for _, variable := range lastOfEach(ownEnvironment(in), EnvVar.name) {
+		own = append(own, variable.applyConfiguration())
 	}
-	users, err := applyConfiguration[[]*corev1ac.EnvVarApplyConfiguration]("spec.workload.overrides.env", given)
-	return append(result, users...), err
+	return withUsers("spec.workload.overrides.env",
+		own, func(e *corev1ac.EnvVarApplyConfiguration) string { return *e.Name },
+		overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
 }
 
 // ownEnvironment has a fixed order: a variable may refer to an earlier one as $(NAME).

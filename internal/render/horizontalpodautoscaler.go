@@ -19,9 +19,7 @@ func horizontalPodAutoscaler(in Input) (*autoscalingv2ac.HorizontalPodAutoscaler
 	if autoscaling == nil {
 		return nil, nil
 	}
-	return autoscalingv2ac.HorizontalPodAutoscaler(names.HorizontalPodAutoscaler(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, autoscalingv2ac.HorizontalPodAutoscaler, names.HorizontalPodAutoscaler(in.Stack.Name)).
 		WithSpec(autoscalingv2ac.HorizontalPodAutoscalerSpec().
 			WithScaleTargetRef(autoscalingv2ac.CrossVersionObjectReference().
 				WithAPIVersion(appsv1.SchemeGroupVersion.String()).

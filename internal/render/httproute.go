@@ -35,9 +35,7 @@ func httpRoute(in Input) (*gatewayv1ac.HTTPRouteApplyConfiguration, error) {
 	if host := Hostname(in); host != "" {
 		spec.WithHostnames(gatewayv1.Hostname(host))
 	}
-	return gatewayv1ac.HTTPRoute(names.HTTPRoute(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
+	return owned(in, gatewayv1ac.HTTPRoute, names.HTTPRoute(in.Stack.Name)).
 		WithAnnotations(exposureAnnotations(in, nil)).
-		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(spec), nil
 }

@@ -40,9 +40,7 @@ func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 		annotations = map[string]string{}
 	}
 	maps.Copy(annotations, in.Cluster.Ingress.Annotations)
-	return networkingv1ac.Ingress(names.Ingress(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
+	return owned(in, networkingv1ac.Ingress, names.Ingress(in.Stack.Name)).
 		WithAnnotations(exposureAnnotations(in, annotations)).
-		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(spec), nil
 }

@@ -16,14 +16,15 @@ func lastOfEach[T any](items []T, key func(T) string) []T {
 	return result
 }
 
-// without keeps the items of ours whose key none of the user's has.
-func without[T, U any](ours []T, key func(T) string, users []U, userKey func(U) string) []T {
-	var result []T
-	for _, item := range ours {
-		k := key(item)
-		if !slices.ContainsFunc(users, func(user U) bool { return userKey(user) == k }) {
-			result = append(result, item)
-		}
+// withUsers returns the items of ours whose key none of the user's has, and then the user's, each key once. The path is
+// that of the user's items in the spec.
+func withUsers[T, U any](path string, own []*T, ownKey func(*T) string, users []U, key func(U) string) ([]*T, error) {
+	users = lastOfEach(users, key)
+	taken := make(map[string]bool, len(users))
+	for _, user := range users {
+		taken[key(user)] = true
 	}
-	return result
+	own = slices.DeleteFunc(own, func(item *T) bool { return taken[ownKey(item)] })
+	configurations, err := applyConfiguration[[]*T](path, users)
+	return append(own, configurations...), err
 }

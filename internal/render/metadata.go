@@ -7,6 +7,7 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // kind is the kind of the object that owns the children.
@@ -27,6 +28,16 @@ func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApp
 			WithController(true).
 			WithBlockOwnerDeletion(true),
 	}
+}
+
+// owned makes a child with the labels and the owner that every child has.
+func owned[T interface {
+	WithLabels(labels map[string]string) T
+	WithOwnerReferences(references ...*metav1ac.OwnerReferenceApplyConfiguration) T
+}](in Input, build func(name, namespace string) T, name string) T {
+	return build(name, in.Stack.Namespace).
+		WithLabels(names.Labels(in.Stack.Name)).
+		WithOwnerReferences(owner(in.Stack)...)
 }
 
 // applyConfiguration turns values of a Kubernetes type into apply configurations of the same type. Both have one JSON

@@ -31,9 +31,7 @@ func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, e
 		WithPorts(networkingv1ac.NetworkPolicyPort().
 			WithProtocol(corev1.ProtocolTCP).
 			WithPort(intstr.FromInt32(Port(&in.Stack.Spec))))
-	return networkingv1ac.NetworkPolicy(names.NetworkPolicy(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, networkingv1ac.NetworkPolicy, names.NetworkPolicy(in.Stack.Name)).
 		WithSpec(networkingv1ac.NetworkPolicySpec().
 			WithPodSelector(podSelector(in)).
 			WithPolicyTypes(networkingv1.PolicyTypeIngress).

@@ -13,11 +13,11 @@ import (
 // would not be seen.
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	user := overrides(&in.Stack.Spec)
-	container, err := serverContainer(in)
+	volumes, mounts, err := volumes(in)
 	if err != nil {
 		return nil, err
 	}
-	volumes, err := volumes(in)
+	container, err := serverContainer(in, mounts)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,6 @@ func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfigur
 	case configured.MaxUnavailable != nil:
 		spec.WithMaxUnavailable(*configured.MaxUnavailable)
 	}
-	return policyv1ac.PodDisruptionBudget(names.PodDisruptionBudget(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, policyv1ac.PodDisruptionBudget, names.PodDisruptionBudget(in.Stack.Name)).
 		WithSpec(spec), nil
 }

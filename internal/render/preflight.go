@@ -96,9 +96,7 @@ func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 
 // preflightPolicy lets nobody connect; a kubelet does all the same.
 func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyConfiguration {
-	return networkingv1ac.NetworkPolicy(name, in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, networkingv1ac.NetworkPolicy, name).
 		WithSpec(networkingv1ac.NetworkPolicySpec().
 			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.PreflightSelector(in.Stack.Name))).
 			WithPolicyTypes(networkingv1.PolicyTypeIngress))

@@ -5,17 +5,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // StorageSecret is the Secret with the parts of connection strings, for servers that read parts only. Its values are
 // never in a plan: whoever applies has read them, and applies this after the ConfigMaps.
 func StorageSecret(in Input, data map[string][]byte) Object {
 	name := storageSecret(in)
-	apply := corev1ac.Secret(name, in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	apply := owned(in, corev1ac.Secret, name).
 		WithType(corev1.SecretTypeOpaque).
 		WithData(data)
 	return Object{GVK: secretKind, Name: name, Apply: apply}

@@ -17,10 +17,8 @@ func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	}
 	port := Port(spec)
 	_, annotations := backendTLS(in)
-	return corev1ac.Service(names.Service(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
+	return owned(in, corev1ac.Service, names.Service(in.Stack.Name)).
 		WithAnnotations(annotations).
-		WithOwnerReferences(owner(in.Stack)...).
 		WithSpec(corev1ac.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).
 			WithSelector(names.Selector(in.Stack.Name)).

@@ -12,9 +12,7 @@ func serviceAccount(in Input) (*corev1ac.ServiceAccountApplyConfiguration, error
 	if overrides(&in.Stack.Spec).ServiceAccountName != "" {
 		return nil, nil
 	}
-	account := corev1ac.ServiceAccount(names.ServiceAccount(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...)
+	account := owned(in, corev1ac.ServiceAccount, names.ServiceAccount(in.Stack.Name))
 	if !compat(in) {
 		account.WithAutomountServiceAccountToken(false)
 	}

@@ -41,9 +41,7 @@ func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Registry == nil {
 		return nil, nil
 	}
-	return corev1ac.ConfigMap(names.Startup(in.Stack.Name), in.Stack.Namespace).
-		WithLabels(names.Labels(in.Stack.Name)).
-		WithOwnerReferences(owner(in.Stack)...).
+	return owned(in, corev1ac.ConfigMap, names.Startup(in.Stack.Name)).
 		WithData(in.Registry.Files), nil
 }
 

@@ -16,33 +16,51 @@ const (
 	tmpLimit = "256Mi"
 )
 
-// volumes are ours and then the user's; a volume of the user replaces ours of the same name.
-func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, error) {
-	name := func(v corev1.Volume) string { return v.Name }
-	given := lastOfEach(overrides(&in.Stack.Spec).Volumes, name)
-	own := without(ownVolumes(in), func(v *corev1ac.VolumeApplyConfiguration) string { return *v.Name }, given, name)
-	users, err := applyConfiguration[[]*corev1ac.VolumeApplyConfiguration]("spec.workload.overrides.volumes", given)
-	return append(own, users...), err
+// volumes are ours and then the user's, and so are their mounts. A volume of the user replaces ours of the same name, a
+// mount of the user ours at the same path.
+func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.VolumeMountApplyConfiguration, error) {
+	user := overrides(&in.Stack.Spec)
+	volumes, mounts := ownVolumes(in)
+	volumes, err := withUsers("spec.workload.overrides.volumes",
+		volumes, func(v *corev1ac.VolumeApplyConfiguration) string { return *v.Name },
+		user.Volumes, func(v corev1.Volume) string { return v.Name })
+	if err != nil {
+		return nil, nil, err
+	}
+	mounts, err = withUsers("spec.workload.overrides.volumeMounts",
+		mounts, func(m *corev1ac.VolumeMountApplyConfiguration) string { return path.Clean(*m.MountPath) },
+		user.VolumeMounts, func(m corev1.VolumeMount) string { return path.Clean(m.MountPath) })
+	return volumes, mounts, err
 }
 
-func ownVolumes(in Input) []*corev1ac.VolumeApplyConfiguration {
-	volumes := []*corev1ac.VolumeApplyConfiguration{dataVolume(in)}
+// ownVolumes are ours, and where the server finds each.
+func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts []*corev1ac.VolumeMountApplyConfiguration) {
+	writable := func(volume *corev1ac.VolumeApplyConfiguration, place string) *corev1ac.VolumeMountApplyConfiguration {
+		mount := corev1ac.VolumeMount().WithName(*volume.Name).WithMountPath(place)
+		volumes, mounts = append(volumes, volume), append(mounts, mount)
+		return mount
+	}
+	readable := func(volume *corev1ac.VolumeApplyConfiguration, place string) {
+		writable(volume, place).WithReadOnly(true)
+	}
+
+	writable(dataVolume(in), MountPath(&in.Stack.Spec))
 	if in.Config != nil {
-		volumes = append(volumes, configVolume(in.Config))
+		readable(configVolume(in.Config), names.ConfigDir)
 	}
 	if in.Registry != nil {
-		volumes = append(volumes, startupVolume(in))
+		readable(startupVolume(in), names.StartupDir)
 	}
 	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
-		volumes = append(volumes, tlsVolume(secret))
+		readable(tlsVolume(secret), names.TLSDir)
 	}
 	if in.CABundle != nil {
-		volumes = append(volumes, caVolume(in))
+		readable(caVolume(in), names.CADir)
 	}
 	if hasTmp(in) {
-		volumes = append(volumes, tmpVolume(in.Server.WritesTemp))
+		writable(tmpVolume(in.Server.WritesTemp), tmpDir)
 	}
-	return volumes
+	return volumes, mounts
 }
 
 // hasTmp says that /tmp is a volume. In a stack of v1alpha1 it is the image's where the server does not need it.
@@ -81,42 +99,4 @@ func tmpVolume(inMemory bool) *corev1ac.VolumeApplyConfiguration {
 		source.WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse(tmpLimit))
 	}
 	return corev1ac.Volume().WithName(names.TmpVolume).WithEmptyDir(source)
-}
-
-// volumeMounts are ours and then the user's; a mount of the user replaces ours at the same path.
-func volumeMounts(in Input) ([]*corev1ac.VolumeMountApplyConfiguration, error) {
-	place := func(m corev1.VolumeMount) string { return path.Clean(m.MountPath) }
-	given := lastOfEach(overrides(&in.Stack.Spec).VolumeMounts, place)
-	own := without(ownMounts(in), func(m *corev1ac.VolumeMountApplyConfiguration) string {
-		return path.Clean(*m.MountPath)
-	}, given, place)
-	users, err := applyConfiguration[[]*corev1ac.VolumeMountApplyConfiguration](
-		"spec.workload.overrides.volumeMounts", given)
-	return append(own, users...), err
-}
-
-func ownMounts(in Input) []*corev1ac.VolumeMountApplyConfiguration {
-	mounts := []*corev1ac.VolumeMountApplyConfiguration{
-		corev1ac.VolumeMount().WithName(names.DataVolume).WithMountPath(MountPath(&in.Stack.Spec)),
-	}
-	if in.Config != nil {
-		mounts = append(mounts, corev1ac.VolumeMount().
-			WithName(names.ConfigVolume).WithMountPath(names.ConfigDir).WithReadOnly(true))
-	}
-	if in.Registry != nil {
-		mounts = append(mounts, corev1ac.VolumeMount().
-			WithName(names.StartupVolume).WithMountPath(names.StartupDir).WithReadOnly(true))
-	}
-	if TLSSecret(&in.Stack.Spec) != "" {
-		mounts = append(mounts, corev1ac.VolumeMount().
-			WithName(names.TLSVolume).WithMountPath(names.TLSDir).WithReadOnly(true))
-	}
-	if in.CABundle != nil {
-		mounts = append(mounts, corev1ac.VolumeMount().
-			WithName(names.CAVolume).WithMountPath(names.CADir).WithReadOnly(true))
-	}
-	if hasTmp(in) {
-		mounts = append(mounts, corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))
-	}
-	return mounts
 }
