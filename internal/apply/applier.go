@@ -37,19 +37,19 @@ type Applier struct {
 	scheme       *runtime.Scheme
 	manager      string
 	metadataOnly sets.Set[schema.GroupVersionKind]
-	memory       *memory
+	answers      *answers
 }
 
 // New makes an Applier.
 func New(options Options) *Applier {
 	return &Applier{
 		writer: options.Writer, cache: options.Cache, scheme: options.Scheme, manager: options.Manager,
-		metadataOnly: sets.New(options.MetadataOnly...), memory: newMemory(),
+		metadataOnly: sets.New(options.MetadataOnly...), answers: newAnswers(),
 	}
 }
 
 // Forget drops what is remembered of an owner that is gone.
-func (a *Applier) Forget(owner types.NamespacedName) { a.memory.forget(owner) }
+func (a *Applier) Forget(owner types.NamespacedName) { a.answers.forget(owner) }
 
 // Outcome says what an apply did to an object.
 type Outcome string
@@ -77,20 +77,20 @@ type Desired struct {
 	// to be changed.
 	Live client.Object
 
-	settled bool
+	confirmed bool
 }
 
 // CheckOwnership looks at every object before anything is written to one: it fails with
 // *OwnershipConflict or *NameTaken (joined, when there are several) and leaves
 // everything as it was, or takes over what predecessors wrote.
 func (a *Applier) CheckOwnership(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
-	claims, err := a.look(ctx, owner, wanted)
+	objects, err := a.lookupAll(ctx, owner, wanted)
 	if err != nil {
 		return nil, err
 	}
 	var refused []error
-	for _, claim := range claims {
-		refusal, err := refuse(owner, claim)
+	for _, desired := range objects {
+		refusal, err := refuse(owner, desired)
 		if err != nil {
 			return nil, err
 		}
@@ -101,37 +101,37 @@ func (a *Applier) CheckOwnership(ctx context.Context, owner Owner, wanted []*uns
 	if err := errors.Join(refused...); err != nil {
 		return nil, err
 	}
-	for i, claim := range claims {
-		if claim.Live == nil || claim.settled {
+	for i, desired := range objects {
+		if desired.Live == nil || desired.confirmed {
 			continue
 		}
-		live, err := claim.content()
+		live, err := desired.content()
 		if err == nil {
-			claims[i].Live, err = a.takeOver(ctx, owner, claim.Wanted, live)
+			objects[i].Live, err = a.migrateFieldOwnership(ctx, owner, desired.Wanted, live)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return claims, nil
+	return objects, nil
 }
 
 // refuse gives the reason why the object may not be applied, nil when it may.
-func refuse(owner Owner, claim Desired) (refusal, err error) {
-	if claim.Live == nil || claim.settled {
+func refuse(owner Owner, desired Desired) (refusal, err error) {
+	if desired.Live == nil || desired.confirmed {
 		return nil, nil
 	}
-	live, err := claim.content()
+	live, err := desired.content()
 	if err != nil {
 		return nil, err
 	}
 	ours := owner.owns(live) || owner.Adopts(live)
-	immutable := claim.Wanted.Object["immutable"] == true
+	immutable := desired.Wanted.Object["immutable"] == true
 	switch {
-	case immutable && (!ours || !sameContent(claim.Wanted, live)):
-		return &NameTaken{Kind: claim.Wanted.GetKind(), Name: claim.Wanted.GetName()}, nil
+	case immutable && (!ours || !sameContent(desired.Wanted, live)):
+		return &NameTaken{Kind: desired.Wanted.GetKind(), Name: desired.Wanted.GetName()}, nil
 	case !ours:
-		return newConflict(claim.Wanted.GroupVersionKind(), live), nil
+		return newConflict(desired.Wanted.GroupVersionKind(), live), nil
 	default:
 		return nil, nil
 	}

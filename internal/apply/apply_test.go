@@ -214,7 +214,7 @@ func TestClaimGuardsOwnership(t *testing.T) {
 			if tc.want == "" {
 				var conflict *apply.OwnershipConflict
 				if !errors.As(err, &conflict) {
-					t.Fatalf("Claim: %v, want an ownership conflict", err)
+					t.Fatalf("CheckOwnership: %v, want an ownership conflict", err)
 				}
 				conflict.Namespace = "NS"
 				if diff := cmp.Diff(tc.message, conflict.Error()); diff != "" {
@@ -259,7 +259,7 @@ func TestClaimOfAnImmutableName(t *testing.T) {
 			}
 			_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 			if taken, ok := errors.AsType[*apply.NameTaken](err); !ok || taken.Name != "my-config-1" {
-				t.Errorf("Claim: %v, want my-config-1 to be taken", err)
+				t.Errorf("CheckOwnership: %v, want my-config-1 to be taken", err)
 			}
 		})
 	}
@@ -309,7 +309,7 @@ func TestTakeOver(t *testing.T) {
 
 // Who puts back what we once applied owns it from then on; what we leave out has
 // to go nevertheless, and nothing that they wrote elsewhere, or others there.
-func TestRegain(t *testing.T) {
+func TestReclaim(t *testing.T) {
 	b := newBench(t)
 	text := func(port, mark string) string {
 		return fmt.Sprintf(`
@@ -338,21 +338,21 @@ spec:
 	}
 
 	wanted := b.child(t, text("2", "two"))
-	claims, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
+	objects, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
 	for range 2 { // the second has nothing left to do
 		b.counter.take()
-		if claims[0], err = b.applier.Reclaim(t.Context(), claims[0], root, mark); err != nil {
+		if objects[0], err = b.applier.Reclaim(t.Context(), objects[0], root, mark); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if writes := b.counter.take(); writes != 0 {
-		t.Errorf("%d writes to regain what is ours already", writes)
+		t.Errorf("%d writes to reclaim what is ours already", writes)
 	}
-	if _, err := b.applier.Set(t.Context(), b.owner, claims); err != nil {
+	if _, err := b.applier.Set(t.Context(), b.owner, objects); err != nil {
 		t.Fatal(err)
 	}
 	live := b.get(t, deployments, "my")

@@ -1,19 +1,16 @@
 package apply
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// InForce says whether the live object is what an apply of wanted by the
+// InForce reports whether the live object is what an apply of wanted by the
 // manager would leave: the manager owns exactly the fields that wanted has, and
 // each has wanted's value. A field that somebody else changed is no longer
 // owned, so drift shows; a field that is no longer wanted is still owned, so
@@ -25,36 +22,6 @@ func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 		return false
 	}
 	return compare(owned, withoutIdentity(wanted.Object), live.Object)
-}
-
-// ownedFields is the set of fields the manager applied, nil when it never did.
-func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
-	for _, entry := range managedFields(live) {
-		if !applied(entry, manager) || entry.APIVersion != apiVersion {
-			continue
-		}
-		set, err := decode(entry)
-		if err != nil {
-			return nil // unreadable: apply, the server writes it anew
-		}
-		return set
-	}
-	return nil
-}
-
-func applied(entry metav1.ManagedFieldsEntry, manager string) bool {
-	return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
-}
-
-func decode(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
-	set := &fieldpath.Set{}
-	if entry.FieldsV1 == nil {
-		return set, nil
-	}
-	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-		return nil, fmt.Errorf("decode managed fields of %q: %w", entry.Manager, err)
-	}
-	return set, nil
 }
 
 // withoutIdentity drops what the server never counts as a managed field.
@@ -147,7 +114,7 @@ func find(element fieldpath.PathElement, items []any) int {
 	return -1
 }
 
-// denotes says whether the path element is the name of the list item. A key
+// denotes reports whether the path element is the name of the list item. A key
 // field that the item leaves to the server's default matches any.
 func denotes(element fieldpath.PathElement, index int, item any) bool {
 	switch {
@@ -226,18 +193,11 @@ func number(v any) (float64, bool) {
 
 func isZero(v any) bool {
 	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case bool:
-		return !v
 	case map[string]any:
 		return len(v) == 0
 	case []any:
 		return len(v) == 0
 	default:
-		n, ok := number(v)
-		return ok && n == 0
+		return v == nil || reflect.ValueOf(v).IsZero()
 	}
 }

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,7 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// inheritFromMakers computes the managed fields after the manager takes over what the
+// migrateFromMakers computes the managed fields after the manager takes over what the
 // makers of the object wrote, nil when there is nothing to take. A maker wrote the
 // labels by which the object is the owner's: a backup tool that restored it, or whoever
 // applied a copy. It owns what the operator rendered once, and the next apply must be
@@ -19,10 +18,10 @@ import (
 // A maker that updates is gone after that. One that applies goes on as long as the
 // object is not adopted yet, or has never been applied; later it is somebody who means
 // it.
-func inheritFromMakers(
+func migrateFromMakers(
 	owner Owner, wanted, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {
-	ours := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
+	ours := indexApplied(entries, manager)
 	adopted := ours < 0 || metav1.GetControllerOfNoCopy(live) == nil && metav1.GetControllerOfNoCopy(wanted) != nil
 	owned, changed := fieldpath.NewSet(), false
 	for i, entry := range entries {
@@ -33,7 +32,7 @@ func inheritFromMakers(
 		if err != nil {
 			return nil, err
 		}
-		taken, left := rendered(set, wanted)
+		taken, left := split(set, func(path fieldpath.Path) bool { return mayBeRendered(path, wanted) })
 		if taken.Empty() {
 			continue
 		}
@@ -71,53 +70,38 @@ func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bo
 	return true
 }
 
-// rendered tells what an operator may have rendered from what is left to its writer:
-// the fields of an object that wanted has, and of labels and annotations, of the object
-// and of its pod template, those that wanted has.
-func rendered(set *fieldpath.Set, wanted *unstructured.Unstructured) (taken, left *fieldpath.Set) {
-	taken, left = fieldpath.NewSet(), fieldpath.NewSet()
-	isClaim := wanted.GetKind() == "PersistentVolumeClaim"
-	for path := range set.All() {
-		into := taken
-		if !mayBeRendered(path, wanted.Object, isClaim) {
-			into = left
-		}
-		into.Insert(path.Copy())
-	}
-	return taken, left
-}
-
-func mayBeRendered(path fieldpath.Path, wanted map[string]any, isClaim bool) bool {
+// mayBeRendered reports whether an operator may have rendered a field: one of a field
+// that wanted has, and of labels and annotations, of the object and of its pod template,
+// one that wanted has.
+func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool {
 	top := path[0].FieldName
-	if top == nil || wanted[*top] == nil {
+	if top == nil || wanted.Object[*top] == nil {
 		return false
 	}
-	// A claim's spec cannot be changed: to drop a default that is stored there is refused.
-	if isClaim && *top != "metadata" {
+	// The spec of a volume claim cannot be changed: to drop a default that is stored there is refused.
+	if wanted.GetKind() == "PersistentVolumeClaim" && *top != "metadata" {
 		return false
 	}
 	for i := 0; i+1 < len(path); i++ {
 		if name := path[i].FieldName; name == nil || *name != "metadata" {
 			continue
 		}
-		return has(wanted, path[:min(i+3, len(path))])
+		return has(wanted.Object, path[:min(i+3, len(path))])
 	}
 	return true
 }
 
 // has reports whether the fields of an object have the path, which has no list in it.
 func has(fields map[string]any, path fieldpath.Path) bool {
-	var value any = fields
-	for _, element := range path {
-		object, ok := value.(map[string]any)
-		if !ok || element.FieldName == nil {
+	names := make([]string, len(path))
+	for i, element := range path {
+		if element.FieldName == nil {
 			return false
 		}
-		if value, ok = object[*element.FieldName]; !ok {
-			return false
-		}
+		names[i] = *element.FieldName
 	}
-	return true
+	_, found, err := unstructured.NestedFieldNoCopy(fields, names...)
+	return found && err == nil
 }
 
 // withOwned adds fields to the manager's own, and drops entries that have none left.
@@ -137,7 +121,5 @@ func withOwned(
 	if err := encode(&entries[ours], before.Union(owned)); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return e.FieldsV1 != nil && e.FieldsV1.GetRawString() == "{}"
-	}), nil
+	return withoutEmpty(entries), nil
 }

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// takeOver makes the fields that the owner's predecessors and the makers of the
+// migrateFieldOwnership makes the fields that the owner's predecessors and the makers of the
 // object wrote ours, so that what an apply leaves out really goes away. Of
 // predecessors that happens once an object: as soon as we have applied anything,
 // whoever writes beside us means to. The patch touches nothing but the managed
 // fields and is refused when the object changed.
-func (a *Applier) takeOver(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	fields, err := inherit(live, owner.Predecessors, a.manager)
+func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	fields, err := migrateFromPredecessors(live, owner.Predecessors, a.manager)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (a *Applier) takeOver(ctx context.Context, owner Owner, wanted, live *unstr
 	if entries == nil {
 		entries = managedFields(live)
 	}
-	made, err := inheritFromMakers(owner, wanted, live, entries, a.manager)
+	made, err := migrateFromMakers(owner, wanted, live, entries, a.manager)
 	if err != nil {
 		return nil, fmt.Errorf("take over the fields of %s %q: %w", live.GetKind(), live.GetName(), err)
 	}
@@ -43,11 +43,11 @@ func (a *Applier) takeOver(ctx context.Context, owner Owner, wanted, live *unstr
 	return taken, nil
 }
 
-// inherit computes the managed fields after a take-over, nil when there is
+// migrateFromPredecessors computes the managed fields after that, nil when there is
 // nothing to take.
-func inherit(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
+func migrateFromPredecessors(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
-	if slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) }) {
+	if indexApplied(entries, manager) >= 0 {
 		return nil, nil
 	}
 	// The upgrade knows only entries of updates: let the applied ones look alike.
@@ -76,23 +76,14 @@ func inherit(live *unstructured.Unstructured, predecessors []Manager, manager st
 // keepMetadata gives up everything but the metadata: a claim's spec cannot be
 // changed, so dropping a default that the predecessor stored would be refused.
 func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
-	for i, entry := range entries {
-		if !applied(entry, manager) {
-			continue
-		}
-		set, err := decode(entry)
-		if err != nil {
-			return err
-		}
-		kept := fieldpath.NewSet()
-		for path := range set.All() {
-			if path[0].FieldName != nil && *path[0].FieldName == "metadata" {
-				kept.Insert(path.Copy())
-			}
-		}
-		if err := encode(&entries[i], kept); err != nil {
-			return err
-		}
+	i := indexApplied(entries, manager)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	set, err := decode(entries[i])
+	if err != nil {
+		return err
+	}
+	kept, _ := split(set, func(path fieldpath.Path) bool { return path[0].FieldName != nil && *path[0].FieldName == "metadata" })
+	return encode(&entries[i], kept)
 }

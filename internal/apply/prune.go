@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +39,7 @@ func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVe
 			if err := a.remove(ctx, object); err != nil {
 				return deleted, fmt.Errorf("delete %s %q: %w", kind.Kind, child.Name, err)
 			}
-			a.memory.remove(owner.Key(), objectKey{gvk: kind, name: child.Name})
+			a.answers.remove(owner.Key(), objectKey{gvk: kind, name: child.Name})
 			deleted = append(deleted, child)
 		}
 	}
@@ -54,7 +53,7 @@ func (a *Applier) remove(ctx context.Context, object client.Object) error {
 	return client.IgnoreNotFound(err)
 }
 
-// Children lists the owner's labelled objects of one kind from the cache.
+// children lists the owner's labelled objects of one kind from the cache.
 func (a *Applier) children(ctx context.Context, owner Owner, kind schema.GroupVersionKind) ([]client.Object, error) {
 	list, err := a.newList(kind)
 	if err != nil {
@@ -73,27 +72,4 @@ func (a *Applier) children(ctx context.Context, owner Owner, kind schema.GroupVe
 		return nil
 	})
 	return children, err
-}
-
-func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, error) {
-	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
-	if a.metadataOnly.Has(kind) {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(listKind)
-		return list, nil
-	}
-	if !a.scheme.Recognizes(listKind) {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(listKind)
-		return list, nil
-	}
-	object, err := a.scheme.New(listKind)
-	if err != nil {
-		return nil, fmt.Errorf("make a %s: %w", listKind.Kind, err)
-	}
-	list, ok := object.(client.ObjectList)
-	if !ok {
-		return nil, fmt.Errorf("%s is no list", listKind)
-	}
-	return list, nil
 }

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,39 +15,35 @@ import (
 
 // Reclaim makes ours what others wrote below the path root, of those who also wrote the field at the path mark below it:
 // a field that is the owner's word alone, and that nobody writes but by putting back what the owner once applied. What
-// the next apply leaves out of it then goes away. It gives the claim with the object as it is now, and writes nothing
-// when there is nothing to regain.
-func (a *Applier) Reclaim(ctx context.Context, claim Desired, root, mark []any) (Desired, error) {
-	if claim.Live == nil {
-		return claim, nil
-	}
-	below, err := fieldpath.MakePath(root...)
-	if err != nil {
-		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
+// the next apply leaves out of it then goes away. It returns the desired object with the live one as it is now, and writes nothing
+// when there is nothing to reclaim.
+func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any) (Desired, error) {
+	if desired.Live == nil {
+		return desired, nil
 	}
 	marked, err := fieldpath.MakePath(slices.Concat(root, mark)...)
 	if err != nil {
-		return claim, fmt.Errorf("regain fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
+		return desired, fmt.Errorf("regain fields of %s %q: %w", desired.Wanted.GetKind(), desired.Live.GetName(), err)
 	}
-	fields, err := regained(claim.Live, a.manager, below, marked)
+	fields, err := reclaimed(desired.Live, a.manager, marked[:len(root)], marked)
 	if err != nil || fields == nil {
-		return claim, err
+		return desired, err
 	}
-	live, err := claim.content()
+	live, err := desired.content()
 	if err == nil {
 		live, err = a.replaceManagedFields(ctx, live, fields)
 	}
 	if err != nil {
-		return claim, fmt.Errorf("regain fields of %w", err)
+		return desired, fmt.Errorf("regain fields of %w", err)
 	}
-	claim.Live, claim.settled = live, false
-	return claim, nil
+	desired.Live, desired.confirmed = live, false
+	return desired, nil
 }
 
-// regained are the managed fields after that, nil when nothing changes.
-func regained(live metav1.Object, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
+// reclaimed are the managed fields after that, nil when nothing changes.
+func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
-	ours := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
+	ours := indexApplied(entries, manager)
 	if ours < 0 {
 		return nil, nil
 	}
@@ -69,7 +64,9 @@ func regained(live metav1.Object, manager string, below, marked fieldpath.Path) 
 				return nil, err
 			}
 		}
-		moved, left := split(set, below)
+		moved, left := split(set, func(path fieldpath.Path) bool {
+			return len(path) > len(below) && path[:len(below)].Equals(below)
+		})
 		owned = owned.Union(moved)
 		if err := encode(&entries[i], left); err != nil {
 			return nil, err
@@ -78,31 +75,8 @@ func regained(live metav1.Object, manager string, below, marked fieldpath.Path) 
 	if owned == nil {
 		return nil, nil
 	}
-	return slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return e.FieldsV1 != nil && string(e.FieldsV1.GetRawBytes()) == "{}"
-	}), encode(&entries[ours], owned)
-}
-
-// split tells the fields below a path from all others.
-func split(set *fieldpath.Set, below fieldpath.Path) (moved, left *fieldpath.Set) {
-	moved, left = fieldpath.NewSet(), fieldpath.NewSet()
-	for path := range set.All() {
-		into := left
-		if len(path) > len(below) && path[:len(below)].Equals(below) {
-			into = moved
-		}
-		into.Insert(path.Copy())
-	}
-	return moved, left
-}
-
-func encode(entry *metav1.ManagedFieldsEntry, set *fieldpath.Set) error {
-	var encoded bytes.Buffer
-	if err := set.ToJSONStream(&encoded); err != nil {
-		return fmt.Errorf("encode managed fields of %q: %w", entry.Manager, err)
-	}
-	entry.FieldsV1 = metav1.NewFieldsV1(encoded.String())
-	return nil
+	err := encode(&entries[ours], owned)
+	return withoutEmpty(entries), err
 }
 
 // replaceManagedFields changes whose the fields are, and nothing else. It is refused when the object changed.

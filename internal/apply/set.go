@@ -26,12 +26,12 @@ type Applied struct {
 // Content is the object without its type.
 func (a Applied) Content() (*unstructured.Unstructured, error) { return content(a.Object, a.Kind) }
 
-// Set applies the claimed objects in their order and stops at the first that
+// Set applies the desired objects in their order and stops at the first that
 // the server refuses. What is in force already costs no call.
-func (a *Applier) Set(ctx context.Context, owner Owner, claims []Desired) ([]Applied, error) {
-	result := make([]Applied, 0, len(claims))
-	for _, claim := range claims {
-		applied, err := a.set(ctx, owner, claim)
+func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Applied, error) {
+	result := make([]Applied, 0, len(objects))
+	for _, desired := range objects {
+		applied, err := a.set(ctx, owner, desired)
 		if err != nil {
 			return result, err
 		}
@@ -45,48 +45,48 @@ func (a *Applier) Set(ctx context.Context, owner Owner, claims []Desired) ([]App
 // where there is one.
 const neverStored = "1"
 
-func (a *Applier) set(ctx context.Context, owner Owner, claim Desired) (Applied, error) {
-	kind := claim.Wanted.GroupVersionKind()
-	inForce, err := a.inForce(claim)
+func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applied, error) {
+	kind := desired.Wanted.GroupVersionKind()
+	inForce, err := a.inForce(desired)
 	if err != nil {
 		return Applied{}, err
 	}
 	if inForce {
-		a.confirm(owner, claim)
-		return Applied{Kind: kind, Object: claim.Live, Outcome: Unchanged}, nil
+		a.confirm(owner, desired)
+		return Applied{Kind: kind, Object: desired.Live, Outcome: Unchanged}, nil
 	}
-	answer, err := a.send(ctx, claim)
+	answer, err := a.send(ctx, desired)
 	if err != nil {
-		a.memory.doubt(owner.Key(), claim.Wanted)
-		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, claim.Wanted.GetName(), err)
+		a.answers.markUncertain(owner.Key(), desired.Wanted)
+		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, desired.Wanted.GetName(), err)
 	}
 	// Of an object that we made the cache shows nothing older.
-	keep := claim.Live != nil && !a.metadataOnly.Has(kind)
-	a.memory.remember(owner.Key(), claim.Wanted, answer, keep)
-	return Applied{Kind: kind, Object: answer, Outcome: outcome(claim, answer)}, nil
+	keep := desired.Live != nil && !a.metadataOnly.Has(kind)
+	a.answers.remember(owner.Key(), desired.Wanted, answer, keep)
+	return Applied{Kind: kind, Object: answer, Outcome: outcome(desired, answer)}, nil
 }
 
-func (a *Applier) inForce(claim Desired) (bool, error) {
-	if claim.Live == nil || claim.settled {
-		return claim.settled, nil
+func (a *Applier) inForce(desired Desired) (bool, error) {
+	if desired.Live == nil || desired.confirmed {
+		return desired.confirmed, nil
 	}
-	live, err := claim.content()
-	return err == nil && InForce(claim.Wanted, live, a.manager), err
+	live, err := desired.content()
+	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
 // send applies an object and gives the server's answer. Of a kind whose content is not
 // cached that is metadata: the content would only be thrown away.
-func (a *Applier) send(ctx context.Context, claim Desired) (client.Object, error) {
-	wanted := *claim.Wanted
+func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
+	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)
 	metadata, _ := wanted.Object["metadata"].(map[string]any)
 	wanted.Object["metadata"] = maps.Clone(metadata)
 	// An apply is refused for a field that the server does not know in any case. What it
 	// would read everything once more for is a field that is given twice.
 	options := []client.PatchOption{client.FieldOwner(a.manager), client.FieldValidation(metav1.FieldValidationIgnore)}
-	if claim.Live != nil {
+	if desired.Live != nil {
 		// Another object of that name, made since we looked, is a conflict.
-		wanted.SetUID(claim.Live.GetUID())
+		wanted.SetUID(desired.Live.GetUID())
 		options = append(options, client.ForceOwnership)
 	} else {
 		wanted.SetResourceVersion(neverStored)
@@ -110,20 +110,20 @@ func (a *Applier) send(ctx context.Context, claim Desired) (client.Object, error
 }
 
 // confirm remembers what was found in force where finding out costs a read.
-func (a *Applier) confirm(owner Owner, claim Desired) {
-	if claim.settled || !a.metadataOnly.Has(claim.Wanted.GroupVersionKind()) {
+func (a *Applier) confirm(owner Owner, desired Desired) {
+	if desired.confirmed || !a.metadataOnly.Has(desired.Wanted.GroupVersionKind()) {
 		return
 	}
-	a.memory.remember(owner.Key(), claim.Wanted, claim.Live, false)
+	a.answers.remember(owner.Key(), desired.Wanted, desired.Live, false)
 }
 
-func outcome(claim Desired, now client.Object) Outcome {
+func outcome(desired Desired, now client.Object) Outcome {
 	switch {
-	case claim.Live == nil:
+	case desired.Live == nil:
 		return Created
-	case metav1.GetControllerOfNoCopy(claim.Live) == nil && metav1.GetControllerOfNoCopy(now) != nil:
+	case metav1.GetControllerOfNoCopy(desired.Live) == nil && metav1.GetControllerOfNoCopy(now) != nil:
 		return Adopted
-	case claim.Live.GetResourceVersion() == now.GetResourceVersion():
+	case desired.Live.GetResourceVersion() == now.GetResourceVersion():
 		return Unchanged
 	default:
 		return Configured

@@ -9,25 +9,24 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Transfer applies fields of the claimed object under another manager when we
+// Transfer applies fields of the desired object under another manager when we
 // own the field at the path: the apply that leaves it out then leaves it as it
 // is, for somebody else to take. It writes nothing when there is nothing of ours
-// to hand over.
-func (a *Applier) Transfer(ctx context.Context, claim Desired, manager string, fields runtime.ApplyConfiguration, path ...any) error {
-	if claim.Live == nil {
+// to transfer.
+func (a *Applier) Transfer(ctx context.Context, desired Desired, manager string, fields runtime.ApplyConfiguration, path ...any) error {
+	if desired.Live == nil {
 		return nil
 	}
-	owned := ownedFields(claim.Live, claim.Wanted.GetAPIVersion(), a.manager)
 	at, err := fieldpath.MakePath(path...)
-	if err != nil {
-		return fmt.Errorf("hand over fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
-	}
-	if owned == nil || !owned.Has(at) {
+	owned := ownedFields(desired.Live, desired.Wanted.GetAPIVersion(), a.manager)
+	if err == nil && (owned == nil || !owned.Has(at)) {
 		return nil
 	}
-	err = a.writer.Apply(ctx, fields, client.FieldOwner(manager), client.ForceOwnership)
+	if err == nil {
+		err = a.writer.Apply(ctx, fields, client.FieldOwner(manager), client.ForceOwnership)
+	}
 	if err != nil {
-		return fmt.Errorf("hand over fields of %s %q: %w", claim.Wanted.GetKind(), claim.Live.GetName(), err)
+		return fmt.Errorf("hand over fields of %s %q: %w", desired.Wanted.GetKind(), desired.Live.GetName(), err)
 	}
 	return nil
 }

@@ -11,11 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// memory holds what the server answered to our last look at each object. It
+// answers holds what the server answered to our last look at each object. It
 // only ever saves calls: a cache that has not seen our own write yet, an object
 // whose content is not cached, and a rendering that the server spells
-// differently. Losing it costs reads, never writes.
-type memory struct {
+// differently. Losing it costs reads, never writes. Calls for one object do not run
+// beside each other.
+type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
 }
@@ -33,27 +34,31 @@ type entry struct {
 	live client.Object
 }
 
-func newMemory() *memory {
-	return &memory{entries: map[types.NamespacedName]map[objectKey]entry{}}
+func newAnswers() *answers {
+	return &answers{entries: map[types.NamespacedName]map[objectKey]entry{}}
 }
 
-func (m *memory) remember(owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool) {
+func (m *answers) remember(owner types.NamespacedName, wanted *unstructured.Unstructured, live client.Object, keep bool) {
 	e := entry{digest: digestOf(wanted), uid: live.GetUID(), resourceVersion: live.GetResourceVersion()}
 	if keep {
 		e.live = live
 	}
+	m.put(owner, wanted, e)
+}
+
+func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructured, e entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.entries[owner] == nil {
 		m.entries[owner] = map[objectKey]entry{}
 	}
-	m.entries[owner][keyOf(wanted)] = e
+	m.entries[owner][keyOf(object)] = e
 }
 
-// settled says whether the server has confirmed that wanted is in force in this
+// confirmed reports whether the server has confirmed that wanted is in force in this
 // version of the object.
-func (m *memory) settled(owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string) bool {
-	e, ok := m.lookup(owner, wanted)
+func (m *answers) confirmed(owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string) bool {
+	e, ok := m.find(owner, wanted)
 	if !ok || e.uid != uid || e.resourceVersion != resourceVersion {
 		return false
 	}
@@ -61,28 +66,23 @@ func (m *memory) settled(owner types.NamespacedName, wanted *unstructured.Unstru
 	return digestOf(wanted) == e.digest
 }
 
-// doubt notes that there may be an object of that name, whatever the cache shows: an
+// markUncertain notes that there may be an object of that name, whatever the cache shows: an
 // answer may have been lost, or somebody was faster.
-func (m *memory) doubt(owner types.NamespacedName, wanted *unstructured.Unstructured) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.entries[owner] == nil {
-		m.entries[owner] = map[objectKey]entry{}
-	}
-	if _, ok := m.entries[owner][keyOf(wanted)]; !ok {
-		m.entries[owner][keyOf(wanted)] = entry{}
+func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
+	if !m.knows(owner, wanted) {
+		m.put(owner, wanted, entry{})
 	}
 }
 
-// knows says whether we wrote an object of that name, or tried to.
-func (m *memory) knows(owner types.NamespacedName, wanted *unstructured.Unstructured) bool {
-	_, ok := m.lookup(owner, wanted)
+// knows reports whether we wrote an object of that name, or tried to.
+func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstructured) bool {
+	_, ok := m.find(owner, wanted)
 	return ok
 }
 
 // newer is the object as we know it when the cached one is older, else nil.
-func (m *memory) newer(owner types.NamespacedName, cached *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	e, ok := m.lookup(owner, cached)
+func (m *answers) newer(owner types.NamespacedName, cached *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	e, ok := m.find(owner, cached)
 	if !ok || e.live == nil || e.uid != cached.GetUID() {
 		return nil, nil
 	}
@@ -94,13 +94,13 @@ func (m *memory) newer(owner types.NamespacedName, cached *unstructured.Unstruct
 	return newer.DeepCopy(), err
 }
 
-// before says that a version is older than another one; false when nobody can tell.
+// before reports whether a version is older than another one; false when nobody can tell.
 func before(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order < 0
 }
 
-func (m *memory) lookup(owner types.NamespacedName, object *unstructured.Unstructured) (entry, bool) {
+func (m *answers) find(owner types.NamespacedName, object *unstructured.Unstructured) (entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.entries[owner][keyOf(object)]
@@ -108,23 +108,21 @@ func (m *memory) lookup(owner types.NamespacedName, object *unstructured.Unstruc
 }
 
 // drop lets go of the object itself: the cache holds it.
-func (m *memory) drop(owner types.NamespacedName, object *unstructured.Unstructured) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.entries[owner][keyOf(object)]; ok {
+func (m *answers) drop(owner types.NamespacedName, object *unstructured.Unstructured) {
+	if e, ok := m.find(owner, object); ok {
 		e.live = nil
-		m.entries[owner][keyOf(object)] = e
+		m.put(owner, object, e)
 	}
 }
 
 // remove forgets an object that is gone.
-func (m *memory) remove(owner types.NamespacedName, key objectKey) {
+func (m *answers) remove(owner types.NamespacedName, key objectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.entries[owner], key)
 }
 
-func (m *memory) forget(owner types.NamespacedName) {
+func (m *answers) forget(owner types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.entries, owner)

@@ -14,29 +14,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// look finds every object as cheaply as can be: in the cache, and past it only
+// lookupAll finds every object as cheaply as can be: in the cache, and past it only
 // where the cache does not tell. What has to be read is read at once.
-func (a *Applier) look(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
-	claims := make([]Desired, len(wanted))
+func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
+	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
 	var unknown []int
 	for i, object := range wanted {
-		claim, atLeast, known, err := a.glance(ctx, owner, object)
+		desired, atLeast, known, err := a.lookup(ctx, owner, object)
 		if err != nil {
 			return nil, err
 		}
-		if claims[i], versions[i] = claim, atLeast; !known {
+		if objects[i], versions[i] = desired, atLeast; !known {
 			unknown = append(unknown, i)
 		}
 	}
 	errs := make([]error, len(wanted))
-	together(unknown, func(i int) { claims[i].Live, errs[i] = a.read(ctx, wanted[i], versions[i]) })
+	parallel(unknown, func(i int) { objects[i].Live, errs[i] = a.read(ctx, wanted[i], versions[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
 	}
-	return claims, nil
+	return objects, nil
 }
 
 // version is the least that a read asks for: a resource version, or one of these.
@@ -51,41 +51,41 @@ const (
 	anyVersion version = "0"
 )
 
-// glance looks into the cache, and says whether that tells enough; if not, what is to
+// lookup looks into the cache, and says whether that tells enough; if not, what is to
 // be read.
-func (a *Applier) glance(
+func (a *Applier) lookup(
 	ctx context.Context, owner Owner, wanted *unstructured.Unstructured,
-) (claim Desired, atLeast version, known bool, err error) {
-	claim = Desired{Wanted: wanted}
+) (desired Desired, atLeast version, known bool, err error) {
+	desired = Desired{Wanted: wanted}
 	cached, err := a.cached(ctx, wanted)
 	whole := !a.metadataOnly.Has(wanted.GroupVersionKind())
 	switch {
 	case err != nil:
-		return claim, newest, false, err
-	case cached == nil && a.memory.knows(owner.Key(), wanted):
+		return desired, newest, false, err
+	case cached == nil && a.answers.knows(owner.Key(), wanted):
 		// The cache may be behind our own write, and what the API server has at hand, too: to
 		// make the object once more would be refused.
-		return claim, newest, false, nil
+		return desired, newest, false, nil
 	case cached == nil && whole:
-		return claim, anyVersion, false, nil // the cache is selective: somebody else's is not in it
+		return desired, anyVersion, false, nil // the cache is selective: somebody else's is not in it
 	case cached == nil:
-		return claim, newest, true, nil
-	case a.memory.settled(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
-		claim.Live, claim.settled = cached, true
-		return claim, newest, true, nil
+		return desired, newest, true, nil
+	case a.answers.confirmed(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
+		desired.Live, desired.confirmed = cached, true
+		return desired, newest, true, nil
 	case !whole:
-		return claim, version(cached.GetResourceVersion()), false, nil
+		return desired, version(cached.GetResourceVersion()), false, nil
 	}
 	live, err := content(cached, wanted.GroupVersionKind())
 	if err != nil {
-		return claim, newest, false, err
+		return desired, newest, false, err
 	}
-	claim.Live = live
-	newer, err := a.memory.newer(owner.Key(), live)
+	desired.Live = live
+	newer, err := a.answers.newer(owner.Key(), live)
 	if newer != nil {
-		claim.Live = newer
+		desired.Live = newer
 	}
-	return claim, newest, err == nil, err
+	return desired, newest, err == nil, err
 }
 
 // read gets the object past the cache, nil when there is none.
@@ -105,9 +105,9 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// together does something for all at once. A panic becomes the caller's, who knows
+// parallel does something for all at once. A panic becomes the caller's, who knows
 // what to do with it: in a goroutine of its own it would end the program.
-func together(all []int, do func(int)) {
+func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup
 	panics := make([]any, len(all))
 	for i, one := range all {
@@ -146,24 +146,32 @@ func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured)
 	return object, nil
 }
 
-func (a *Applier) newObject(gvk schema.GroupVersionKind) (client.Object, error) {
-	if a.metadataOnly.Has(gvk) {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(gvk)
-		return object, nil
-	}
-	if !a.scheme.Recognizes(gvk) {
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(gvk)
-		return object, nil
+func (a *Applier) newObject(kind schema.GroupVersionKind) (client.Object, error) {
+	return newOf[client.Object](a, kind, kind, &metav1.PartialObjectMetadata{}, &unstructured.Unstructured{})
+}
+
+func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, error) {
+	list := kind.GroupVersion().WithKind(kind.Kind + "List")
+	return newOf[client.ObjectList](a, kind, list, &metav1.PartialObjectMetadataList{}, &unstructured.UnstructuredList{})
+}
+
+// newOf makes an object, or a list, in the form in which its kind is cached.
+func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, metadata, plain T) (T, error) {
+	switch {
+	case a.metadataOnly.Has(kind):
+		metadata.GetObjectKind().SetGroupVersionKind(gvk)
+		return metadata, nil
+	case !a.scheme.Recognizes(gvk):
+		plain.GetObjectKind().SetGroupVersionKind(gvk)
+		return plain, nil
 	}
 	object, err := a.scheme.New(gvk)
 	if err != nil {
-		return nil, fmt.Errorf("make a %s: %w", gvk.Kind, err)
+		return plain, fmt.Errorf("make a %s: %w", gvk.Kind, err)
 	}
-	typed, ok := object.(client.Object)
+	typed, ok := object.(T)
 	if !ok {
-		return nil, fmt.Errorf("%s is no object", gvk)
+		return plain, fmt.Errorf("%s is a %T", gvk, object)
 	}
 	return typed, nil
 }

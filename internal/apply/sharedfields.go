@@ -2,7 +2,6 @@ package apply
 
 import (
 	"crypto/sha256"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,30 +52,4 @@ func (s SharedFields) Transform(object any) (any, error) {
 		entries[i].FieldsV1, _ = known.(*metav1.FieldsV1)
 	}
 	return object, nil
-}
-
-// managedFields are the object's, also those of one from a cache with SharedFields. The
-// entries are the caller's, what they refer to is not.
-func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
-	entries := slices.Clone(object.GetManagedFields())
-	controller := uidOfController(object)
-	if controller == "" {
-		return entries
-	}
-	for i, entry := range entries {
-		if entry.FieldsV1 == nil {
-			continue
-		}
-		if text := entry.FieldsV1.GetRawString(); strings.Contains(text, controllerUID) {
-			entries[i].FieldsV1 = metav1.NewFieldsV1(strings.ReplaceAll(text, controllerUID, controller))
-		}
-	}
-	return entries
-}
-
-func uidOfController(object metav1.Object) string {
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return string(controller.UID)
-	}
-	return ""
 }

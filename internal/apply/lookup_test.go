@@ -45,7 +45,7 @@ func TestLookingAtWhatIsThere(t *testing.T) {
 	reads := b.countReads()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
 	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
-		t.Errorf("Claim: %v, want that the name is somebody else's", err)
+		t.Errorf("CheckOwnership: %v, want that the name is somebody else's", err)
 	}
 	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
 	if diff := cmp.Diff(want, reads()); diff != "" {
@@ -145,7 +145,7 @@ func TestSetWithoutLooking(t *testing.T) {
 	b.counter.take()
 	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 	if _, taken := errors.AsType[*apply.NameTaken](err); !taken || b.counter.take() != 0 {
-		t.Errorf("Claim after the conflict: %v, want that the name is taken, whatever the cache shows", err)
+		t.Errorf("CheckOwnership after the conflict: %v, want that the name is taken, whatever the cache shows", err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestPanicWhileLooking(t *testing.T) {
 		}
 	}()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, b.all(t))
-	t.Errorf("Claim: %v, want a panic", err)
+	t.Errorf("CheckOwnership: %v, want a panic", err)
 }
 
 type defective struct{ client.Client }

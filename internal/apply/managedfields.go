@@ -1,0 +1,100 @@
+package apply
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// managedFields are the object's, also of one from a cache with SharedFields. The
+// entries are the caller's, what they refer to is not.
+func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
+	entries := slices.Clone(object.GetManagedFields())
+	controller := uidOfController(object)
+	if controller == "" {
+		return entries
+	}
+	for i, entry := range entries {
+		if entry.FieldsV1 == nil {
+			continue
+		}
+		if text := entry.FieldsV1.GetRawString(); strings.Contains(text, controllerUID) {
+			entries[i].FieldsV1 = metav1.NewFieldsV1(strings.ReplaceAll(text, controllerUID, controller))
+		}
+	}
+	return entries
+}
+
+func uidOfController(object metav1.Object) string {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return string(controller.UID)
+	}
+	return ""
+}
+
+// ownedFields is the set of fields the manager applied, nil when it never did.
+func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
+	entries := managedFields(live)
+	i := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) && e.APIVersion == apiVersion })
+	if i < 0 {
+		return nil
+	}
+	set, err := decode(entries[i])
+	if err != nil {
+		return nil // unreadable: apply, the server writes it anew
+	}
+	return set
+}
+
+// indexApplied is the place of the entry of what the manager applied, negative without one.
+func indexApplied(entries []metav1.ManagedFieldsEntry, manager string) int {
+	return slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
+}
+
+func applied(entry metav1.ManagedFieldsEntry, manager string) bool {
+	return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+}
+
+func decode(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if entry.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("decode managed fields of %q: %w", entry.Manager, err)
+	}
+	return set, nil
+}
+
+func encode(entry *metav1.ManagedFieldsEntry, set *fieldpath.Set) error {
+	var encoded bytes.Buffer
+	if err := set.ToJSONStream(&encoded); err != nil {
+		return fmt.Errorf("encode managed fields of %q: %w", entry.Manager, err)
+	}
+	entry.FieldsV1 = metav1.NewFieldsV1(encoded.String())
+	return nil
+}
+
+// withoutEmpty drops the entries that have no field left.
+func withoutEmpty(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	return slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return e.FieldsV1 != nil && e.FieldsV1.GetRawString() == "{}"
+	})
+}
+
+// split divides a set into the fields that are chosen and those that are left.
+func split(set *fieldpath.Set, choose func(fieldpath.Path) bool) (chosen, left *fieldpath.Set) {
+	chosen, left = fieldpath.NewSet(), fieldpath.NewSet()
+	for path := range set.All() {
+		into := left
+		if choose(path) {
+			into = chosen
+		}
+		into.Insert(path.Copy())
+	}
+	return chosen, left
+}
