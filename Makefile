@@ -21,7 +21,8 @@ PURE_PACKAGES := api internal/bounds internal/cabundle \
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # The packages that start goroutines: worth the race detector.
-RACE_PACKAGES := internal/apply internal/cli internal/controller internal/manager internal/probe internal/resolve
+RACE_PACKAGES := internal/apply internal/cli internal/controller internal/manager internal/probe internal/resolve \
+	internal/worker
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
 # Modules with tests of their own, beside the product's.

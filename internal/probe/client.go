@@ -44,7 +44,7 @@ func (c client) to(target Target) *http.Client {
 				// its Service. The one that the stack was given is told by itself. Where nobody knows
 				// it any will do, as for the kubelet's probes: nothing secret is sent.
 				InsecureSkipVerify: true, //nolint:gosec // see above
-				VerifyConnection:   showing(target.Certificate),
+				VerifyConnection:   verifyCertificate(target.Certificate),
 				NextProtos:         []string{"http/1.1"},
 			},
 		},
@@ -52,8 +52,8 @@ func (c client) to(target Target) *http.Client {
 	}
 }
 
-// showing checks that a server shows the certificate with this SHA-256; empty: any.
-func showing(certificate string) func(tls.ConnectionState) error {
+// verifyCertificate checks that a server shows the certificate with this SHA-256; empty: any.
+func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if certificate == "" {
 			return nil
@@ -71,8 +71,8 @@ type finalError struct{ reason string }
 
 func (e *finalError) Error() string { return e.reason }
 
-// final says that asking again is of no use.
-func final(err error) bool {
+// isFinal reports whether asking again is of no use.
+func isFinal(err error) bool {
 	_, ok := errors.AsType[*finalError](err)
 	return ok
 }

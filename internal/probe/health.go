@@ -7,14 +7,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// health is what a server says of a provider, in words of ours: its own quote
+// health is what a server reports of a provider, in a message of ours: its own quote
 // addresses and credentials.
 func health(status, message string) v1alpha2.ProviderHealthStatus {
 	switch status {
 	case v1alpha2.ProviderHealthOK, v1alpha2.ProviderHealthNotImplemented:
 		return v1alpha2.ProviderHealthStatus{Status: status}
 	case v1alpha2.ProviderHealthError:
-		return v1alpha2.ProviderHealthStatus{Status: status, Message: trouble(message) + "; the server's log has the details"}
+		return v1alpha2.ProviderHealthStatus{Status: status, Message: problem(message) + "; the server's log has the details"}
 	default:
 		return v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthUnknown}
 	}
@@ -24,10 +24,10 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 // code: 401", "Client error '404 Not Found' for url …", "Server error '503 …".
 const code = `(?i)\b(error|status)( code)?:? '?`
 
-// troubles are what the providers' own messages are known by.
-var troubles = []struct {
+// problems are what the providers' own messages are known by.
+var problems = []struct {
 	pattern *regexp.Regexp
-	words   string
+	message string
 }{
 	{regexp.MustCompile(code + `40[13]\b`), "The provider's service refuses the credentials"},
 	{regexp.MustCompile(code + `404\b`), "The provider's service has nothing at the address it is asked at"},
@@ -38,18 +38,18 @@ var troubles = []struct {
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
 }
 
-func trouble(message string) string {
-	for _, known := range troubles {
+func problem(message string) string {
+	for _, known := range problems {
 		if known.pattern.MatchString(message) {
-			return known.words
+			return known.message
 		}
 	}
 	return "The provider reports an error"
 }
 
-// tellsHealth says that a server checks at least one of its providers. Most
+// reportsHealth reports whether a server checks at least one of its providers. Most
 // releases do not, and what they say is the same until the next roll-out.
-func tellsHealth(providers []v1alpha2.ProviderInfo) bool {
+func reportsHealth(providers []v1alpha2.ProviderInfo) bool {
 	return slices.ContainsFunc(providers, func(p v1alpha2.ProviderInfo) bool {
 		return p.Health.Status != v1alpha2.ProviderHealthNotImplemented
 	})

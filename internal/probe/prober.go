@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"sync"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
 // Options of a Prober.
@@ -68,20 +71,11 @@ func New(options Options) *Prober {
 	if options.Dial == nil {
 		options.Dial = new(net.Dialer).DialContext
 	}
-	if options.FirstRetry == 0 {
-		options.FirstRetry = firstRetry
-	}
-	if options.Interval == 0 {
-		options.Interval = defaultInterval
-	}
-	if options.Timeout == 0 {
-		options.Timeout = defaultTimeout
-	}
 	return &Prober{
-		client:   client{dial: options.Dial, timeout: options.Timeout},
-		interval: options.Interval, notify: options.Notify, log: options.Log,
+		client:   client{dial: options.Dial, timeout: cmp.Or(options.Timeout, defaultTimeout)},
+		interval: cmp.Or(options.Interval, defaultInterval), notify: options.Notify, log: options.Log,
 		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](options.FirstRetry, lastRetry)),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](cmp.Or(options.FirstRetry, firstRetry), lastRetry)),
 		limiter: rate.NewLimiter(perSecond, perSecond),
 		servers: map[types.NamespacedName]*server{},
 	}
@@ -125,44 +119,24 @@ func (p *Prober) Forget(stack types.NamespacedName) {
 
 // Start asks until ctx ends.
 func (p *Prober) Start(ctx context.Context) error {
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for p.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	p.queue.ShutDown()
-	group.Wait()
+	worker.Run(ctx, p.queue, workers, p.handle, p.notify)
 	return nil
 }
 
-// next asks one server; false when there will be no more.
-func (p *Prober) next(ctx context.Context) bool {
-	stack, shutdown := p.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer p.queue.Done(stack)
+// handle asks the server of one stack; true when it said something new.
+func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news bool) {
 	target, version, ok := p.due(stack)
 	if !ok {
-		return true
-	}
-	said := p.ask(ctx, target, version)
-	if ctx.Err() != nil {
 		return false
 	}
-	if p.conclude(target, said) {
-		p.notify(ctx, stack)
-	}
-	return true
+	found := p.ask(ctx, target, version)
+	return ctx.Err() == nil && p.conclude(target, found)
 }
 
 // ask asks a server, for its version only when that is not known. Without one it
 // is not asked for anything else.
-func (p *Prober) ask(ctx context.Context, target Target, version string) said {
-	now := said{version: version}
+func (p *Prober) ask(ctx context.Context, target Target, version string) result {
+	now := result{version: version}
 	if now.version == "" {
 		if now.err = p.limiter.Wait(ctx); now.err == nil {
 			now.version, now.err = p.client.version(ctx, target)
@@ -190,14 +164,14 @@ func (p *Prober) due(stack types.NamespacedName) (Target, string, bool) {
 
 // conclude notes the outcome of an attempt and when the next one is; true when
 // there is news to tell. An answer of pods that are gone meanwhile is none.
-func (p *Prober) conclude(target Target, now said) bool {
+func (p *Prober) conclude(target Target, now result) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, ok := p.servers[target.Stack]
 	if !ok || known.target != target {
 		return false // another roll-out is in the queue
 	}
-	news := known.hear(now)
+	news := known.update(now)
 	if now.err != nil {
 		p.log.V(1).Info("Server does not tell what it is", "stack", target.Stack.String(), "error", now.err.Error(), "again", !known.done)
 	}

@@ -29,8 +29,8 @@ type server struct {
 	resting bool
 }
 
-// said is the outcome of an attempt.
-type said struct {
+// result is the outcome of an attempt.
+type result struct {
 	version   string
 	providers []v1alpha2.ProviderInfo
 	err       error
@@ -40,8 +40,8 @@ type said struct {
 // that takes in documents answers nobody for a while.
 const missed = 2
 
-// hear notes the outcome of an attempt; true when it is news.
-func (s *server) hear(now said) bool {
+// update notes the outcome of an attempt; true when it is news.
+func (s *server) update(now result) bool {
 	before := s.answer
 	if now.version != "" {
 		s.answer.Version = now.version
@@ -49,14 +49,14 @@ func (s *server) hear(now said) bool {
 	switch {
 	case now.err == nil:
 		s.failed, s.answer.Concluded, s.answer.Providers = 0, true, now.providers
-		s.done = !tellsHealth(now.providers)
+		s.done = !reportsHealth(now.providers)
 	case s.answer.Providers != nil:
 		if s.failed++; s.failed >= missed {
 			s.answer.Providers = unknown(s.answer.Providers)
 		}
 	default:
 		s.failed++
-		s.done = final(now.err) || s.failed >= attempts
+		s.done = isFinal(now.err) || s.failed >= attempts
 		s.answer.Concluded = s.done
 	}
 	return before.Version != s.answer.Version || before.Concluded != s.answer.Concluded ||

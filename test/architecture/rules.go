@@ -75,9 +75,10 @@ var Rules = []Rule{
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 
-	{Path: "internal/resolve/...", Imports: pure},
+	{Path: "internal/worker"},
+	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
-	{Path: "internal/probe", Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
 	{Path: "internal/controller/...", Imports: adapters},
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{"internal/controller/..."})},
 	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
 // Target is an image to read for a stack.
@@ -100,12 +102,8 @@ type task struct {
 
 // NewPool makes a pool; it reads nothing before Start.
 func NewPool(options PoolOptions) *Pool {
-	if options.FirstRetry == 0 {
-		options.FirstRetry = firstRetry
-	}
-	if options.LookAgain == 0 {
-		options.LookAgain = lookAgain
-	}
+	options.FirstRetry = cmp.Or(options.FirstRetry, firstRetry)
+	options.LookAgain = cmp.Or(options.LookAgain, lookAgain)
 	return &Pool{
 		options: options, queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), reader: New(Options{}),
 		waiting: map[types.NamespacedName]*task{}, inUse: map[share]int{},
@@ -166,39 +164,19 @@ func (p *Pool) forget(stack types.NamespacedName) {
 
 // Start reads until ctx ends.
 func (p *Pool) Start(ctx context.Context) error {
-	var group sync.WaitGroup
-	for range readers {
-		group.Go(func() {
-			for p.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	p.queue.ShutDown()
-	group.Wait()
+	worker.Run(ctx, p.queue, readers, p.handle, p.options.Notify)
 	return nil
 }
 
-// next reads one image; false when there will be no more.
-func (p *Pool) next(ctx context.Context) bool {
-	stack, shutdown := p.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer p.queue.Done(stack)
+// handle reads the image of one stack; true when there is news to tell.
+func (p *Pool) handle(ctx context.Context, stack types.NamespacedName) (news bool) {
 	target, reader, release := p.begin(stack)
 	if reader == nil {
-		return true
+		return false
 	}
 	outcome := p.read(ctx, reader, target)
 	release()
-	if ctx.Err() != nil {
-		return false
-	}
-	if p.conclude(target, outcome) {
-		p.options.Notify(ctx, stack)
-	}
-	return true
+	return ctx.Err() == nil && p.conclude(target, outcome)
 }
 
 // begin takes a share of the pool for a stack's image. Without a reader there is
