@@ -93,7 +93,6 @@ func exposeToHub(older, hub map[string]any) {
 
 // toOlder is what of a hub's content can be seen in v1alpha1.
 func toOlder(hub map[string]any) map[string]any {
-	hub = runtime.DeepCopyJSON(hub)
 	older := make(map[string]any)
 	if given, ok := hub[annotations].(map[string]any); ok {
 		older[annotations] = maps.Clone(given)

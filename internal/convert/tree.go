@@ -1,6 +1,10 @@
 package convert
 
-import "maps"
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // path leads through JSON objects. An empty one is the root.
 type path []string
@@ -12,42 +16,18 @@ func at(tree map[string]any, p path) any {
 }
 
 func lookup(tree map[string]any, p path) (any, bool) {
-	var value any = tree
-	for _, step := range p {
-		fields, ok := value.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if value, ok = fields[step]; !ok {
-			return nil, false
-		}
-	}
-	return value, true
+	value, found, _ := unstructured.NestedFieldNoCopy(tree, p...) // no object on the way is no value
+	return value, found
 }
 
-// set writes a value and makes the objects on the way. Where something else
+// set writes a copy of a value and makes the objects on the way. Where something else
 // stands on the way, nothing is written: only a damaged annotation asks for that.
 func set(tree map[string]any, p path, value any) {
-	for _, step := range p[:len(p)-1] {
-		next, ok := tree[step]
-		if !ok {
-			next = make(map[string]any)
-			tree[step] = next
-		}
-		if tree, ok = next.(map[string]any); !ok {
-			return
-		}
-	}
-	tree[p[len(p)-1]] = value
+	_ = unstructured.SetNestedField(tree, value, p...)
 }
 
 // deleteAt removes what is at a path.
-func deleteAt(tree map[string]any, p path) {
-	parent, ok := at(tree, p[:len(p)-1]).(map[string]any)
-	if ok {
-		delete(parent, p[len(p)-1])
-	}
-}
+func deleteAt(tree map[string]any, p path) { unstructured.RemoveNestedField(tree, p...) }
 
 // merged is the union of two objects; of a key in both, over's value.
 func merged(under, over map[string]any) map[string]any {

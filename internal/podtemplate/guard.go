@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
@@ -114,18 +115,14 @@ func guardVolumes(before, after map[string]any, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// differ says whether the value at a place is another than it was.
+// differ reports whether the value at a place is another than it was.
 func differ(before, after map[string]any, place ...string) bool {
 	return !reflect.DeepEqual(at(before, place...), at(after, place...))
 }
 
 // at is the value at a place, nil when there is none.
 func at(fields map[string]any, place ...string) any {
-	var value any = fields
-	for _, key := range place {
-		object, _ := value.(map[string]any)
-		value = object[key]
-	}
+	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // no object on the way is no value
 	return value
 }
 
