@@ -41,7 +41,7 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	if last == nil {
 		return nil, nil
 	}
-	return []status.PendingClaim{{Name: claim.Name, Words: last.Message}}, nil
+	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
 }
 
 // isTrouble leaves out that a claim waits for its first pod or its provisioner.

@@ -10,7 +10,7 @@ import (
 )
 
 // hostClaimed is what an OpenShift router says of a host name that another Route
-// has, whose name and namespace are in its words.
+// has, whose name and namespace are in its message.
 const hostClaimed = "HostAlreadyClaimed"
 
 // acceptance is what routers and Gateways write into the status of a Route and of an
@@ -55,9 +55,9 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	if first == nil || first.Status != metav1.ConditionFalse {
 		return ""
 	}
-	words := cluster(first.Message)
+	message := takenOver(first.Message)
 	if first.Reason == hostClaimed {
-		words = "another Route has its host name"
+		message = "another Route has its host name"
 	}
-	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), first.Reason, words)
+	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), first.Reason, message)
 }

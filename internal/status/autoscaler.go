@@ -11,13 +11,13 @@ import (
 // scalingDisabled is why an autoscaler rests while its target has no replicas, as was asked for.
 const scalingDisabled = "ScalingDisabled"
 
-// AutoscalerTrouble says why an autoscaler does not scale, in its own words, and since when; empty: it does, or nobody
+// AutoscalerTrouble says why an autoscaler does not scale, in its own message, and since when; empty: it does, or nobody
 // knows yet.
-func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (words string, since time.Time) {
+func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (message string, since time.Time) {
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse && condition.Reason != scalingDisabled {
-			words = fmt.Sprintf("HorizontalPodAutoscaler %q does not scale (%s): %s", autoscaler.Name, condition.Reason, cluster(condition.Message))
-			return words, condition.LastTransitionTime.Time
+			message = fmt.Sprintf("HorizontalPodAutoscaler %q does not scale (%s): %s", autoscaler.Name, condition.Reason, takenOver(condition.Message))
+			return message, condition.LastTransitionTime.Time
 		}
 	}
 	return "", time.Time{}

@@ -62,7 +62,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	case "OOMKilled":
 		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
 	case "StartError", "ContainerCannotRun": // the runtime's words: nothing of the container ran
-		return fmt.Sprintf("container %q cannot be started: %s", container, cluster(ended.Message))
+		return fmt.Sprintf("container %q cannot be started: %s", container, takenOver(ended.Message))
 	}
 	if class, remedy := exceptionIn(ended.Message); class != "" {
 		if remedy != "" {

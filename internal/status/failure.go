@@ -1,6 +1,9 @@
 package status
 
-import "time"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // Retry says what makes another attempt worth while.
 type Retry int
@@ -74,4 +77,19 @@ func Shorten(text string, limit int) string {
 		end--
 	}
 	return text[:end] + ellipsis
+}
+
+// maxTakenOver bounds what is taken over of a message of the cluster's, in characters.
+const maxTakenOver = 1024
+
+// takenOver is a message of the cluster's components: it names objects and never holds
+// what a container prints.
+func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
+
+// truncateMessage cuts a message to a number of characters.
+func truncateMessage(message string, limit int) string {
+	if utf8.RuneCountInString(message) <= limit {
+		return message
+	}
+	return string([]rune(message)[:limit-1]) + "…"
 }

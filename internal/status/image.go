@@ -20,7 +20,7 @@ const (
 // kubelet's message, and what that means. The first that is found counts: the
 // message itself may hold a URL with credentials.
 var pullAnswers = []struct {
-	words   []string
+	phrases []string
 	meaning string
 }{
 	{[]string{"no match for platform", "no matching manifest"}, "it is not made for the node's processor"},
@@ -53,10 +53,10 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting) string {
 	case errImageNeverPull:
 		return "it is not on the node, and spec.workload.overrides.imagePullPolicy is Never"
 	}
-	said := strings.ToLower(waiting.Message)
+	message := strings.ToLower(waiting.Message)
 	for _, answer := range pullAnswers {
-		for _, words := range answer.words {
-			if strings.Contains(said, words) {
+		for _, phrase := range answer.phrases {
+			if strings.Contains(message, phrase) {
 				return answer.meaning
 			}
 		}

@@ -46,7 +46,7 @@ type Preflight struct {
 // JudgePreflight looks at a pod that runs once, its restart policy being Never. deadline is that of the pod.
 func JudgePreflight(pod *corev1.Pod, deadline time.Duration, now time.Time) Preflight {
 	switch {
-	case holds(pod, corev1.ContainersReady):
+	case isTrue(pod, corev1.ContainersReady):
 		return Preflight{State: PreflightReady}
 	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == deadlineReason:
 		return late(pod, deadline)
@@ -81,7 +81,8 @@ func StartOf(pod *corev1.Pod) time.Time {
 // deadlineReason is the kubelet's for a pod that was active for too long.
 const deadlineReason = "DeadlineExceeded"
 
-func holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
+// isTrue reports whether a condition of the pod is True.
+func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == kind && c.Status == corev1.ConditionTrue
 	})

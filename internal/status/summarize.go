@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"slices"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -116,7 +115,7 @@ func carryOver(previous, observed []metav1.Condition, generation int64) []metav1
 func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	condition.ObservedGeneration = in.Generation
 	condition.LastTransitionTime = in.Now
-	condition.Message = truncate(condition.Message)
+	condition.Message = truncateMessage(condition.Message, maxMessage)
 	meta.SetStatusCondition(conditions, condition)
 	// An unchanged status keeps its date.
 	if kept := meta.FindStatusCondition(in.Previous, condition.Type); kept != nil && kept.Status == condition.Status {
@@ -124,18 +123,9 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	}
 }
 
-// maxMessage is the API's limit on a condition's message, in characters.
+// maxMessage is the API's limit on a condition's message, in characters: a status that
+// the API server refuses says nothing at all.
 const maxMessage = 32768
-
-// truncate keeps a message within the limit: a status that the API server
-// refuses says nothing at all.
-func truncate(message string) string {
-	const ellipsis = "…"
-	if utf8.RuneCountInString(message) <= maxMessage {
-		return message
-	}
-	return string([]rune(message)[:maxMessage-utf8.RuneCountInString(ellipsis)]) + ellipsis
-}
 
 // fillGates makes every gate that was not reached say so.
 func fillGates(conditions *[]metav1.Condition, in Input) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +43,7 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 	}
 	// It is why a pod cannot be scheduled, where both are told.
 	if len(claims) > 0 {
-		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", claims[0].Name, cluster(claims[0].Words))}
+		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", claims[0].Name, takenOver(claims[0].Message))}
 	}
 	return first
 }
@@ -88,11 +87,11 @@ func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 
 func podTrouble(pod *corev1.Pod, overdue bool) trouble {
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another takes its place
-		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, cluster(pod.Status.Message))}
+		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, takenOver(pod.Status.Message))}
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return trouble{message: fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, cluster(condition.Message))}
+			return trouble{message: fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, takenOver(condition.Message))}
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
@@ -135,7 +134,7 @@ func containerTrouble(pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd
 		return trouble{fatal: true, message: pullFailure(pod.Name, container)}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 		return trouble{fatal: true, message: fmt.Sprintf(
-			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, cluster(waiting.Message))}
+			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))}
 	default:
 		return trouble{}
 	}
@@ -156,16 +155,4 @@ func slow(pod *corev1.Pod) trouble {
 		}
 	}
 	return trouble{}
-}
-
-// maxWords bounds what is taken over of the cluster's own words, in characters.
-const maxWords = 1024
-
-// cluster are words of the cluster's components: they name objects and never hold
-// what a container prints.
-func cluster(words string) string {
-	if utf8.RuneCountInString(words) <= maxWords {
-		return words
-	}
-	return string([]rune(words)[:maxWords-1]) + "…"
 }

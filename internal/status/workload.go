@@ -37,8 +37,8 @@ const (
 type PendingClaim struct {
 	// Name of the PersistentVolumeClaim.
 	Name string
-	// Words of the cluster about why it has no volume.
-	Words string
+	// Message of the cluster about why it has no volume.
+	Message string
 }
 
 // WorkloadInput is what there is of a workload.
@@ -56,21 +56,21 @@ type WorkloadInput struct {
 
 // Workload tells whether the wanted pods serve the current configuration and, if
 // not, why.
-func Workload(seen WorkloadInput) Observation {
-	deployment := seen.Deployment
+func Workload(in WorkloadInput) Observation {
+	deployment := in.Deployment
 	if deployment == nil {
 		return Observation{Conditions: []metav1.Condition{
 			unknown(v1alpha2.ConditionAvailable), unknown(v1alpha2.ConditionDeploymentReady), unknown(v1alpha2.ConditionHealthCheck),
 		}}
 	}
 	overdue := isOverdue(deployment)
-	available := availability(seen, overdue)
+	available := availability(in, overdue)
 	return Observation{
 		Conditions:        []metav1.Condition{available, deploymentReady(available), healthCheck(available)},
 		Replicas:          deployment.Status.Replicas,
 		AvailableReplicas: deployment.Status.AvailableReplicas,
 		Overdue:           overdue && available.Status != metav1.ConditionTrue,
-		Mixed:             isMixed(seen),
+		Mixed:             isMixed(in),
 	}
 }
 

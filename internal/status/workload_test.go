@@ -240,7 +240,7 @@ func TestEarlierConfig(t *testing.T) {
 
 // A claim without a volume is why a pod cannot be scheduled; a crash is worse.
 func TestPendingClaim(t *testing.T) {
-	claim := status.PendingClaim{Name: "my-pvc", Words: "no such class"}
+	claim := status.PendingClaim{Name: "my-pvc", Message: "no such class"}
 	unscheduled := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "unbound claims",
 	}}}}
