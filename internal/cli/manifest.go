@@ -16,7 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // maxManifestBytes bounds one input: etcd refuses objects a fraction this size,
@@ -196,7 +196,7 @@ func (m *manifests) refuse(doc document, problem string) {
 // wrongKind says what is wrong with a kind that is meant for this command and is not its own; empty for all others.
 func wrongKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
-	near := schema.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)
+	near := suggest.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)
 	switch {
 	case meta.Kind == v1alpha2.Kind:
 		return ""

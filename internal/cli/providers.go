@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 type providersOptions struct {
@@ -105,7 +105,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 		return []string{name}, nil
 	}
 	remedy := "it has " + strings.Join(camelCased(apis), ", ")
-	if nearest := schema.Nearest(name, apis); nearest != "" {
+	if nearest := suggest.Nearest(name, apis); nearest != "" {
 		remedy = fmt.Sprintf("did you mean %q?", specAPI(nearest))
 	}
 	if line, ok := release.LineWithAPI(rel.Line, name); ok && release.Compare(line, rel.Line) > 0 {

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // decodeJSON reads one JSON value; numbers stay as they were written.
@@ -235,7 +235,7 @@ func nearest(name string, known []string) string {
 			return k
 		}
 	}
-	return schema.Nearest(name, known)
+	return suggest.Nearest(name, known)
 }
 
 // wrongType never shows a value: it may be a secret in the wrong place. A bool

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path) field.ErrorList {
@@ -108,7 +109,7 @@ func decodeShield(o *object) Shield {
 // CheckURL says what is wrong with an http or https URL, nil when it has both a
 // scheme and a host. Text with ${env.…} is left to the server.
 func CheckURL(text string) error {
-	if strings.Contains(text, "${env.") {
+	if envref.IsMeant(text) {
 		return nil
 	}
 	u, err := url.Parse(text)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // Keys of the ConfigMap.
@@ -141,7 +141,7 @@ func (r *reader) unknownKey(key string) {
 // unknown is what an error says of a name that is not among the known ones.
 func unknown(what, name string, known []string) string {
 	message := "unknown " + what
-	if near := schema.Nearest(name, known); near != "" {
+	if near := suggest.Nearest(name, known); near != "" {
 		return message + fmt.Sprintf(", did you mean %q?", near)
 	}
 	return message + ", known are " + strings.Join(known, ", ")

@@ -9,6 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 // Difference is one thing that differs between two plans of a stack.
@@ -177,8 +179,8 @@ func label(item *yaml.Node, i int) string {
 
 // conditional is the id in ${env.VLLM_URL:+vllm}.
 func conditional(id string) string {
-	if _, alternative, found := strings.Cut(id, ":+"); found && strings.HasSuffix(alternative, "}") {
-		return strings.TrimSuffix(alternative, "}")
+	if reference, whole := envref.Lookalike.Whole(id); whole && reference.Operator == envref.Alternative {
+		return reference.Text
 	}
 	return id
 }

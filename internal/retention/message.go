@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 // The ways to keep what no store can be copied for.
@@ -141,15 +143,13 @@ func otherFile(from, to location) string {
 
 // setVariable is how a variable brings a path to a target; empty when none does.
 func setVariable(text, target string) string {
-	at := reference.FindStringIndex(text)
-	if at == nil || at[0] != 0 {
+	reference, found := envref.Server.First(text)
+	rest, begins := strings.CutPrefix(text, reference.String())
+	value, ends := strings.CutSuffix(target, rest)
+	if !found || !begins || !ends || value == "" {
 		return ""
 	}
-	value, ok := strings.CutSuffix(target, text[at[1]:])
-	if !ok || value == "" {
-		return ""
-	}
-	return fmt.Sprintf("set the variable %s to %s in spec.workload.overrides.env", variableIn(text), value)
+	return fmt.Sprintf("set the variable %s to %s in spec.workload.overrides.env", reference.Name, value)
 }
 
 func changedType(was, is Data) string {

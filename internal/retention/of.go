@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -129,7 +130,7 @@ func (r *reader) backendNode(name string) *yaml.Node {
 	family, _, _ := strings.Cut(name, "_")
 	node := yamlnode.Map()
 	yamlnode.Set(node, "type", yamlnode.String(family+"_sqlite"))
-	yamlnode.Set(node, "db_path", yamlnode.String("${env.SQLITE_STORE_DIR:="+r.Release.Runtime.DataDir+"/distributions}/"+file))
+	yamlnode.Set(node, "db_path", yamlnode.String(envref.WithDefault("SQLITE_STORE_DIR", r.Release.Runtime.DataDir+"/distributions")+"/"+file))
 	return node
 }
 

@@ -3,44 +3,32 @@ package retention
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
-
-// reference is a part of a text that the server replaces from its environment.
-var reference = regexp.MustCompile(`\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}`)
 
 // resolve is a text as the server reads it. A variable without a value and without a
 // default stays as it is written.
 func (p *Pod) resolve(text string) string {
-	if !strings.Contains(text, "${env.") {
-		return text
-	}
-	return reference.ReplaceAllStringFunc(text, func(whole string) string {
-		parts := reference.FindStringSubmatch(whole)
-		value := p.Env[parts[1]]
-		switch parts[2] {
-		case "+":
-			if value == "" {
-				return ""
-			}
-			return parts[3]
-		case "=":
-			if value == "" {
-				return parts[3]
-			}
+	return envref.Server.Replace(text, func(reference envref.Reference) string {
+		value := p.Env[reference.Name]
+		switch {
+		case reference.Operator == envref.Alternative && value != "":
+			return reference.Text
+		case reference.Operator == envref.Alternative:
+			return ""
+		case value != "":
 			return value
+		case reference.Operator == envref.Default:
+			return reference.Text
 		default:
-			if value == "" {
-				return whole
-			}
-			return value
+			return reference.String()
 		}
-	})
+	}, nil)
 }
 
 // file is a path as the server opens it.
@@ -60,7 +48,7 @@ func (p *Pod) file(text string) string {
 
 // written is what a configuration says, where that is not all there is to it.
 func written(text, resolved string) string {
-	if text == resolved || !strings.Contains(text, "${env.") {
+	if text == resolved || !envref.IsMeant(text) {
 		return ""
 	}
 	return short(text)
@@ -106,10 +94,8 @@ func (p *Pod) connection(text string) string {
 
 // variableIn is the first variable that a text names; empty without one.
 func variableIn(text string) string {
-	if found := reference.FindStringSubmatch(text); found != nil {
-		return found[1]
-	}
-	return ""
+	found, _ := envref.Server.First(text)
+	return found.Name
 }
 
 func text(mapping *yaml.Node, key string) string { return yamlnode.Text(mapping, key) }

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -47,23 +48,21 @@ func (c *checker) substitute(node *yaml.Node) {
 // alternative, or, where a variable with a default is set, that there is a value.
 // False when it names no variable or several, or one without a default.
 func (d *draft) startText(node *yaml.Node) (string, bool) {
-	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${env.") {
+	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false
 	}
-	all := slices.Collect(referencesIn(node.Value))
-	if len(all) != 1 || all[0].otherwise == "" || !readable.MatchString(all[0].name) {
+	all := slices.Collect(envref.Lookalike.All(node.Value))
+	if len(all) != 1 || all[0].Operator == "" || !all[0].Replaced() {
 		return "", false
 	}
-	text, isDefault := strings.CutPrefix(all[0].otherwise, ":=")
-	switch set := d.isSet(all[0].name); {
+	text := all[0].Text
+	switch set, isDefault := d.isSet(all[0].Name), all[0].Operator == envref.Default; {
 	case isDefault && set:
-		text = variableText(all[0].name)
-	case !isDefault && set:
-		text = strings.TrimPrefix(all[0].otherwise, ":+")
-	case !isDefault:
+		text = envref.To(all[0].Name)
+	case !isDefault && !set:
 		text = ""
 	}
-	return strings.Replace(node.Value, all[0].whole, text, 1), true
+	return strings.Replace(node.Value, all[0].String(), text, 1), true
 }
 
 // converted is a text as the server converts it after a substitution (SERVER.md
@@ -92,11 +91,11 @@ func (c *checker) unset(path string) string {
 	if _, replaced := c.startText(node); !replaced {
 		return ""
 	}
-	name := reference.FindStringSubmatch(node.Value)[1]
-	if c.isSet(name) {
+	found, _ := envref.Lookalike.First(node.Value)
+	if c.isSet(found.Name) {
 		return ""
 	}
-	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", name)
+	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", found.Name)
 }
 
 // variables: the server does not start when a text names a variable without a
@@ -115,13 +114,10 @@ func (c *checker) anyUnset(node *yaml.Node) bool {
 
 // unsetIn are the variables of a text that nothing sets and that have no default.
 func (c *checker) unsetIn(text string) []string {
-	if !strings.Contains(text, "${env.") {
-		return nil
-	}
 	var names []string
-	for found := range referencesIn(text) {
-		if found.otherwise == "" && readable.MatchString(found.name) && !c.isSet(found.name) {
-			names = append(names, found.name)
+	for found := range envref.Lookalike.All(text) {
+		if found.Operator == "" && found.Replaced() && !c.isSet(found.Name) {
+			names = append(names, found.Name)
 		}
 	}
 	return names

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -88,7 +89,7 @@ func (b *backendWriter) part(key string, part Part, ref *intent.SecretRef) strin
 	b.addEnv(EnvVar{
 		Name: variable, SecretName: names.StorageSecret(b.in.Name), SecretKey: value.Key, FieldPath: value.FieldPath,
 	})
-	return variableText(variable)
+	return envref.To(variable)
 }
 
 // derivedKey is the key in the Secret: kv-password, sql-ssl-mode.

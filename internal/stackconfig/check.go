@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -187,9 +188,9 @@ func (c *checker) unsetKey(e *entry, p *schema.Problem, path string) {
 	case e.kind.CredentialKey:
 		at, what = e.user.Path.Child("apiKey"), "a credential"
 	}
-	variable := reference.FindStringSubmatch(c.nodeAt(path).Value)[1]
+	variable, _ := envref.Lookalike.First(c.nodeAt(path).Value)
 	c.failf(at, "required: %s does not start without %s; set it here, or the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
-		e.kind.Type, what, variable)
+		e.kind.Type, what, variable.Name)
 }
 
 // problem turns a finding of the release's data into an error or a warning at the
@@ -378,7 +379,7 @@ func (c *checker) backendsIn(node *yaml.Node, path string, backends *yamlnode.Fi
 		return
 	}
 	if node.Kind == yaml.MappingNode {
-		if name := yamlnode.Text(node, "backend"); name != "" && !schema.HasReference(name) && backends.Get(name) == nil {
+		if name := yamlnode.Text(node, "backend"); name != "" && !envref.In(name) && backends.Get(name) == nil {
 			c.failAt(joinPath(path, "backend"), func() string {
 				return fmt.Sprintf("%q is not a backend in storage.backends; there are %s", name, listed(yamlnode.Keys(backends.Mapping())))
 			})
@@ -411,7 +412,7 @@ func (c *checker) registeredResources() {
 		for i, item := range yamlnode.Items(c.existing(known)) {
 			text := yamlnode.Text(item, "provider_id")
 			id, condition := resolveID(text)
-			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || schema.HasReference(id) {
+			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || envref.In(id) {
 				continue
 			}
 			c.failAt(itemPath(known, i)+".provider_id", func() string {
@@ -445,7 +446,7 @@ func (c *checker) references() {
 		}
 		c.modelReference(reference, setting)
 		id := named(setting, reference.ProviderKey)
-		if id != "" && !schema.HasReference(id) && c.index.find(reference.API, id) == nil {
+		if id != "" && !envref.In(id) && c.index.find(reference.API, id) == nil {
 			c.failAt(reference.Path, func() string {
 				return fmt.Sprintf("names the %s provider %q, which does not exist; available: %s", apiField(reference.API), id, c.available(reference.API))
 			})
@@ -458,7 +459,7 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 	provider, model := named(setting, reference.ProviderKey), named(setting, reference.ResourceKey)
 	known, ok := c.rel.Resource(reference.Resource)
 	base := yamlnode.At(c.base, strings.Split(reference.Path, ".")...)
-	if !ok || model == "" || schema.HasReference(model) || c.originAt(reference.Path).Path == nil ||
+	if !ok || model == "" || envref.In(model) || c.originAt(reference.Path).Path == nil ||
 		!yamlnode.IsNull(base) && named(base, reference.ProviderKey) == provider && named(base, reference.ResourceKey) == model {
 		return
 	}
@@ -480,7 +481,7 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
 	id := named(setting, reference.ResourceKey)
 	known, ok := c.rel.Resource(reference.Resource)
-	if !ok || id == "" || schema.HasReference(setting.Value) {
+	if !ok || id == "" || envref.In(setting.Value) {
 		return
 	}
 	if !c.serves(known.API) {

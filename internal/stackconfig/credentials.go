@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -53,8 +54,8 @@ func (c *checker) hasAnyCredential(e *entry) bool {
 
 // credentialVariable is the variable that the credential is taken from; empty when there is none.
 func (c *checker) credentialVariable(e *entry) string {
-	for found := range referencesIn(yamlnode.Text(yamlnode.Get(e.node, "config"), e.kind.CredentialKey)) {
-		return found.name
+	if found, ok := envref.Lookalike.First(yamlnode.Text(yamlnode.Get(e.node, "config"), e.kind.CredentialKey)); ok {
+		return found.Name
 	}
 	if key, ok := e.kind.Config.Key(e.kind.CredentialKey); ok && len(key.DefaultVariables) > 0 {
 		return key.DefaultVariables[0]

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -154,7 +155,7 @@ func (d *draft) releaseDefault() Origin { return Origin{Note: "default of releas
 // it in the configuration.
 func (d *draft) secret(variable string, ref *intent.SecretRef) string {
 	d.addEnv(EnvVar{Name: variable, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
-	return variableText(variable)
+	return envref.To(variable)
 }
 
 func (d *draft) addEnv(variable EnvVar) {
@@ -163,6 +164,3 @@ func (d *draft) addEnv(variable EnvVar) {
 		d.env = append(d.env, variable)
 	}
 }
-
-// variableText is how the server's configuration names a variable.
-func variableText(name string) string { return "${env." + name + "}" }

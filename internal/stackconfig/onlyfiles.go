@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -88,7 +89,7 @@ func (f *files) holds(node *yaml.Node) bool {
 		return false
 	}
 	if node.Kind == yaml.MappingNode {
-		if kind := yamlnode.Text(node, "type"); f.served[kind] || strings.Contains(kind, "${env.") {
+		if kind := yamlnode.Text(node, "type"); f.served[kind] || envref.IsMeant(kind) {
 			return true
 		}
 	}

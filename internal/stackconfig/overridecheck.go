@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
@@ -33,7 +34,7 @@ func CheckOverride(data []byte, rel *release.Release) []Finding {
 		c.found(problems[i].Path, c.elsewhere(&problems[i], problems[i].Path))
 	}
 	for i, item := range yamlnode.Items(yamlnode.Get(base.root, "apis")) {
-		if _, known := rel.API(item.Value); !known && !schema.HasReference(item.Value) {
+		if _, known := rel.API(item.Value); !known && !envref.In(item.Value) {
 			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("the server release %s has no API %q%s", rel.Line, item.Value, c.otherRelease(item.Value)))
 		}
 	}
@@ -67,7 +68,7 @@ func (c *overrideChecker) providers() {
 		switch {
 		case !known || !api.Providable:
 			c.found(path, fmt.Sprintf("the server release %s has no API %q with providers%s", c.rel.Line, e.api, c.otherRelease(e.api)))
-		case e.kind == nil && !external && yamlnode.Get(e.node, "module") == nil && !schema.HasReference(e.providerType):
+		case e.kind == nil && !external && yamlnode.Get(e.node, "module") == nil && !envref.In(e.providerType):
 			c.found(path, fmt.Sprintf("%q is not a type of %s provider in release %s%s", e.providerType, apiField(e.api), c.rel.Line,
 				c.meantType(&intent.Provider{API: e.api, Type: e.providerType})))
 		case e.kind != nil && e.enabled:

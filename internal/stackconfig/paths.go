@@ -2,10 +2,10 @@ package stackconfig
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -26,18 +26,33 @@ func PathVariables(rel *release.Release, distribution, mountPath string) []EnvVa
 	return variables
 }
 
-// pathReference is a reference whose default lies below a data directory of the
-// server: ~/.llama, from 0.8 on ~/.ogx.
-var pathReference = regexp.MustCompile(`\$\{env\.([A-Z0-9_]+):=~/(\.(?:llama|ogx))/?([^}]*)\}`)
+// pathReference is a variable whose default lies below a data directory of the server, and where.
+type pathReference struct{ variable, directory, rest string }
+
+// pathReferences are those of a configuration.
+func pathReferences(config []byte) []pathReference {
+	var found []pathReference
+	for reference := range envref.Server.All(string(config)) {
+		home, below := strings.CutPrefix(reference.Text, "~/")
+		if !below || reference.Operator != envref.Default {
+			continue
+		}
+		for _, directory := range dataDirectories {
+			if rest, is := strings.CutPrefix(home, directory); is {
+				found = append(found, pathReference{variable: reference.Name, directory: directory, rest: rest})
+			}
+		}
+	}
+	return found
+}
 
 // PathsIn is PathVariables for any configuration: it finds them in the text. Of
 // two defaults for one variable the first in the text counts.
 func PathsIn(config []byte, mountPath string) []EnvVar {
 	var variables []EnvVar
-	for _, match := range pathReference.FindAllSubmatch(config, -1) {
-		name := string(match[1])
-		if !slices.ContainsFunc(variables, func(v EnvVar) bool { return v.Name == name }) {
-			variables = append(variables, EnvVar{Name: name, Value: path.Join(mountPath, string(match[3]))})
+	for _, found := range pathReferences(config) {
+		if !slices.ContainsFunc(variables, func(v EnvVar) bool { return v.Name == found.variable }) {
+			variables = append(variables, EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
 		}
 	}
 	slices.SortFunc(variables, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
@@ -50,7 +65,7 @@ func PathsIn(config []byte, mountPath string) []EnvVar {
 // Set to these values they find what earlier releases left on the volume.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []EnvVar {
 	mounted := path.Base(mountPath)
-	if !dataDirectories[mounted] {
+	if !slices.Contains(dataDirectories, mounted) {
 		return nil // nobody knows which directory it stands for
 	}
 	var variables []EnvVar
@@ -59,9 +74,9 @@ func PathsBeside(config []byte, rel *release.Release, distribution, mountPath st
 			variables = append(variables, found)
 		}
 	}
-	for _, match := range pathReference.FindAllSubmatch(config, -1) {
-		if string(match[2]) != mounted {
-			add(EnvVar{Name: string(match[1]), Value: path.Join(mountPath, string(match[3]))})
+	for _, found := range pathReferences(config) {
+		if found.directory != mounted {
+			add(EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
 		}
 	}
 	if path.Base(rel.Runtime.DataDir) != mounted {
@@ -74,4 +89,4 @@ func PathsBeside(config []byte, rel *release.Release, distribution, mountPath st
 }
 
 // dataDirectories are the names that the server's data directory has had.
-var dataDirectories = map[string]bool{".llama": true, ".ogx": true}
+var dataDirectories = []string{".llama", ".ogx"}

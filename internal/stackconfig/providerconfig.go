@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
@@ -83,7 +84,7 @@ func (c *configWriter) checkEndpoint(endpoint string) error {
 	if c.takesURL() || scheme == "http" || scheme == "https" {
 		return intent.CheckURL(endpoint)
 	}
-	if strings.Contains(endpoint, "@") && !schema.HasReference(endpoint) {
+	if strings.Contains(endpoint, "@") && !envref.In(endpoint) {
 		return errors.New("carries a user or password; an endpoint is no place for one, use a Secret")
 	}
 	if found || !strings.ContainsAny(endpoint, " \t\r\n") {
@@ -167,7 +168,7 @@ func (c *configWriter) settings() {
 
 func isClearText(value any) bool {
 	text, ok := value.(string)
-	return ok && text != "" && !schema.HasReference(text)
+	return ok && text != "" && !envref.In(text)
 }
 
 // baseConfig is the configuration of the base's provider of the same id and type;
@@ -196,7 +197,7 @@ func (c *configWriter) connection(base *yaml.Node) {
 			continue
 		}
 		value := yamlnode.Get(base, name)
-		if (key.Secret || c.isEndpoint(key.Name) || schema.HasReference(value.Value)) && c.starts(&key, value) {
+		if (key.Secret || c.isEndpoint(key.Name) || envref.In(value.Value)) && c.starts(&key, value) {
 			c.setBy[key.Name] = c.entry.user.Path
 			c.writeField(c.config, name, value, fromBase)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -55,7 +56,7 @@ func (s *storageWriter) registryNamespace() {
 	s.registry = &Registry{Earlier: earlier}
 	if !strings.Contains(namespace, "${") { // a reference cannot stand within another
 		s.registry.Namespace = own
-		own = "${env." + names.EnvRegistry + ":=" + own + "}"
+		own = envref.WithDefault(names.EnvRegistry, own)
 	}
 	s.write(under(metadata, "namespace"), yamlnode.String(own), Origin{Note: "one registry per stack"})
 }

@@ -1,11 +1,12 @@
 package stackconfig
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -144,31 +145,19 @@ const disabledID = "__disabled__"
 // every condition in it holds, and the first variable that is a condition.
 // ${env.X:+id} is id if X; ${env.X:=id} is id; ${env.X} stays, nobody knows it.
 func resolveID(text string) (id, condition string) {
-	if !strings.Contains(text, "${env.") {
+	if !envref.IsMeant(text) {
 		return text, ""
 	}
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "${env.")
-		b.WriteString(before)
-		if !found {
-			return b.String(), condition
+	id = envref.Lookalike.Replace(text, func(found envref.Reference) string {
+		switch found.Operator {
+		case envref.Alternative:
+			condition = cmp.Or(condition, found.Name)
+			return found.Text
+		case envref.Default:
+			return found.Text
+		default:
+			return found.String()
 		}
-		reference, after, closed := strings.Cut(rest, "}")
-		if !closed {
-			b.WriteString("${env." + rest)
-			return b.String(), condition
-		}
-		name, alternative, found := strings.Cut(reference, ":+")
-		if found && condition == "" {
-			condition = name
-		}
-		if !found {
-			if name, alternative, found = strings.Cut(reference, ":="); !found {
-				alternative = variableText(name)
-			}
-		}
-		b.WriteString(alternative)
-		text = after
-	}
+	}, nil)
+	return id, condition
 }

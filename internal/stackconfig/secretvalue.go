@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 var errLineBreak = errors.New("ends with a line break; make the Secret from a file without one, or with --from-literal")
@@ -38,19 +40,9 @@ func UsableSecretValue(value string) error {
 		return errors.New("looks like a number, and the server would take it for one and refuse it; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
-	case holdsReference(value):
+	case envref.In(value):
 		// From 1.2 on the workers read what the command line has resolved, and resolve it again.
 		return errors.New("holds a reference like ${env.NAME}, which newer servers replace once more; use another value")
 	}
 	return nil
-}
-
-// holdsReference says whether the server would replace a part of a text.
-func holdsReference(text string) bool {
-	for found := range referencesIn(text) {
-		if readable.MatchString(found.name) {
-			return true
-		}
-	}
-	return false
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // settings is the user's last word: first removeSettings are taken out, then
@@ -61,7 +61,7 @@ func (d *draft) take(removed *intent.RemovedSetting) {
 // have.
 func (d *draft) nothingToTake(removed *intent.RemovedSetting, parent *yaml.Node, i int) {
 	near := slices.Clone(removed.Keys)
-	near[i] = schema.Nearest(near[i], yamlnode.Keys(parent))
+	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
 	switch {
 	case parent.Kind == yaml.SequenceNode:
 		d.warnf(removed.Path, "%q leads into a list, which can only go as a whole", removed.Text())

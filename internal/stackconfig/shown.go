@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -142,23 +143,18 @@ func hide(node *yaml.Node) any {
 		return hidden
 	case node.Value == "", node.ShortTag() == "!!null", node.ShortTag() == "!!bool":
 		return shownScalar(node)
-	case anyReference.ReplaceAllString(node.Value, "") != "":
+	case envref.Prefixed.Replace(node.Value, func(envref.Reference) string { return "" }, nil) != "":
 		return hidden
 	default:
-		return anyReference.ReplaceAllStringFunc(node.Value, hideDefault)
+		return envref.Prefixed.Replace(node.Value, hideDefault, nil)
 	}
 }
 
-// anyReference is what the server replaces: ${env.NAME}, ${env.NAME:=default} and
-// ${env.NAME:+alternative}.
-var anyReference = regexp.MustCompile(`\$\{env\.([A-Z0-9_]+)(:[=+])?([^}]*)\}`)
-
-func hideDefault(reference string) string {
-	parts := anyReference.FindStringSubmatch(reference)
-	if parts[3] == "" {
-		return reference
+func hideDefault(reference envref.Reference) string {
+	if reference.Text != "" {
+		reference.Text = hidden
 	}
-	return "${env." + parts[1] + parts[2] + hidden + "}"
+	return reference.String()
 }
 
 // What credentials in a text of any key look like: in an address, in parameters, by
@@ -174,7 +170,9 @@ var credentialForms = []*regexp.Regexp{
 }
 
 // literalOf is a text with the defaults of its variables in their place.
-func literalOf(text string) string { return anyReference.ReplaceAllString(text, "$3") }
+func literalOf(text string) string {
+	return envref.Prefixed.Replace(text, func(reference envref.Reference) string { return reference.Text }, nil)
+}
 
 // longWord is text without the separators that names have.
 var longWord = regexp.MustCompile(`[A-Za-z0-9+=]{24,}`)

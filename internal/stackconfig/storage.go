@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -188,6 +189,9 @@ func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	return node
 }
 
+// sqliteDirectory is the variable that the server's own configurations take that directory from.
+const sqliteDirectory = "SQLITE_STORE_DIR"
+
 // dataFile is a file in the directory for the distribution's databases.
 func (d *draft) dataFile(name string) string { return d.directory + "/" + name }
 
@@ -196,9 +200,9 @@ func (d *draft) dataFile(name string) string { return d.directory + "/" + name }
 func (d *draft) dataDirectory(running string) string {
 	all := d.rel.Runtime.DataDir + "/distributions"
 	if !yamlnode.IsNull(yamlnode.Get(d.root, "storage")) || d.rel.Storage.Required || d.rel.Storage.Inline {
-		return "${env.SQLITE_STORE_DIR:=" + all + "/" + d.distribution + "}"
+		return envref.WithDefault(sqliteDirectory, all+"/"+d.distribution)
 	}
-	return cmp.Or(running, "${env.SQLITE_STORE_DIR:="+all+"}")
+	return cmp.Or(running, envref.WithDefault(sqliteDirectory, all))
 }
 
 // complete lists every store the release knows, and the backends they point at.

@@ -2,10 +2,10 @@ package stackconfig
 
 import (
 	"cmp"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -52,12 +52,9 @@ func (d *draft) table(backend *yaml.Node) {
 // tableWithDefault is a name of the base with the table in use for its default; false
 // when it has none, or a variable says the table.
 func (d *draft) tableWithDefault(written string) (string, bool) {
-	for found := range referencesIn(written) {
-		name, isDefault := strings.CutPrefix(found.otherwise, ":=")
-		if found.whole != written || !isDefault || name == d.kvTable || d.isSet(found.name) {
-			return "", false
-		}
-		return "${env." + found.name + ":=" + d.kvTable + "}", true
+	found, whole := envref.Lookalike.Whole(written)
+	if !whole || found.Operator != envref.Default || found.Text == d.kvTable || d.isSet(found.Name) {
+		return "", false
 	}
-	return "", false
+	return envref.WithDefault(found.Name, d.kvTable), true
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // Problem is a part of a value that does not fit its type.
@@ -154,7 +154,7 @@ const fewFields = 12
 
 func unknownField(name string, known map[string]reflect.Type) string {
 	names := slices.Sorted(maps.Keys(known))
-	near := schema.Nearest(name, names)
+	near := suggest.Nearest(name, names)
 	switch {
 	case near != "":
 		return fmt.Sprintf("unknown field, did you mean %q?", near)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 const (
@@ -69,7 +69,7 @@ func unknownAPI(api string) string {
 	}
 	slices.Sort(known)
 	message := fmt.Sprintf("%q is no API of any server release", api)
-	if near := schema.Nearest(api, known); near != "" {
+	if near := suggest.Nearest(api, known); near != "" {
 		return fmt.Sprintf("%s, did you mean %q?", message, near)
 	}
 	return message + "; known are " + strings.Join(known, ", ")

@@ -33,8 +33,8 @@ var (
 		"internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/schema",
 	})
 	belowPlan = slices.Concat(types, []string{
-		"internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution", "internal/validate",
-		"internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
+		"internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
+		"internal/validate", "internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
 		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -49,27 +49,31 @@ var Rules = []Rule{
 	{Path: "api/...", Kind: API},
 
 	{Path: "internal/names", Kind: Pure, Imports: types},
-	{Path: "internal/stackconfig/schema", Kind: Pure},
-	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/stackconfig/schema"}},
-	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/intent"}},
+	{Path: "internal/envref", Kind: Pure},
+	{Path: "internal/suggest", Kind: Pure},
+	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/envref", "internal/suggest"}},
+	{Path: "internal/stackconfig/schema", Kind: Pure, Imports: []string{"internal/envref", "internal/suggest"}},
+	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref", "internal/suggest", "internal/intent",
+	}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
 	{Path: "internal/imagename", Kind: Pure},
 	{Path: "internal/bounds", Kind: Pure, Imports: []string{"api/...", "internal/imagename"}},
 	{Path: "internal/cabundle", Kind: Pure},
-	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/stackconfig/schema"}},
+	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
-		"api/...", "internal/names", "internal/intent", "internal/stackconfig/...", "internal/distribution",
+		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
 		"internal/podtemplate",
 	}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
-		"internal/bounds", "internal/stackconfig/release", "internal/stackconfig/schema", "internal/distribution", "internal/validate",
+		"internal/bounds", "internal/stackconfig/release", "internal/suggest", "internal/distribution", "internal/validate",
 	}},
-	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/podtemplate"}},
+	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/envref", "internal/podtemplate"}},
 	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},
 	{Path: "internal/retention", Kind: Pure, Imports: []string{
-		"internal/names", "internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
+		"internal/names", "internal/envref", "internal/stackconfig/provider", "internal/stackconfig/release", "internal/stackconfig/yamlnode",
 	}},
 	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},

@@ -1,12 +1,16 @@
 package provider
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+)
 
 // Endpoint returns what belongs into EndpointKey for an endpoint as the user wrote it: an http or https URL without a
 // path gets EndpointPath; one with any path, `/` too, stays as it is, and so does everything else, an environment
 // reference among it.
 func (t *Type) Endpoint(endpoint string) string {
-	if t.EndpointPath == "" || strings.Contains(endpoint, "${env.") {
+	if t.EndpointPath == "" || envref.IsMeant(endpoint) {
 		return endpoint
 	}
 	scheme, rest, ok := strings.Cut(endpoint, "://")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // Release is what is known about one release line of the server.
@@ -134,13 +135,13 @@ func (r *Release) NearestType(api, name string) string {
 
 func nearestType(types []string, name string) string {
 	if strings.Contains(name, "::") {
-		return schema.Nearest(name, types)
+		return suggest.Nearest(name, types)
 	}
 	short := make([]string, len(types))
 	for i, t := range types {
 		_, short[i], _ = strings.Cut(t, "::")
 	}
-	if i := slices.Index(short, schema.Nearest(name, short)); i >= 0 {
+	if i := slices.Index(short, suggest.Nearest(name, short)); i >= 0 {
 		return types[i]
 	}
 	return ""

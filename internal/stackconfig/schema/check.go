@@ -58,7 +58,7 @@ func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	}
 	problem := Problem{Kind: UnknownKey, Path: path, Fatal: c.Extra == ExtraForbid}
 	if nearest {
-		problem.Nearest = nearestOf(name, c.spellings)
+		problem.Nearest = c.candidates.Nearest(name)
 	}
 	return []Problem{problem}
 }

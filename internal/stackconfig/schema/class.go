@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+)
 
 // Extra says what a class does with a key it does not know.
 type Extra string
@@ -27,8 +31,8 @@ type Class struct {
 	Rules []Rule
 
 	index map[string]int
-	// spellings are the names, made ready to be compared with others.
-	spellings []spelling
+	// candidates are the names, made ready to be compared with unknown keys.
+	candidates suggest.Candidates
 }
 
 // Key is one key of a class.
@@ -133,7 +137,7 @@ func (c *Class) Names() []string {
 // reindex makes Key find every name.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
-	c.spellings = spellingsOf(c.Names())
+	c.candidates = suggest.Among(c.Names())
 	for i := range c.Keys {
 		for _, alias := range c.Keys[i].Aliases {
 			c.index[alias] = i

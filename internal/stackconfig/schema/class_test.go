@@ -28,17 +28,6 @@ func TestClassKey(t *testing.T) {
 	}
 }
 
-func TestHasReference(t *testing.T) {
-	for text, want := range map[string]bool{
-		"${env.A}": true, "x${env.A_1:=d}y": true, "${env.A:+v}": true, "${env.A:=}": true,
-		"${env.a}": false, "${env.A": false, "$env.A": false, "${env.A:-b}": false, "": false,
-	} {
-		if got := schema.HasReference(text); got != want {
-			t.Errorf("HasReference(%q) = %v", text, got)
-		}
-	}
-}
-
 func TestIsPlainString(t *testing.T) {
 	for text, want := range map[string]bool{
 		"hello": true, "a b": true, "${env.A:=1}": true, "1.2.3": true, "kv_default": true,

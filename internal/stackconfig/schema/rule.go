@@ -2,11 +2,12 @@ package schema
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 // RuleKind says how the keys of a rule belong together.
@@ -47,18 +48,21 @@ const (
 	undecided // the environment decides at start
 )
 
-// maybeEmpty is a reference that is null while its variable is unset, or while it is set.
-var maybeEmpty = regexp.MustCompile(`^\$\{env\.[A-Z0-9_]+:(?:=|\+[^}]*)\}$`)
-
 func presenceOf(node *yaml.Node) presence {
 	switch kind := kindOf(node); {
 	case kind == valueNull || kind == valueString && node.Value == "":
 		return absent
-	case kind == valueUnknown || kind == valueReference && maybeEmpty.MatchString(node.Value):
+	case kind == valueUnknown || kind == valueReference && maybeEmpty(node.Value):
 		return undecided
 	default:
 		return present
 	}
+}
+
+// maybeEmpty reports whether a text is a reference that is null while its variable is unset, or while it is set.
+func maybeEmpty(text string) bool {
+	reference, whole := envref.Server.Whole(text)
+	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default && reference.Text == "")
 }
 
 // broken returns the problems of the rules of the class, in their order.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 // valueKind is what the server's YAML reader makes of a node.
@@ -36,27 +38,6 @@ var valueNames = map[valueKind]string{
 	valueUnknown:   "an unknown value",
 }
 
-// HasReference says whether the server replaces a part of the string from the environment. Its pattern has been the same
-// in every release: `\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}`. Other spellings (a lower-case name) stay as they are.
-func HasReference(s string) bool {
-	for {
-		_, rest, found := strings.Cut(s, "${env.")
-		if !found {
-			return false
-		}
-		end := strings.IndexFunc(rest, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
-		if end > 0 {
-			switch after := rest[end:]; {
-			case after[0] == '}':
-				return true
-			case strings.HasPrefix(after, ":=") || strings.HasPrefix(after, ":+"):
-				return strings.Contains(after, "}")
-			}
-		}
-		s = rest
-	}
-}
-
 // The plain scalars that a YAML 1.1 reader does not take as strings. The Go reader follows YAML 1.2, where `yes`, `012`
 // and `1:30` mean something else.
 var (
@@ -84,7 +65,7 @@ func kindOf(node *yaml.Node) valueKind {
 }
 
 func scalarKind(node *yaml.Node) valueKind {
-	if HasReference(node.Value) {
+	if envref.In(node.Value) {
 		return valueReference
 	}
 	if node.Style&quoted != 0 || !mayBeOther(node.Value) || strings.Contains(node.Value, "\n") || writtenQuoted(node) {

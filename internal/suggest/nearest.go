@@ -1,4 +1,4 @@
-package schema
+package suggest
 
 import "strings"
 
@@ -13,50 +13,54 @@ func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""
 	}
-	return nearestOf(name, spellingsOf(candidates))
+	return Among(candidates).Nearest(name)
 }
 
-// spelling is a name as others are compared with it.
-type spelling struct {
+// Candidates are names made ready to be compared with others, for those that are asked for often.
+type Candidates []candidate
+
+type candidate struct {
 	name, folded string
 	words        []string
 }
 
-func spellingsOf(names []string) []spelling {
-	spellings := make([]spelling, len(names))
+// Among makes candidates ready.
+func Among(names []string) Candidates {
+	candidates := make(Candidates, len(names))
 	for i, name := range names {
 		folded := fold(name)
-		spellings[i] = spelling{name: name, folded: folded, words: strings.FieldsFunc(folded, isSeparator)}
+		candidates[i] = candidate{name: name, folded: folded, words: strings.FieldsFunc(folded, isSeparator)}
 	}
-	return spellings
+	return candidates
 }
 
-func nearestOf(name string, candidates []spelling) string {
+// Nearest is as the function of the same name.
+func (c Candidates) Nearest(name string) string {
 	if len(name) > longest {
 		return ""
 	}
 	folded := fold(name)
-	if best := nearestBySlips(folded, candidates); best != "" {
+	if best := c.nearestBySlips(folded); best != "" {
 		return best
 	}
-	return nearestByWords(folded, candidates)
+	return c.nearestByWords(folded)
 }
 
-func nearestBySlips(folded string, candidates []spelling) string {
+func (c Candidates) nearestBySlips(folded string) string {
 	best, least := "", max(1, len(folded)/3)+1
-	for i := range candidates {
-		if slips := distance(folded, candidates[i].folded, least); slips < least {
-			best, least = candidates[i].name, slips
+	for i := range c {
+		if slips := distance(folded, c[i].folded, least); slips < least {
+			best, least = c[i].name, slips
 		}
 	}
 	return best
 }
 
-func nearestByWords(folded string, candidates []spelling) string {
+func (c Candidates) nearestByWords(folded string) string {
 	words := strings.FieldsFunc(folded, isSeparator)
 	best, most := "", 0
-	for i := range candidates {
-		theirs := candidates[i].words
+	for i := range c {
+		theirs := c[i].words
 		common := 0
 		for _, word := range words {
 			for _, their := range theirs {
@@ -67,13 +71,13 @@ func nearestByWords(folded string, candidates []spelling) string {
 		}
 		// Half the words at least, so that one common `max` does not make two keys alike.
 		if common > most && 2*common >= len(words) && 2*common >= len(theirs) {
-			best, most = candidates[i].name, common
+			best, most = c[i].name, common
 		}
 	}
 	return best
 }
 
-// fold makes spellings alike that differ in case and separator only: baseUrl, base-url and base_url.
+// fold makes names alike that differ in case and separator only: baseUrl, base-url and base_url.
 func fold(name string) string {
 	var b strings.Builder
 	lower := false

@@ -1,10 +1,10 @@
-package schema_test
+package suggest_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 func TestNearest(t *testing.T) {
@@ -25,15 +25,15 @@ func TestNearest(t *testing.T) {
 		{"x", ""},
 	}
 	for _, tt := range tests {
-		if got := schema.Nearest(tt.name, keys); got != tt.want {
+		if got := suggest.Nearest(tt.name, keys); got != tt.want {
 			t.Errorf("Nearest(%q) = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	long := strings.Repeat("a", 1<<20)
-	if got := schema.Nearest(long, []string{long}); got != "" {
+	if got := suggest.Nearest(long, []string{long}); got != "" {
 		t.Errorf("Nearest of a name of a megabyte = a name of %d bytes", len(got))
 	}
-	if got := schema.Nearest("a", nil); got != "" {
+	if got := suggest.Nearest("a", nil); got != "" {
 		t.Errorf("Nearest without candidates = %q", got)
 	}
 }
@@ -42,11 +42,11 @@ func FuzzNearest(f *testing.F) {
 	f.Add("base_ulr", "base_url")
 	f.Add("é", "e")
 	f.Fuzz(func(t *testing.T, name, candidate string) {
-		got := schema.Nearest(name, []string{candidate})
+		got := suggest.Nearest(name, []string{candidate})
 		if got != "" && got != candidate {
 			t.Errorf("Nearest(%q) = %q, which is no candidate", name, got)
 		}
-		if candidate != "" && len(candidate) <= 100 && schema.Nearest(candidate, []string{candidate}) != candidate {
+		if candidate != "" && len(candidate) <= 100 && suggest.Nearest(candidate, []string{candidate}) != candidate {
 			t.Errorf("%q is not nearest to itself", candidate)
 		}
 	})
