@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
 // outputs are the forms of `render -o`.
@@ -166,7 +166,7 @@ func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
 }
 
 // emptyValues stand for what only the operator sees: parts of Secrets' values.
-func emptyValues(derived []stackconfig.DerivedValue) map[string][]byte {
+func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 	values := make(map[string][]byte, len(derived))
 	for _, value := range derived {
 		values[value.Key] = []byte{}
@@ -175,7 +175,7 @@ func emptyValues(derived []stackconfig.DerivedValue) map[string][]byte {
 }
 
 // derivedComment says what the operator fills in where a value is empty.
-func derivedComment(derived []stackconfig.DerivedValue) string {
+func derivedComment(derived []secretvalue.Derived) string {
 	var b strings.Builder
 	b.WriteString("# The values are left out here; the operator takes them from\n")
 	for _, value := range derived {

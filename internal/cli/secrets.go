@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
 // secretProblems checks the Secrets among the files as the operator checks those of a cluster. One that is in none of the
@@ -53,11 +54,11 @@ func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) 
 	case len(value) == 0:
 		return key + " is empty: give it a value"
 	case use.Purpose == intent.PurposeConnectionString:
-		if _, err := stackconfig.Derive(stackconfig.PartHost, string(value)); err != nil {
+		if _, err := secretvalue.Derive(secretvalue.PartHost, string(value)); err != nil {
 			return key + ": " + err.Error()
 		}
 	case wantsText:
-		if err := stackconfig.UsableSecretValue(string(value)); err != nil {
+		if err := secretvalue.Usable(string(value)); err != nil {
 			return key + " " + err.Error()
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
 )
 
 // observeProviders notes what the running server says of its providers. Until it
@@ -25,11 +25,11 @@ func observeProviders(now *v1alpha2.LlamaStackDistributionStatus, config []byte,
 		forgetProviders(now)
 		return
 	}
-	settings := stackconfig.RedactedSettings(config)
+	settings := redact.Settings(config)
 	providers := slices.Clone(answer.Providers)
 	for i := range providers {
 		p := &providers[i]
-		if shown, ok := settings[stackconfig.ProviderKey{API: p.API, ID: p.ProviderID, Type: p.ProviderType}]; ok {
+		if shown, ok := settings[redact.ProviderKey{API: p.API, ID: p.ProviderID, Type: p.ProviderType}]; ok {
 			p.Config = &apiextensionsv1.JSON{Raw: shown}
 		}
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // derive computes the values of the Secret with connection parts from the
 // Secrets that were read.
-func derive(stack *stack, entries []stackconfig.DerivedValue, secrets resolve.Values) (map[string][]byte, error) {
+func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values) (map[string][]byte, error) {
 	derived := make(map[string][]byte, len(entries))
 	for _, entry := range entries {
 		value, _ := secrets.Get(entry.Secret, entry.SecretKey)
-		part, err := stackconfig.Derive(entry.Part, string(value))
+		part, err := secretvalue.Derive(entry.Part, string(value))
 		if err != nil {
 			return nil, &status.Failure{
 				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable,

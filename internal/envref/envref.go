@@ -1,6 +1,7 @@
 package envref
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 )
@@ -61,6 +62,27 @@ func IsMeant(text string) bool { return strings.Contains(text, prefix) }
 func In(text string) bool {
 	_, _, _, found := Server.next(text)
 	return found
+}
+
+// Static is what a text stands for as far as that can be told without the environment: a default and an alternative take
+// the place of their references, and a reference without either stays. The text depends on condition, the first variable
+// that has an alternative, and is empty or shorter while that is unset.
+func Static(text string) (static, condition string) {
+	if !IsMeant(text) {
+		return text, ""
+	}
+	static = Lookalike.Replace(text, func(found Reference) string {
+		switch found.Operator {
+		case Alternative:
+			condition = cmp.Or(condition, found.Name)
+			return found.Text
+		case Default:
+			return found.Text
+		default:
+			return found.String()
+		}
+	}, nil)
+	return static, condition
 }
 
 // All returns the references of a text from left to right.

@@ -96,6 +96,22 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+func TestStatic(t *testing.T) {
+	for _, tt := range []struct{ text, want, condition string }{
+		{"vllm", "vllm", ""},
+		{"${env.VLLM_URL:+vllm}", "vllm", "VLLM_URL"},
+		{"${env.A:+a}-${env.B:+b}", "a-b", "A"},
+		{"${env.A:=a}", "a", ""},
+		{"${env.A:=a:+b}", "a:+b", ""},
+		{"${env.A}", "${env.A}", ""},
+		{"${env.A:a", "${env.A:a", ""},
+	} {
+		if got, condition := envref.Static(tt.text); got != tt.want || condition != tt.condition {
+			t.Errorf("%q: %q, %q", tt.text, got, condition)
+		}
+	}
+}
+
 func TestWritten(t *testing.T) {
 	if got := envref.To("A") + envref.WithDefault("B", "c"); got != "${env.A}${env.B:=c}" {
 		t.Error(got)

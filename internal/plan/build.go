@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
 // Build makes the plan of a stack. The same input gives the same plan, byte for byte; secret values are in neither.
@@ -66,7 +67,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 	if in.Base == nil {
 		return missingBase(in.Distribution.Image)
 	}
-	base, err := stackconfig.ParseBase(in.Base.Data)
+	base, err := baseconfig.Parse(in.Base.Data)
 	if err != nil {
 		return badBase(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
 // ConfigError is a stack that no plan can be made for until something changes. Its message is for the user.
@@ -52,7 +53,7 @@ func missingBase(image string) error {
 }
 
 func badBase(err error) error {
-	if _, unsupported := errors.AsType[*stackconfig.UnsupportedVersionError](err); unsupported {
+	if _, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err); unsupported {
 		return notGenerated(v1alpha2.ReasonUnsupportedConfigVersion, err)
 	}
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
 // placesOf finds where the stack will keep its data: in the configuration that the server reads, and in the pod as it is
@@ -60,7 +60,7 @@ func rootOf(config []byte) *yaml.Node {
 	if len(config) == 0 {
 		return nil
 	}
-	parsed, err := stackconfig.ParseBase(config)
+	parsed, err := baseconfig.Parse(config)
 	if err != nil {
 		return nil
 	}

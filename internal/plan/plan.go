@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
 // Input is a stack and everything that was read for it.
@@ -104,7 +105,7 @@ type Plan struct {
 	// Env are the variables that the configuration reads, sorted by name.
 	Env []stackconfig.EnvVar
 	// Derived are the entries of the Secret with derived values.
-	Derived []stackconfig.DerivedValue
+	Derived []secretvalue.Derived
 	// Models are the user's models as clients call them.
 	Models []stackconfig.PublicModel
 	// Places are where the stack keeps its data. Losses are what of Input.Before they do not lead to.

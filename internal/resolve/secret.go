@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -177,7 +177,7 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 	case bytes.IndexByte(value, 0) >= 0:
 		return v1alpha2.ReasonSecretValueUnusable, key + " holds a zero byte, which no environment variable can carry"
 	case q.Text(use.EnvVar):
-		if err := stackconfig.UsableSecretValue(string(value)); err != nil {
+		if err := secretvalue.Usable(string(value)); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -73,9 +74,9 @@ func converted(text string) *yaml.Node {
 		return yamlnode.Null()
 	case strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
 		return yamlnode.Bool(strings.EqualFold(text, "true"))
-	case pythonInt.MatchString(strings.TrimSpace(text)):
+	case secretvalue.IsInteger(strings.TrimSpace(text)):
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strings.TrimSpace(text)}
-	case pythonFloat.MatchString(strings.TrimSpace(text)):
+	case secretvalue.IsFloat(strings.TrimSpace(text)):
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!float", Value: strings.TrimSpace(text)}
 	default:
 		return yamlnode.String(text)

@@ -10,6 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -35,7 +36,7 @@ func (b *backendWriter) redis() {
 	host := b.store.Host
 	if password := b.store.Password; password != nil {
 		if b.kind.CredentialInHost {
-			host = ":" + b.part(names.FieldPassword, PartEncoded, password) + "@" + host
+			host = ":" + b.part(names.FieldPassword, secretvalue.PartEncoded, password) + "@" + host
 			path = password.Path
 		} else {
 			b.put(b.kind.CredentialKey, yamlnode.String(b.secret(names.EnvVar(b.id, names.FieldPassword), password)), password.Path)
@@ -52,23 +53,23 @@ func (b *backendWriter) postgres() {
 	if ref == nil {
 		return
 	}
-	host, password := PartHost, PartPassword
+	host, password := secretvalue.PartHost, secretvalue.PartPassword
 	if _, known := b.kind.Class.Key("ssl_mode"); !known {
-		host = PartHostPlain
+		host = secretvalue.PartHostPlain
 	}
 	if b.kind.EncodePassword {
-		password = PartPasswordEncoded
+		password = secretvalue.PartPasswordEncoded
 	}
 	for _, part := range []struct {
 		key  string
-		part Part
+		part secretvalue.Part
 	}{
 		{"host", host},
-		{"port", PartPort},
-		{"db", PartDB},
-		{"user", PartUser},
+		{"port", secretvalue.PartPort},
+		{"db", secretvalue.PartDB},
+		{"user", secretvalue.PartUser},
 		{b.kind.CredentialKey, password},
-		{"ssl_mode", PartSSLMode},
+		{"ssl_mode", secretvalue.PartSSLMode},
 	} {
 		if _, known := b.kind.Class.Key(part.key); known {
 			b.put(part.key, yamlnode.String(b.part(part.key, part.part, ref)), ref.Path)
@@ -78,9 +79,9 @@ func (b *backendWriter) postgres() {
 
 // part derives a value from a Secret's into the Secret <name>-storage, and gives
 // back the text that stands for it.
-func (b *backendWriter) part(key string, part Part, ref *intent.SecretRef) string {
+func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.SecretRef) string {
 	variable := names.EnvVar(b.id, key)
-	value := DerivedValue{
+	value := secretvalue.Derived{
 		Key: derivedKey(b.kind.Family, key), Secret: ref.Name, SecretKey: ref.Key, Part: part, FieldPath: ref.Path.String(),
 	}
 	if !slices.Contains(b.derived, value) {

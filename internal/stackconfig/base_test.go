@@ -1,12 +1,12 @@
 package stackconfig_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -19,71 +19,6 @@ func laughs() string {
 		b.WriteString(strings.ReplaceAll(line, "M", string(rune('0'+i-1))))
 	}
 	return b.String()
-}
-
-func TestParseBaseErrors(t *testing.T) {
-	for name, tc := range map[string]struct{ base, want string }{
-		"nothing":            {"", "base config: is empty"},
-		"comments":           {"# nothing\n", "base config: is empty"},
-		"null":               {"null\n", "base config: must be a mapping, got null"},
-		"text":               {"just a text", "base config: must be a mapping, got a scalar"},
-		"list":               {"- a\n", "base config: must be a mapping, got a list"},
-		"not YAML":           {"a: [1, 2\nb: }", "base config: is not YAML: yaml: line 1: did not find expected ',' or ']'"},
-		"tab":                {"a:\n\tb: 1\n", "base config: is not YAML: yaml: line 2: found character that cannot start any token (line 2 is indented with a tab, YAML wants spaces)"},
-		"two documents":      {"a: 1\n---\nb: 2\n", "base config: holds more than one YAML document"},
-		"broken second":      {"a: 1\n---\nb: [\n", "base config: is not YAML: yaml: line 3: did not find expected node content"},
-		"unknown alias":      {"a: *b\n", "base config: is not YAML: yaml: unknown anchor 'b' referenced"},
-		"duplicate key":      {"a: 1\nb:\n  c: 1\n  c: 2\n", `base config: line 4: the key "c" is there twice`},
-		"two merge keys":     {"x: &x {a: 1}\nb:\n  <<: *x\n  <<: *x\n", `base config: line 4: the key "<<" is there twice`},
-		"odd merge key":      {"b:\n  <<: text\n", "base config: line 2: a merge key takes a mapping or a list of mappings"},
-		"key that is a list": {"? [a, b]\n: c\n", "base config: line 1: a key must be a string, got a list"},
-		"own tag":            {"a: !mine b\n", "base config: line 1: the tag !mine is none that the server reads"},
-		"python tag":         {"a: !!python/object:os.system b\n", "base config: line 1: the tag !!python/object:os.system is none that the server reads"},
-		"endless alias":      {"a: &a [*a]\n", "base config: line 1: is nested deeper than 100 levels"},
-		"endless merge":      {"a: &a\n  <<: *a\n", "base config: line 1: is nested deeper than 100 levels"},
-		"deep":               {strings.Repeat("[", 200) + strings.Repeat("]", 200), "base config: line 1: is nested deeper than 100 levels"},
-		"billion laughs":     {laughs(), "base config: line 1: has more than 100000 values when its aliases are written out"},
-		"a long text often": {
-			"a: &a " + strings.Repeat("x", 150_000) + "\nb: [" + strings.Repeat("*a, ", 3000) + "]\n",
-			"base config: line 1: has more than 2097152 bytes when its aliases are written out",
-		},
-		"a deep list often": {
-			"a: &a " + strings.Repeat("[", 90) + strings.Repeat("x, ", 300) + strings.Repeat("]", 90) + "\nb: [" + strings.Repeat("*a, ", 200) + "]\n",
-			"base config: line 1: has more than 2097152 bytes when its aliases are written out",
-		},
-		"merged often": {
-			"a: &a {k: " + strings.Repeat("x", 150_000) + "}\nb: [" + strings.Repeat("{<<: *a}, ", 3000) + "]\n",
-			"base config: line 1: has more than 2097152 bytes when its aliases are written out",
-		},
-		"too large":           {strings.Repeat("# padding\n", 1<<20), "base config has 10485760 bytes, more than the 786432 that a base may have"},
-		"not UTF-8":           {"a: \xff\xfe\n", "base config: is not YAML: yaml: invalid leading UTF-8 octet"},
-		"version 3":           {"version: 3\n", "Unsupported config.yaml version 3. Supported versions: 1, 2"},
-		"version latest":      {"version: latest\n", "Unsupported config.yaml version latest. Supported versions: 1, 2"},
-		"version list":        {"version: [2]\n", "base config: line 1: version must be a number, got a list"},
-		"apis":                {"apis: {a: b}\n", "base config: line 1: apis must be a list, got a mapping"},
-		"an API":              {"apis:\n- [a]\n", "base config: line 2: apis[0] must be a scalar, got a list"},
-		"providers":           {"providers: [a]\n", "base config: line 1: providers must be a mapping, got a list"},
-		"providers of an API": {"providers:\n  inference: {a: b}\n", "base config: line 2: providers.inference must be a list, got a mapping"},
-		"a provider":          {"providers:\n  inference:\n  - vllm\n", "base config: line 3: providers.inference[0] must be a mapping, got a scalar"},
-		"a provider's id":     {"providers:\n  inference:\n  - provider_id: [a]\n", "base config: line 3: providers.inference[0].provider_id must be a scalar, got a list"},
-		"a backend":           {"storage:\n  backends:\n    kv_default: sqlite\n", "base config: line 3: storage.backends.kv_default must be a mapping, got a scalar"},
-		"resources":           {"registered_resources:\n  models:\n  - a\n", "base config: line 3: registered_resources.models[0] must be a mapping, got a scalar"},
-		"server":              {"server: 8321\n", "base config: line 1: server must be a mapping, got a scalar"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			base, err := stackconfig.ParseBase([]byte(tc.base))
-			if err == nil || base != nil {
-				t.Fatalf("accepted, want: %s", tc.want)
-			}
-			if err.Error() != tc.want {
-				t.Errorf("got  %s\nwant %s", err, tc.want)
-			}
-			var unsupported *stackconfig.UnsupportedVersionError
-			if errors.As(err, &unsupported) != strings.HasPrefix(tc.want, "Unsupported") {
-				t.Errorf("%T", err)
-			}
-		})
-	}
 }
 
 // Whatever is null or missing is as good as empty: the result has what the
@@ -101,7 +36,7 @@ func TestSmallBases(t *testing.T) {
 			t.Errorf("%q: %s", text, intent.Messages(report.Errors))
 			continue
 		}
-		if _, err := stackconfig.ParseBase(result.Config); err != nil {
+		if _, err := baseconfig.Parse(result.Config); err != nil {
 			t.Errorf("%q: the result does not parse: %v", text, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkGenerate(b *testing.B) {
 	rel := release.Default()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		base, err := stackconfig.ParseBase(fmt.Appendf(data, "# %d\n", i)) // a base that was not read before
+		base, err := baseconfig.Parse(fmt.Appendf(data, "# %d\n", i)) // a base that was not read before
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -411,7 +411,7 @@ func (c *checker) registeredResources() {
 		c.publicIDs(known)
 		for i, item := range yamlnode.Items(c.existing(known)) {
 			text := yamlnode.Text(item, "provider_id")
-			id, condition := resolveID(text)
+			id, condition := envref.Static(text)
 			if text == "" || id == disabledID || id == known.AnyProvider || !c.met(condition) || c.index.find(known.API, id) != nil || envref.In(id) {
 				continue
 			}
@@ -464,8 +464,8 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		return
 	}
 	for _, item := range yamlnode.Items(c.existing(known)) {
-		id, _ := resolveID(yamlnode.Text(item, known.IDKey))
-		by, _ := resolveID(yamlnode.Text(item, "provider_id"))
+		id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		by, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 		if (id == model || yamlnode.Text(item, known.ProviderIDKey) == model) && by == provider {
 			return
 		}
@@ -493,7 +493,7 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 	var ids []string
 	for _, item := range yamlnode.Items(c.existing(known)) {
 		if c.registered(known, item) {
-			other, _ := resolveID(yamlnode.Text(item, known.IDKey))
+			other, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 			ids = append(ids, other)
 		}
 	}

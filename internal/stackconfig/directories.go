@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -66,7 +67,7 @@ func (c *checker) allBackends() []configured {
 
 // directory is where a file lies when no variable moves it.
 func directory(file string) string {
-	resolved, _ := resolveID(file)
+	resolved, _ := envref.Static(file)
 	return path.Dir(resolved)
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -136,11 +137,11 @@ func (d *draft) removeResources() map[string][]string {
 			continue
 		}
 		removeItem(d.existing(known), func(item *yaml.Node) bool {
-			provider, _ := resolveID(yamlnode.Text(item, "provider_id"))
+			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 			if !d.off.has(known.API, provider) {
 				return false
 			}
-			id, _ := resolveID(yamlnode.Text(item, known.IDKey))
+			id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 			removed[known.Kind] = append(removed[known.Kind], id)
 			return true
 		})
@@ -178,6 +179,6 @@ func named(setting *yaml.Node, key string) string {
 	default:
 		text = yamlnode.Text(setting, key)
 	}
-	id, _ := resolveID(text)
+	id, _ := envref.Static(text)
 	return id
 }

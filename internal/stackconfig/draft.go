@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -53,7 +54,7 @@ type draft struct {
 	env    []EnvVar
 	// set are the names of env.
 	set     map[string]bool
-	derived []DerivedValue
+	derived []secretvalue.Derived
 	// dirs have to exist before the server starts.
 	dirs []string
 }
@@ -64,9 +65,9 @@ func newDraft(in Input) *draft {
 		rel:     in.Release,
 		unknown: in.ReleaseUnknown,
 		kvTable: in.KVTable,
-		root:    yamlnode.Clone(in.Base.root),
-		base:    in.Base.root,
-		version: in.Base.version,
+		root:    yamlnode.Clone(in.Base.Root()),
+		base:    in.Base.Root(),
+		version: in.Base.Version(),
 		report:  &Report{origins: make(map[*yaml.Node]Origin)},
 		set:     make(map[string]bool),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -21,7 +22,7 @@ func (d *draft) finish() *Result {
 	config := encode(d.root, d.header())
 	sum := sha256.Sum256(config)
 	slices.SortFunc(d.env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(d.derived, func(a, b DerivedValue) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(d.derived, func(a, b secretvalue.Derived) int { return strings.Compare(a.Key, b.Key) })
 	return &Result{
 		Config:        config,
 		Hash:          hex.EncodeToString(sum[:]),

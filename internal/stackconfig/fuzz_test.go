@@ -17,6 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -28,7 +29,7 @@ func FuzzParseBase(f *testing.F) {
 	f.Add([]byte("a:\n\tb: 1"))
 	in := readIntent(f, []byte("metadata: {name: demo}\nspec: {networking: {port: 9000}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		base, err := stackconfig.ParseBase(data)
+		base, err := baseconfig.Parse(data)
 		if err != nil {
 			return
 		}
@@ -39,7 +40,7 @@ func FuzzParseBase(f *testing.F) {
 			}
 			return
 		}
-		if _, err := stackconfig.ParseBase(result.Config); err != nil {
+		if _, err := baseconfig.Parse(result.Config); err != nil {
 			t.Errorf("the result does not parse: %v\n%s", err, result.Config)
 		}
 	})
@@ -71,7 +72,7 @@ func FuzzGenerate(f *testing.F) {
 		if len(data) == 0 {
 			data = shared
 		}
-		base, err := stackconfig.ParseBase(data)
+		base, err := baseconfig.Parse(data)
 		if err != nil {
 			return
 		}

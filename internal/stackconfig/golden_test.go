@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
@@ -93,9 +94,9 @@ func starter(t testing.TB) []byte {
 	return data
 }
 
-func parseBase(t testing.TB, data []byte) *stackconfig.Base {
+func parseBase(t testing.TB, data []byte) *baseconfig.Base {
 	t.Helper()
-	base, err := stackconfig.ParseBase(data)
+	base, err := baseconfig.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}

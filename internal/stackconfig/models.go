@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -47,7 +48,7 @@ func (r *registry) public(m *intent.Model, res *resource) {
 	if r.unknown {
 		return
 	}
-	provider, _ := resolveID(yamlnode.Text(res.entry, "provider_id"))
+	provider, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
 	id := res.Public(m.Name, provider, m.ProviderModelID)
 	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
 	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {

@@ -3,6 +3,7 @@ package stackconfig
 import (
 	"fmt"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -17,7 +18,7 @@ func (c *checker) modelsAtStart() {
 	}
 	for i, item := range yamlnode.Items(c.existing(models)) {
 		origin := c.originAt(itemPath(models, i))
-		id, _ := resolveID(yamlnode.Text(item, "provider_id"))
+		id, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 		e := c.index.find(models.API, id)
 		if origin.Path == nil || e == nil || c.hasKey(e) {
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -21,7 +22,7 @@ var keepers = []string{"vector_io", "files"}
 // configuration, a type of store comes from a variable. Providers that no variable
 // enables do not count.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
-	base, err := parseBase(config)
+	base, err := baseconfig.ParseUncached(config)
 	if err != nil {
 		return false
 	}
@@ -34,7 +35,7 @@ func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 			}
 		}
 	}
-	return !f.shares(base.root)
+	return !f.shares(base.Root())
 }
 
 // files looks for stores that are no files.
@@ -75,7 +76,7 @@ func (f *files) sharesProvider(providers *yaml.Node) bool {
 
 // enabled says that a provider may exist: its condition holds, or nobody knows.
 func (f *files) enabled(item *yaml.Node) bool {
-	id, condition := resolveID(yamlnode.Text(item, "provider_id"))
+	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
 	if id == "" || id == disabledID {
 		return false
 	}

@@ -158,6 +158,9 @@ func (f *finder) nodeAt(path string) *yaml.Node {
 	return node
 }
 
+// narrow is the number of keys up to which a mapping is searched key by key.
+const narrow = 16
+
 func (f *finder) child(node *yaml.Node, step string) *yaml.Node {
 	if node.Kind == yaml.SequenceNode {
 		i, err := strconv.Atoi(strings.Trim(step, "[]"))
@@ -166,7 +169,7 @@ func (f *finder) child(node *yaml.Node, step string) *yaml.Node {
 		}
 		return node.Content[i]
 	}
-	if yamlnode.Len(node) <= fewKeys {
+	if yamlnode.Len(node) <= narrow {
 		return yamlnode.Get(node, step)
 	}
 	fields := f.wide[node]

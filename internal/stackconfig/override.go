@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -14,11 +15,7 @@ import (
 // (above 1) and the files of the certificate are set, which have no other way into
 // the server (API.md 3). Everything else stays, comments apart.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
-	document, err := decodeYAML(data)
-	if err != nil {
-		return nil, fmt.Errorf("override config: %w", err)
-	}
-	root, err := normalize(document)
+	root, err := baseconfig.Read(data)
 	if err != nil {
 		return nil, fmt.Errorf("override config: %w", err)
 	}
@@ -29,7 +26,7 @@ func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 		yamlnode.Set(root, "server", section)
 	}
 	if section.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("override config: server must be a mapping, got %s", kindOf(section))
+		return nil, fmt.Errorf("override config: server must be a mapping, got %s", baseconfig.KindOf(section))
 	}
 	if server.Workers > 1 {
 		yamlnode.Set(section, "workers", yamlnode.Int(int64(server.Workers)))

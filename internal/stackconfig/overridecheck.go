@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -19,21 +20,21 @@ const pathOverride = "spec.overrideConfig"
 // that their keys do not take. All of it is a warning, because the file is the user's and the server judges it: an image
 // may bring types of its own.
 func CheckOverride(data []byte, rel *release.Release) []Finding {
-	base, err := ParseBase(data)
+	base, err := baseconfig.Parse(data)
 	if err != nil {
 		return []Finding{{Path: pathOverride, Message: err.Error()}}
 	}
 	d := newDraft(Input{Intent: &intent.Intent{MoreVariables: true}, Base: base, Release: rel})
 	resolve(d)
 	c := overrideChecker{checker: checker{draft: d, finder: newFinder(d)}}
-	problems := rel.TopLevel.Check(base.root)
+	problems := rel.TopLevel.Check(base.Root())
 	for i := range problems {
 		if value := c.nodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
 			continue // an empty list of another release's loses nothing
 		}
 		c.found(problems[i].Path, c.elsewhere(&problems[i], problems[i].Path))
 	}
-	for i, item := range yamlnode.Items(yamlnode.Get(base.root, "apis")) {
+	for i, item := range yamlnode.Items(yamlnode.Get(base.Root(), "apis")) {
 		if _, known := rel.API(item.Value); !known && !envref.In(item.Value) {
 			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("the server release %s has no API %q%s", rel.Line, item.Value, c.otherRelease(item.Value)))
 		}

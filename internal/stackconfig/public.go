@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -36,8 +37,8 @@ func (c *checker) publicIDs(known release.Resource) {
 
 // publicID is the id of an entry for clients; false when it is not known before the start.
 func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
-	id, _ := resolveID(yamlnode.Text(item, known.IDKey))
-	provider, _ := resolveID(yamlnode.Text(item, "provider_id"))
+	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 	own := yamlnode.Text(item, known.ProviderIDKey)
 	if known.PublicID == "" || !c.registered(known, item) || strings.Contains(id+provider+own, "${") {
 		return "", false

@@ -1,7 +1,6 @@
 package stackconfig
 
 import (
-	"cmp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -132,7 +131,7 @@ func resolve(d *draft) {
 
 func (d *draft) baseEntry(api string, node *yaml.Node) *entry {
 	e := &entry{api: api, node: node, text: yamlnode.Text(node, "provider_id"), providerType: yamlnode.Text(node, "provider_type")}
-	e.id, e.condition = resolveID(e.text)
+	e.id, e.condition = envref.Static(e.text)
 	e.enabled = e.id != "" && e.id != disabledID && d.met(e.condition)
 	e.kind, _ = d.rel.Provider(api, e.providerType)
 	return e
@@ -140,24 +139,3 @@ func (d *draft) baseEntry(api string, node *yaml.Node) *entry {
 
 // disabledID is the id that makes the server skip a provider.
 const disabledID = "__disabled__"
-
-// resolveID is the id that a text with environment references stands for when
-// every condition in it holds, and the first variable that is a condition.
-// ${env.X:+id} is id if X; ${env.X:=id} is id; ${env.X} stays, nobody knows it.
-func resolveID(text string) (id, condition string) {
-	if !envref.IsMeant(text) {
-		return text, ""
-	}
-	id = envref.Lookalike.Replace(text, func(found envref.Reference) string {
-		switch found.Operator {
-		case envref.Alternative:
-			condition = cmp.Or(condition, found.Name)
-			return found.Text
-		case envref.Default:
-			return found.Text
-		default:
-			return found.String()
-		}
-	}, nil)
-	return id, condition
-}

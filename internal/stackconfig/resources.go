@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -200,7 +201,7 @@ func (r *registry) register(res *resource) {
 	at := endOf(list)
 	if !r.ownID(res) {
 		for i, item := range list.Content {
-			if id, _ := resolveID(yamlnode.Text(item, res.IDKey)); id == res.id {
+			if id, _ := envref.Static(yamlnode.Text(item, res.IDKey)); id == res.id {
 				at = itemOf(list, i)
 			}
 		}
@@ -276,7 +277,7 @@ func (r *registry) isRegistered(kind, id string) bool {
 		return false
 	}
 	return slices.ContainsFunc(yamlnode.Items(r.existing(known)), func(item *yaml.Node) bool {
-		itemID, _ := resolveID(yamlnode.Text(item, known.IDKey))
+		itemID, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 		return itemID == id && r.registered(known, item)
 	})
 }
@@ -284,14 +285,14 @@ func (r *registry) isRegistered(kind, id string) bool {
 // registered says whether the server registers an entry: its conditions are met,
 // and its provider exists where it needs one.
 func (d *draft) registered(known release.Resource, item *yaml.Node) bool {
-	_, condition := resolveID(yamlnode.Text(item, known.IDKey))
+	_, condition := envref.Static(yamlnode.Text(item, known.IDKey))
 	if !d.met(condition) {
 		return false
 	}
 	if !known.NeedsProvider {
 		return true
 	}
-	id, condition := resolveID(yamlnode.Text(item, "provider_id"))
+	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
 	e := d.index.find(known.API, id)
 	return d.met(condition) && e != nil && e.enabled
 }

@@ -7,7 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
 // Input is everything that a configuration is made from.
@@ -15,7 +17,7 @@ type Input struct {
 	// Intent is what the user wishes.
 	Intent *intent.Intent
 	// Base is the configuration the distribution comes with. It is not changed.
-	Base *Base
+	Base *baseconfig.Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
 	// ReleaseUnknown says that nobody knows whether it does: Release is the best
@@ -40,7 +42,7 @@ type Result struct {
 	Env []EnvVar
 	// Derived are the entries of the Secret <name>-storage that Env refers to,
 	// sorted by key; the Secret does not exist when there are none.
-	Derived []DerivedValue
+	Derived []secretvalue.Derived
 	// Directories have to exist before the server starts, which makes most of its
 	// directories but not these. They are spelt as in Config, variables included.
 	Directories []string

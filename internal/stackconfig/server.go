@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -56,11 +57,7 @@ func servesTLS(root *yaml.Node) bool {
 // ServesTLS says whether a server with this configuration speaks HTTPS; not when
 // nobody can read it.
 func ServesTLS(config []byte) bool {
-	document, err := decodeYAML(config)
-	if err != nil {
-		return false
-	}
-	root, err := normalize(document)
+	root, err := baseconfig.Read(config)
 	return err == nil && servesTLS(root)
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
@@ -113,7 +114,7 @@ func (d *draft) clearText(value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if namesCredential(key) && holdsClearText(v[key]) {
+			if redact.NamesCredential(key) && holdsClearText(v[key]) {
 				d.warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
 				continue
 			}
@@ -124,17 +125,6 @@ func (d *draft) clearText(value any, path *field.Path) {
 			d.clearText(item, path.Index(i))
 		}
 	}
-}
-
-// credentialWords end the names of the keys that hold credentials in the server's
-// sections: client_secret, api_keys, token.
-var credentialWords = []string{
-	"password", "passwd", "passphrase", "secret", "token", "api_key", "api_keys", "apikey", "access_key", "secret_key", "private_key",
-}
-
-func namesCredential(key string) bool {
-	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
-	return slices.ContainsFunc(credentialWords, func(word string) bool { return key == word || strings.HasSuffix(key, "_"+word) })
 }
 
 func holdsClearText(value any) bool {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -35,7 +36,7 @@ func (r *registry) shield(s *intent.Shield) {
 // takesShield reports whether the shield's provider knows it. Some providers know their shields by fixed names, and the
 // server ends with another one.
 func (r *registry) takesShield(s *intent.Shield, res *resource) bool {
-	id, _ := resolveID(yamlnode.Text(res.entry, "provider_id"))
+	id, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
 	e := r.index.find(res.API, id)
 	if e == nil || e.kind == nil || len(e.kind.ResourceIDs) == 0 {
 		return true
@@ -81,8 +82,8 @@ func (r *registry) modelNames() []string {
 		return found
 	}
 	for _, item := range yamlnode.Items(r.existing(known)) {
-		id, _ := resolveID(yamlnode.Text(item, known.IDKey))
-		provider, _ := resolveID(yamlnode.Text(item, "provider_id"))
+		id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 		found = append(found, id, provider+"/"+id)
 	}
 	return found

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -71,8 +72,8 @@ func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 func (r *registry) baseChoice(builtIn release.BuiltInTool) *entry {
 	known, _ := r.rel.Resource(kindToolGroups)
 	for _, item := range yamlnode.Items(r.existing(known)) {
-		group, _ := resolveID(yamlnode.Text(item, known.IDKey))
-		id, _ := resolveID(yamlnode.Text(item, "provider_id"))
+		group, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		id, _ := envref.Static(yamlnode.Text(item, "provider_id"))
 		e := r.index.find(apiToolRuntime, id)
 		if group == builtIn.Group && e != nil && e.enabled && slices.Contains(builtIn.Providers, e.providerType) && !r.off.has(e.api, e.id) {
 			return e

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -75,11 +75,11 @@ func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, r
 }
 
 // derive fills the Secret of derived values, as the controller would.
-func derive(t *testing.T, wanted []stackconfig.DerivedValue, values secrets) map[string]string {
+func derive(t *testing.T, wanted []secretvalue.Derived, values secrets) map[string]string {
 	t.Helper()
 	derived := map[string]string{}
 	for _, entry := range wanted {
-		value, err := stackconfig.Derive(entry.Part, values[entry.Secret][entry.SecretKey])
+		value, err := secretvalue.Derive(entry.Part, values[entry.Secret][entry.SecretKey])
 		if err != nil {
 			t.Fatalf("derive %q from Secret %q, key %q: %v", entry.Key, entry.Secret, entry.SecretKey, err)
 		}

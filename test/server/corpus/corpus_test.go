@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
@@ -135,7 +136,7 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 
 // recheck takes a generated configuration for a base, in the same environment, and wishes for nothing.
 func recheck(c *corpus.Case, o *corpus.Outcome) string {
-	base, err := stackconfig.ParseBase(o.Config)
+	base, err := baseconfig.Parse(o.Config)
 	if err != nil {
 		return err.Error()
 	}

@@ -18,13 +18,13 @@ import (
 
 // checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about the
 // form of an object, whatever the release; their own tests have a case of each.
-var checked = []string{"internal/stackconfig", "internal/stackconfig/schema"}
+var checked = []string{"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/schema", "internal/stackconfig/secretvalue"}
 
 // toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the test.
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,
-	"line %d: has more than %d bytes when its aliases are written out":         "TestParseBaseErrors: a case is one mistake in a stack, not a base of a megabyte",
+	"line %d: has more than %d bytes when its aliases are written out":         "TestParseErrors: a case is one mistake in a stack, not a base of a megabyte",
 
 	"not known, configured as ":                             header,
 	"; the release of the server is not known)":             "only for an image of an unknown release: TestGenerate/spellings/unknown-release",

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
 // storage: backends and stores that are not there, or of the wrong kind.
@@ -86,7 +86,7 @@ func (n *negatives) secrets() {
 	value := func(text string) mistake {
 		return mistake{
 			right: right, env: map[string]string{"LLSD_VLLM_API_KEY": text},
-			value: func() error { return stackconfig.UsableSecretValue(text) },
+			value: func() error { return secretvalue.Usable(text) },
 		}
 	}
 	numbers := map[string]string{"whole": "12345", "with-exponent": "1e5", "infinite": "inf", "grouped": "1_000", "of-another-script": "٣٤"}
@@ -96,7 +96,7 @@ func (n *negatives) secrets() {
 	n.refused("secret/bool", "api_token", value("True"))
 	n.refused("secret/empty", "not set or empty", value(""))
 	n.choice("secret/line-break", Taken, "It is a slip of the editor in nearly every case, and no header can hold it.", value("token\n"))
-	n.choice("secret/no-text", Unasked, "A container's variable holds text.", mistake{value: func() error { return stackconfig.UsableSecretValue("\xff\xfe") }})
+	n.choice("secret/no-text", Unasked, "A container's variable holds text.", mistake{value: func() error { return secretvalue.Usable("\xff\xfe") }})
 	n.choice("secret/control-character", Taken, "No header can hold it, so that every request would fail.", value("a\x01b"))
 	n.choice("secret/home", Taken, "The server puts its home directory in the place of ~, and the credential is another one.", value("~/token"))
 	n.choice("secret/reference", Taken, "From 1.2 on the workers replace it once more; before, it depends on where the value goes.", value("${env.HOME:=x}"))
@@ -105,9 +105,9 @@ func (n *negatives) secrets() {
 
 // connections: connection strings that cannot be handed on.
 func (n *negatives) connections() {
-	wrong := func(name, text, why string, part stackconfig.Part) {
+	wrong := func(name, text, why string, part secretvalue.Part) {
 		n.choice("connection/"+name, Unasked, why, mistake{value: func() error {
-			_, err := stackconfig.Derive(part, text)
+			_, err := secretvalue.Derive(part, text)
 			if err == nil {
 				return errors.New("accepted")
 			}
@@ -115,22 +115,22 @@ func (n *negatives) connections() {
 		}})
 	}
 	apart := "The operator takes the string apart, because not every release reads it whole."
-	wrong("no-url", "mysql://u:p@h/d", apart, stackconfig.PartHost)
-	wrong("unreadable", "postgresql://u:p%@h/d", apart, stackconfig.PartHost)
-	wrong("several-hosts", "postgresql://u:p@a,b/d", "The server takes one host.", stackconfig.PartHost)
-	wrong("empty", " ", apart, stackconfig.PartHost)
-	wrong("open-quote", "host='a user=b", apart, stackconfig.PartHost)
-	wrong("no-host", "postgresql:///d?user=u", apart, stackconfig.PartHost)
-	wrong("no-user", "postgresql://h/d", apart, stackconfig.PartHost)
-	wrong("port", "postgresql://u:p@h:0/d", apart, stackconfig.PartHost)
-	wrong("sslmode", "postgresql://u:p@h/d?sslmode=maybe", apart, stackconfig.PartHost)
-	wrong("parameter", "postgresql://u:p@h/d?options=x", "The server has no key for it, and would connect otherwise than was meant.", stackconfig.PartHost)
-	wrong("odd-parameter", "postgresql://u:p@h/d?a%20b=x", "The server has no key for it, and would connect otherwise than was meant.", stackconfig.PartHost)
-	wrong("insists-on-tls", "postgresql://u:p@h/d?sslmode=require", "The backend of this release cannot be told, and would connect in clear text.", stackconfig.PartHostPlain)
-	wrong("numeric-user", "postgresql://123:p@h/d", "The server makes a number of the user, and its class takes text.", stackconfig.PartUser)
-	wrong("numeric-password", "postgresql://u:123@h/d", "The server makes a number of the password, and its class takes text.", stackconfig.PartPassword)
-	wrong("numeric-database", "postgresql://u:p@h/123", "The server makes a number of the name, and its class takes text.", stackconfig.PartDB)
-	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", stackconfig.PartHost)
+	wrong("no-url", "mysql://u:p@h/d", apart, secretvalue.PartHost)
+	wrong("unreadable", "postgresql://u:p%@h/d", apart, secretvalue.PartHost)
+	wrong("several-hosts", "postgresql://u:p@a,b/d", "The server takes one host.", secretvalue.PartHost)
+	wrong("empty", " ", apart, secretvalue.PartHost)
+	wrong("open-quote", "host='a user=b", apart, secretvalue.PartHost)
+	wrong("no-host", "postgresql:///d?user=u", apart, secretvalue.PartHost)
+	wrong("no-user", "postgresql://h/d", apart, secretvalue.PartHost)
+	wrong("port", "postgresql://u:p@h:0/d", apart, secretvalue.PartHost)
+	wrong("sslmode", "postgresql://u:p@h/d?sslmode=maybe", apart, secretvalue.PartHost)
+	wrong("parameter", "postgresql://u:p@h/d?options=x", "The server has no key for it, and would connect otherwise than was meant.", secretvalue.PartHost)
+	wrong("odd-parameter", "postgresql://u:p@h/d?a%20b=x", "The server has no key for it, and would connect otherwise than was meant.", secretvalue.PartHost)
+	wrong("insists-on-tls", "postgresql://u:p@h/d?sslmode=require", "The backend of this release cannot be told, and would connect in clear text.", secretvalue.PartHostPlain)
+	wrong("numeric-user", "postgresql://123:p@h/d", "The server makes a number of the user, and its class takes text.", secretvalue.PartUser)
+	wrong("numeric-password", "postgresql://u:123@h/d", "The server makes a number of the password, and its class takes text.", secretvalue.PartPassword)
+	wrong("numeric-database", "postgresql://u:p@h/123", "The server makes a number of the name, and its class takes text.", secretvalue.PartDB)
+	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", secretvalue.PartHost)
 }
 
 // supplied: what the engine adds to a configuration that would not start. Nothing is told of it, or a warning.

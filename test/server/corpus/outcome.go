@@ -12,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -63,7 +64,7 @@ func (c *Case) Run() (*Outcome, error) {
 func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
 	derived := make(map[string]string, len(built.Derived))
 	for _, entry := range built.Derived {
-		value, err := stackconfig.Derive(entry.Part, c.secret(entry.Secret, entry.SecretKey))
+		value, err := secretvalue.Derive(entry.Part, c.secret(entry.Secret, entry.SecretKey))
 		if err != nil {
 			return nil, fmt.Errorf("derive %q: %w", entry.Key, err)
 		}

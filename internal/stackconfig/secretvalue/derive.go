@@ -1,10 +1,11 @@
-package stackconfig
+package secretvalue
 
 import (
 	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // Part is what is derived from a Secret's value.
@@ -29,9 +30,9 @@ const (
 	PartEncoded Part = "encoded"
 )
 
-// DerivedValue is one entry of the Secret <name>-storage: a part of a value that
+// Derived is one entry of the Secret <name>-storage: a part of a value that
 // is in another Secret.
-type DerivedValue struct {
+type Derived struct {
 	// Key in <name>-storage.
 	Key string
 	// Secret and SecretKey name the value it is derived from.
@@ -79,7 +80,7 @@ func Derive(part Part, value string) (string, error) {
 }
 
 func usable(value, what string) (string, error) {
-	if err := UsableSecretValue(value); err != nil {
+	if err := Usable(value); err != nil {
 		return "", fmt.Errorf("%s %w", what, err)
 	}
 	return value, nil
@@ -92,23 +93,7 @@ func encoded(value, what string) (string, error) {
 	if _, err := usable(value, what); err != nil {
 		return "", err
 	}
-	return usable(percentEncode(value), what)
-}
-
-// percentEncode leaves the unreserved characters of RFC 3986 alone.
-func percentEncode(value string) string {
-	const hexDigits = "0123456789ABCDEF"
-	out := make([]byte, 0, len(value))
-	for i := range len(value) {
-		c := value[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '~':
-			out = append(out, c)
-		default:
-			out = append(out, '%', hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	return string(out)
+	return usable(strings.ReplaceAll(url.QueryEscape(value), "+", "%20"), what)
 }
 
 func insistsOnTLS(sslMode string) bool {

@@ -1,4 +1,4 @@
-package stackconfig
+package secretvalue
 
 import (
 	"errors"

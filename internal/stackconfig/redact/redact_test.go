@@ -1,4 +1,4 @@
-package stackconfig_test
+package redact_test
 
 import (
 	"strings"
@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
 )
 
-// Settings are shown as the file has them: variables by name, credentials not at
+// Settings are redacted as the file has them: variables by name, credentials not at
 // all, whatever their key.
-func TestShownSettings(t *testing.T) {
+func TestSettings(t *testing.T) {
 	for name, tc := range map[string]struct{ config, want string }{
 		"as it is":               {`{url: "http://vllm:8000/v1", max_tokens: 4096, tls_verify: true, temperature: 0.5, project: null}`, `{"max_tokens":4096,"project":null,"temperature":0.5,"tls_verify":true,"url":"http://vllm:8000/v1"}`},
 		"nested":                 {`{kvstore: {backend: kv_default, namespace: faiss}, hosts: [a, {port: 1}]}`, `{"hosts":["a",{"port":1}],"kvstore":{"backend":"kv_default","namespace":"faiss"}}`},
@@ -41,22 +41,22 @@ func TestShownSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := "providers:\n  inference:\n  - provider_id: ${env.VLLM_URL:+vllm}\n    provider_type: remote::vllm\n    config: " + tc.config + "\n"
-			shown := stackconfig.RedactedSettings([]byte(config))
-			got := string(shown[stackconfig.ProviderKey{API: "inference", ID: "vllm", Type: "remote::vllm"}])
+			redacted := redact.Settings([]byte(config))
+			got := string(redacted[redact.ProviderKey{API: "inference", ID: "vllm", Type: "remote::vllm"}])
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
 			if strings.Contains(got, "cAnArY") {
-				t.Errorf("a credential is shown: %s", got)
+				t.Errorf("a credential is redacted: %s", got)
 			}
 		})
 	}
 }
 
-// Of a file that is none nothing is shown, of a large one as much as fits.
-func TestShownSettingsOfAnything(t *testing.T) {
+// Of a file that is none nothing is redacted, of a large one as much as fits.
+func TestSettingsOfAnything(t *testing.T) {
 	for _, config := range []string{"", "\t", "a", "[]", "providers: 1", "providers: {inference: 1}", "providers: {inference: [1]}"} {
-		if got := stackconfig.RedactedSettings([]byte(config)); len(got) > 0 {
+		if got := redact.Settings([]byte(config)); len(got) > 0 {
 			t.Errorf("%q: %v", config, got)
 		}
 	}
@@ -65,26 +65,26 @@ func TestShownSettingsOfAnything(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		large.WriteString("  - {provider_id: " + id + ", provider_type: remote::x, config: {text: '" + strings.Repeat("- ", 15<<10) + "'}}\n")
 	}
-	if got := stackconfig.RedactedSettings([]byte(large.String())); len(got) != 2 {
-		t.Errorf("settings of %d providers are shown", len(got))
+	if got := redact.Settings([]byte(large.String())); len(got) != 2 {
+		t.Errorf("settings of %d providers are redacted", len(got))
 	}
 }
 
-// The settings of every provider that ships are shown.
-func TestShownSettingsOfDistributions(t *testing.T) {
+// The settings of every provider that ships are redacted.
+func TestSettingsOfDistributions(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := stackconfig.RedactedSettings(resolved.Base)
-	for provider, want := range map[stackconfig.ProviderKey]string{
+	redacted := redact.Settings(resolved.Base)
+	for provider, want := range map[redact.ProviderKey]string{
 		{API: "inference", ID: "vllm", Type: "remote::vllm"}:         "${env.VLLM_URL:=}",
 		{API: "vector_io", ID: "faiss", Type: "inline::faiss"}:       "vector_io::faiss",
 		{API: "inference", ID: "openai", Type: "remote::openai"}:     "${env.OPENAI_API_KEY:=}",
 		{API: "vector_io", ID: "pgvector", Type: "remote::pgvector"}: "${env.PGVECTOR_PASSWORD:=}",
 		{API: "files", ID: "builtin-files", Type: "inline::localfs"}: "${env.FILES_STORAGE_DIR:=",
 	} {
-		if got := string(shown[provider]); !strings.Contains(got, want) {
+		if got := string(redacted[provider]); !strings.Contains(got, want) {
 			t.Errorf("%v: %q has no %q", provider, got, want)
 		}
 	}

@@ -1,15 +1,15 @@
-package stackconfig_test
+package secretvalue_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-var postgresParts = []stackconfig.Part{
-	stackconfig.PartHost, stackconfig.PartPort, stackconfig.PartDB, stackconfig.PartUser, stackconfig.PartPassword,
-	stackconfig.PartPasswordEncoded, stackconfig.PartSSLMode,
+var postgresParts = []secretvalue.Part{
+	secretvalue.PartHost, secretvalue.PartPort, secretvalue.PartDB, secretvalue.PartUser, secretvalue.PartPassword,
+	secretvalue.PartPasswordEncoded, secretvalue.PartSSLMode,
 }
 
 // Connection strings in every form, and their parts in the order above.
@@ -28,7 +28,7 @@ func TestDerive(t *testing.T) {
 	} {
 		var got []string
 		for _, part := range postgresParts {
-			text, err := stackconfig.Derive(part, value)
+			text, err := secretvalue.Derive(part, value)
 			if err != nil {
 				got = []string{""}
 				break
@@ -42,9 +42,9 @@ func TestDerive(t *testing.T) {
 }
 
 func TestDeriveErrors(t *testing.T) {
-	const host, password = stackconfig.PartHost, stackconfig.PartPassword
+	const host, password = secretvalue.PartHost, secretvalue.PartPassword
 	for _, tc := range []struct {
-		part        stackconfig.Part
+		part        secretvalue.Part
 		value, want string
 	}{
 		{host, "", "is empty"},
@@ -64,16 +64,16 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed"},
 		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be handed to the server; take it out"},
-		{stackconfig.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string says sslmode=verify-full, and the server cannot be told so for this store"},
+		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string says sslmode=verify-full, and the server cannot be told so for this store"},
 		{password, "postgresql://me@db/stack", "the password is empty"},
 		{password, "postgresql://me:12345@db/stack", "the password looks like a number, and the server would take it for one and refuse it; use another value"},
-		{stackconfig.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a bool, and the server would take it for one and refuse it; use another value"},
-		{stackconfig.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would take it for one and refuse it; use another value"},
-		{stackconfig.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would take it for one and refuse it; use another value"},
-		{stackconfig.PartEncoded, "17", "the value looks like a number, and the server would take it for one and refuse it; use another value"},
+		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a bool, and the server would take it for one and refuse it; use another value"},
+		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would take it for one and refuse it; use another value"},
+		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would take it for one and refuse it; use another value"},
+		{secretvalue.PartEncoded, "17", "the value looks like a number, and the server would take it for one and refuse it; use another value"},
 		{"nonsense", "postgresql://me:hidden@db/stack", `"nonsense" is not a part of a connection string`},
 	} {
-		got, err := stackconfig.Derive(tc.part, tc.value)
+		got, err := secretvalue.Derive(tc.part, tc.value)
 		if err == nil || got != "" {
 			t.Errorf("%s of %q: accepted as %q, want: %s", tc.part, tc.value, got, tc.want)
 			continue
@@ -85,18 +85,18 @@ func TestDeriveErrors(t *testing.T) {
 			t.Errorf("%s of %q: the error shows it", tc.part, tc.value)
 		}
 	}
-	for part, want := range map[stackconfig.Part]string{stackconfig.PartEncoded: "p%40s%20s", stackconfig.PartHostPlain: ""} {
-		if got, _ := stackconfig.Derive(part, "p@s s"); got != want {
+	for part, want := range map[secretvalue.Part]string{secretvalue.PartEncoded: "p%40s%20s", secretvalue.PartHostPlain: ""} {
+		if got, _ := secretvalue.Derive(part, "p@s s"); got != want {
 			t.Errorf("%s: %q", part, got)
 		}
 	}
-	if got, err := stackconfig.Derive(stackconfig.PartHostPlain, "postgresql://me:x@db/s?sslmode=prefer"); got != "db" || err != nil {
+	if got, err := secretvalue.Derive(secretvalue.PartHostPlain, "postgresql://me:x@db/s?sslmode=prefer"); got != "db" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
 
 // SERVER.md fact 9: what the server makes of the value of a variable.
-func TestUsableSecretValue(t *testing.T) {
+func TestUsable(t *testing.T) {
 	const (
 		number  = "looks like a number, and the server would take it for one and refuse it; use another value"
 		boolean = "looks like a bool, and the server would take it for one and refuse it; use another value"
@@ -114,7 +114,7 @@ func TestUsableSecretValue(t *testing.T) {
 		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "", "10.0.0.1": "", "~token": "", "1e5x": "",
 		"${env.lower}": "", "${OTHER}": "", "$HOME": "",
 	} {
-		err := stackconfig.UsableSecretValue(value)
+		err := secretvalue.Usable(value)
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -135,8 +135,8 @@ func FuzzDerive(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		for _, part := range append(postgresParts, stackconfig.PartHostPlain, stackconfig.PartEncoded) {
-			got, err := stackconfig.Derive(part, value)
+		for _, part := range append(postgresParts, secretvalue.PartHostPlain, secretvalue.PartEncoded) {
+			got, err := secretvalue.Derive(part, value)
 			if err != nil {
 				// A message has words of its own; only a long piece can be the value's.
 				if len(value) > 60 && strings.Contains(err.Error(), value[:40]) {
@@ -144,7 +144,7 @@ func FuzzDerive(f *testing.F) {
 				}
 				continue
 			}
-			if part != stackconfig.PartPort && stackconfig.UsableSecretValue(got) != nil {
+			if part != secretvalue.PartPort && secretvalue.Usable(got) != nil {
 				t.Errorf("%s of %q is %q, which the server would not take", part, value, got)
 			}
 		}

@@ -1,4 +1,4 @@
-package stackconfig
+package baseconfig
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func checkShape(root *yaml.Node) error {
 		return nil
 	}
 	return fmt.Errorf("line %d: %s must be %s, got %s",
-		m.node.Line, m.place(), kindName(m.want), kindOf(m.node))
+		m.node.Line, m.place(), kindName(m.want), KindOf(m.node))
 }
 
 func (m *mismatch) under(step string) *mismatch {

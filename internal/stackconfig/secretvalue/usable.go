@@ -1,4 +1,4 @@
-package stackconfig
+package secretvalue
 
 import (
 	"errors"
@@ -19,11 +19,17 @@ var (
 	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(?:(?:\p{Nd}+(?:_\p{Nd}+)*\.?(?:\p{Nd}+(?:_\p{Nd}+)*)?|\.\p{Nd}+(?:_\p{Nd}+)*)(?:e[+-]?\p{Nd}+(?:_\p{Nd}+)*)?|inf(?:inity)?|nan)$`)
 )
 
-// UsableSecretValue says why a value would not reach the server as it is, nil
+// IsInteger reports whether the server takes a text without spaces around it for a whole number.
+func IsInteger(text string) bool { return pythonInt.MatchString(text) }
+
+// IsFloat reports whether the server takes a text without spaces around it for a number.
+func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
+
+// Usable says why a value would not reach the server as it is, nil
 // when it would. The server converts what comes from a variable (SERVER.md fact
 // 9): a token 12345 becomes a number and is refused, in every release, and no
 // spelling prevents it. The error never holds the value.
-func UsableSecretValue(value string) error {
+func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {
 	case trimmed == "":
@@ -36,7 +42,7 @@ func UsableSecretValue(value string) error {
 		return errors.New("holds a control character")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
 		return errors.New("looks like a bool, and the server would take it for one and refuse it; use another value")
-	case pythonInt.MatchString(trimmed) || pythonFloat.MatchString(trimmed):
+	case IsInteger(trimmed) || IsFloat(trimmed):
 		return errors.New("looks like a number, and the server would take it for one and refuse it; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")

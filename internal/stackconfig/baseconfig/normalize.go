@@ -1,4 +1,4 @@
-package stackconfig
+package baseconfig
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func normalize(document *yaml.Node) (*yaml.Node, error) {
 		return nil, err
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("must be a mapping, got %s", kindOf(root))
+		return nil, fmt.Errorf("must be a mapping, got %s", KindOf(root))
 	}
 	return root, nil
 }
@@ -104,7 +104,7 @@ func checkKeys(node *yaml.Node) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := deref(node.Content[i])
 		if key.Kind != yaml.ScalarNode {
-			return fmt.Errorf("line %d: a key must be a string, got %s", key.Line, kindOf(key))
+			return fmt.Errorf("line %d: a key must be a string, got %s", key.Line, KindOf(key))
 		}
 		if !seen.add(key.Value) {
 			return fmt.Errorf("line %d: the key %q is there twice", node.Content[i].Line, key.Value)
@@ -180,7 +180,8 @@ func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, err
 	return pairs, nil
 }
 
-func kindOf(node *yaml.Node) string {
+// KindOf is what a message calls the kind of a node.
+func KindOf(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
 		return "null"
 	}

@@ -1,4 +1,4 @@
-package stackconfig
+package baseconfig
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// MaxBaseSize is the size of the largest base in bytes: what fits into a
+// MaxSize is the size of the largest base in bytes: what fits into a
 // ConfigMap with room for its metadata.
-const MaxBaseSize = 768 << 10
+const MaxSize = 768 << 10
 
 // Base is the configuration that a distribution comes with. It is never changed.
 type Base struct {
@@ -41,15 +41,15 @@ func (e *UnsupportedVersionError) Error() string {
 		e.Version, strings.Join(supportedVersions, ", "))
 }
 
-// ParseBase reads a base configuration. Aliases and merge keys are expanded,
+// Parse reads a base configuration. Aliases and merge keys are expanded,
 // comments are left out; order, unknown keys and the spelling of scalars stay.
 // Errors carry the position; no input makes it panic.
-func ParseBase(data []byte) (*Base, error) {
+func Parse(data []byte) (*Base, error) {
 	digest := sha256.Sum256(data)
 	if base, ok := parsed.Get(digest); ok {
 		return base.(*Base), nil //nolint:forcetypeassert // nothing else is put into it
 	}
-	base, err := parseBase(data)
+	base, err := ParseUncached(data)
 	if err == nil && len(data) <= maxKeptBase {
 		parsed.Add(digest, base)
 	}
@@ -59,6 +59,9 @@ func ParseBase(data []byte) (*Base, error) {
 // Root is the root of the configuration, not to be changed.
 func (b *Base) Root() *yaml.Node { return b.root }
 
+// Version is the schema version of the configuration.
+func (b *Base) Version() string { return b.version }
+
 // parsed are the bases that were read last, by digest: most stacks come from the
 // same few, and to read one takes longer than to make a configuration of it.
 var parsed = lru.New(16)
@@ -67,15 +70,12 @@ var parsed = lru.New(16)
 // hundred times the bytes of a text, so that a few large bases would fill the operator's memory.
 const maxKeptBase = 64 << 10
 
-func parseBase(data []byte) (*Base, error) {
-	if len(data) > MaxBaseSize {
-		return nil, fmt.Errorf("base config has %d bytes, more than the %d that a base may have", len(data), MaxBaseSize)
+// ParseUncached is Parse for what is not read again: a generated configuration, say.
+func ParseUncached(data []byte) (*Base, error) {
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("base config has %d bytes, more than the %d that a base may have", len(data), MaxSize)
 	}
-	document, err := decodeYAML(data)
-	if err != nil {
-		return nil, fmt.Errorf("base config: %w", err)
-	}
-	root, err := normalize(document)
+	root, err := Read(data)
 	if err != nil {
 		return nil, fmt.Errorf("base config: %w", err)
 	}
@@ -88,6 +88,15 @@ func parseBase(data []byte) (*Base, error) {
 	}
 	dropNull(root)
 	return &Base{root: root, version: version}, nil
+}
+
+// Read reads any configuration, of a version and a shape that need not be known.
+func Read(data []byte) (*yaml.Node, error) {
+	document, err := decodeYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	return normalize(document)
 }
 
 // decodeYAML reads exactly one document.
@@ -132,7 +141,7 @@ func versionOf(root *yaml.Node) (string, error) {
 		return defaultVersion, nil
 	}
 	if node.Kind != yaml.ScalarNode {
-		return "", fmt.Errorf("base config: line %d: version must be a number, got %s", node.Line, kindOf(node))
+		return "", fmt.Errorf("base config: line %d: version must be a number, got %s", node.Line, KindOf(node))
 	}
 	if !slices.Contains(supportedVersions, node.Value) {
 		return "", &UnsupportedVersionError{Version: node.Value}

@@ -1,0 +1,2 @@
+// Package redact hides the credentials of a configuration that is shown to people.
+package redact
