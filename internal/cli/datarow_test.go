@@ -11,6 +11,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -121,8 +122,9 @@ func builtWith(t *testing.T, rel *release.Release, provider string) string {
 		t.Fatal(err)
 	}
 	found := outcome{}
+	in, _ := intent.FromObject(object)
 	built, err := plan.Build(plan.Input{
-		Object: object, Base: &plan.Base{Data: base, Source: v1alpha2.ConfigSourceEmbedded},
+		Object: object, Intent: in, Base: &plan.Base{Data: base, Source: v1alpha2.ConfigSourceEmbedded},
 		Distribution: distribution.Resolved{Name: "starter", Image: "starter:1", Release: rel, Exact: true, DetectedBy: distribution.ByCatalogue},
 	})
 	if err != nil {

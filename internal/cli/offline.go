@@ -60,7 +60,7 @@ const notServed = "apiVersion: the definition of this release does not serve lla
 
 // plan checks a stack that could be read, and plans it.
 func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
-	warnings, invalid := validate.Spec(s.object)
+	in, warnings, invalid := validate.Spec(s.object)
 	found.warnings = append(found.warnings, warnings...)
 	for _, path := range validate.Unsupported(s.object) {
 		found.warnings = append(found.warnings, path+": accepted, but this release of the operator does nothing with it yet")
@@ -73,7 +73,7 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	if len(invalid) > 0 || len(s.unfit) > 0 {
 		return
 	}
-	built, err := m.build(s.object, before, found)
+	built, err := m.build(s.object, in, before, found)
 	if err != nil {
 		found.refuse(err)
 		return
@@ -153,7 +153,9 @@ func cluster(config operatorconfig.Config) render.Cluster {
 	}
 }
 
-func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *retention.Places, found *outcome) (*plan.Plan, error) {
+func (m *manifests) build(
+	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *outcome,
+) (*plan.Plan, error) {
 	spec := &object.Spec
 	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
 		m.config.Images)
@@ -161,7 +163,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *reten
 		return nil, fmt.Errorf("%s: %w", distribution.Path(err), err)
 	}
 	input := plan.Input{
-		Object: object, Distribution: resolved, Cluster: cluster(m.config), Before: before,
+		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.config), Before: before,
 		Bounds: m.config.Bounds.For(object.Namespace),
 	}
 	if plan.NeedsBase(spec) {
@@ -177,7 +179,7 @@ func (m *manifests) build(object *v1alpha2.LlamaStackDistribution, before *reten
 	if input.Certificates, err = m.certificates(object); err != nil {
 		return nil, err
 	}
-	found.errs = append(found.errs, m.secretProblems(object, resolved.Release)...)
+	found.errs = append(found.errs, m.secretProblems(in, resolved.Release)...)
 	return plan.Build(input)
 }
 

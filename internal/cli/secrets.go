@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -17,13 +16,11 @@ import (
 
 // secretProblems checks the Secrets among the files as the operator checks those of a cluster. One that is in none of the
 // files is no mistake: Secrets are rarely kept beside manifests. Nothing of a value is told.
-func (m *manifests) secretProblems(object *v1alpha2.LlamaStackDistribution, rel *release.Release) []string {
-	wishes, _ := intent.FromObject(object)
-	uses, _ := intent.Secrets(wishes)
-	wantsText := stackconfig.WantsText(wishes, rel)
+func (m *manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
+	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string
-	for _, use := range uses {
-		key := objectKey{object.Namespace, use.Secret}
+	for _, use := range in.Secrets {
+		key := objectKey{in.Namespace, use.Secret}
 		secret, ok := m.secrets[key]
 		if !ok || m.secretsTwice[key] {
 			continue

@@ -12,11 +12,7 @@ import (
 // admit validates the spec again: an object may have been stored before a rule
 // existed, or past the policy that holds it.
 func admit(stack *stack, report *report) (*intent.Intent, error) {
-	_, errs := validate.Spec(stack)
-	if len(errs) > 0 {
-		return nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
-	}
-	decoded, errs := intent.FromObject(stack)
+	decoded, _, errs := validate.Spec(stack)
 	if len(errs) > 0 {
 		return nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
 	}

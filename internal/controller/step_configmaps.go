@@ -26,11 +26,7 @@ type configMaps struct {
 // anything is read: a change of any of them after that requeues this object.
 func (r *Reconciler) readConfigMaps(ctx context.Context, stack *stack, wishes *intent.Intent) (configMaps, error) {
 	uses := slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack))
-	secrets, errs := intent.Secrets(wishes)
-	r.references.set(keyOf(stack), secrets, uses)
-	if len(errs) > 0 {
-		return configMaps{}, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
-	}
+	r.references.set(keyOf(stack), wishes.Secrets, uses)
 	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses)
 	found := configMaps{contents: contents}
 	if err == nil {

@@ -29,7 +29,7 @@ type secrets struct {
 func (r *Reconciler) readSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
 ) (secrets, error) {
-	uses, _ := intent.Secrets(wishes)
+	uses := wishes.Secrets
 	if len(uses) == 0 {
 		report.markTrue(v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonNoSecretsReferenced, "The spec refers to no Secret")
 		return secrets{}, nil

@@ -36,6 +36,6 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 	all = append(all, errs...)
 	in.SecretEnv, errs = decodeSecretEnv(spec.SecretEnv, path.Child("secretEnv"))
 	all = append(all, errs...)
-	_, errs = Secrets(in)
+	in.Secrets, errs = nameSecrets(in)
 	return in, append(all, errs...)
 }

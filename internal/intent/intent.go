@@ -34,6 +34,8 @@ type Intent struct {
 	// MoreVariables says that the container has further variables, whose names
 	// nobody knows here (workload.overrides.envFrom).
 	MoreVariables bool
+	// Secrets are all references to Secrets, those of the fields above, sorted by variable.
+	Secrets []SecretUse
 }
 
 // Distribution says which server runs: Name or Image.
@@ -73,6 +75,9 @@ type SecretKey struct {
 type SecretRef struct {
 	// Name of the Secret, Key in its data.
 	Name, Key string
+	// EnvVar is the variable that carries the value to the server. A connection string has one too, though the server
+	// gets its parts in variables of their own.
+	EnvVar string
 	// Path of the reference, up to and with secretKeyRef.
 	Path *field.Path
 }

@@ -48,14 +48,15 @@ type SecretUse struct {
 	Purpose Purpose
 }
 
-// Secrets are all secret references, sorted by variable. Two references that
-// fold to one variable but mean different values are an error (FR-022); two that
-// mean the same value are both listed, for the sake of their paths. Too many are an
-// error, too.
-func Secrets(in *Intent) ([]SecretUse, field.ErrorList) {
+// nameSecrets names the variable of each secret reference, and lists them all, sorted by
+// variable. Two references that fold to one variable but mean different values are an
+// error (FR-022); two that mean the same value are both listed, for the sake of their
+// paths. Too many are an error, too.
+func nameSecrets(in *Intent) ([]SecretUse, field.ErrorList) {
 	var uses []SecretUse
 	add := func(ref *SecretRef, variable string, purpose Purpose) {
 		if ref != nil {
+			ref.EnvVar = variable
 			uses = append(uses, SecretUse{
 				Secret: ref.Name, Key: ref.Key, Path: ref.Path.String(), EnvVar: variable, Purpose: purpose,
 			})

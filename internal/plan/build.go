@@ -22,12 +22,8 @@ import (
 //
 // A *ConfigError says what the user has to change, and which condition tells it. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
-	wishes, errs := intent.FromObject(in.Object)
-	if len(errs) > 0 {
-		return nil, invalidSpec(errs)
-	}
-	if _, errs := intent.Secrets(wishes); len(errs) > 0 {
-		return nil, invalidSpec(errs)
+	if in.Intent == nil {
+		return nil, errors.New("build a plan: its spec was not decoded")
 	}
 	if errs := Bounded(in.Bounds, in.Object, in.Distribution.Image); len(errs) > 0 {
 		return nil, forbidden(errs)
@@ -40,20 +36,20 @@ func Build(in Input) (*Plan, error) {
 	var err error
 	switch p.Mode {
 	case ModeGenerated:
-		err = p.generate(in, wishes)
+		err = p.generate(in)
 	case ModeOverride:
-		err = p.override(in, wishes)
+		err = p.override(in)
 	case ModeImageDefault:
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.Env = withSecretEnv(p.Env, wishes)
-	p.stores = p.storesOf(in, wishes)
+	p.Env = withSecretEnv(p.Env, in.Intent)
+	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS
 	// A generated configuration says it itself; anything else is left as it is.
 	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
-	if errs := ownVariables(p.input, wishes); len(errs) > 0 {
+	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
 		return nil, invalidSpec(errs)
 	}
 	if err := p.render(in); err != nil {
@@ -63,7 +59,7 @@ func Build(in Input) (*Plan, error) {
 }
 
 // generate makes the configuration from base and spec.
-func (p *Plan) generate(in Input, wishes *intent.Intent) error {
+func (p *Plan) generate(in Input) error {
 	if in.Base == nil {
 		return missingBase(in.Distribution.Image)
 	}
@@ -72,7 +68,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 		return badBase(err)
 	}
 	result, report := stackconfig.Generate(stackconfig.Input{
-		Intent: wishes, Base: base, Release: in.Distribution.Release,
+		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
 		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, KVTable: in.Before.Table(),
 		Directory: in.Before.Directory(),
 	})
@@ -95,7 +91,7 @@ func (p *Plan) generate(in Input, wishes *intent.Intent) error {
 }
 
 // override mounts the user's own ConfigMap, or a copy where something has to stand in it.
-func (p *Plan) override(in Input, wishes *intent.Intent) error {
+func (p *Plan) override(in Input) error {
 	if in.Override == nil {
 		return errors.New("build a plan with overrideConfig: its content was not read")
 	}
@@ -107,7 +103,7 @@ func (p *Plan) override(in Input, wishes *intent.Intent) error {
 		p.Warnings = append(p.Warnings, stackconfig.CheckOverride(in.Override.Data, in.Distribution.Release)...)
 	}
 	if standsInServer(&in.Object.Spec) {
-		data, err := stackconfig.OverrideCopy(in.Override.Data, wishes.Server)
+		data, err := stackconfig.OverrideCopy(in.Override.Data, in.Intent.Server)
 		if err != nil {
 			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, fmt.Errorf("ConfigMap %q, key %q: %w",
 				in.Override.ConfigMapName, in.Override.Key, err))

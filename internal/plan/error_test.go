@@ -17,21 +17,6 @@ func TestBuildRefuses(t *testing.T) {
 		condition, reason string
 		message           string
 	}{
-		"a spec that cannot be read": {
-			spec:      "providers: {inference: {provider: vllm, endpont: \"http://vllm:8000\"}}\n",
-			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-			message: `spec.providers.inference.endpont: `,
-		},
-		"two secrets in one variable": {
-			spec: `
-providers:
-  inference:
-    - {id: a-b, provider: vllm, endpoint: "http://a", apiKey: {secretKeyRef: {name: one, key: token}}}
-    - {id: a.b, provider: vllm, endpoint: "http://b", apiKey: {secretKeyRef: {name: two, key: token}}}
-`,
-			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
-			message: "LLSD_A_B_API_KEY",
-		},
 		"a resource without its provider": {
 			spec:      vllm + "resources: {models: [{name: m, provider: vllm-primary}]}\n",
 			condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonMissingProviderForResource,
@@ -132,14 +117,19 @@ providers:
 	}
 }
 
-// An override that nobody read is the caller's mistake, not the user's.
-func TestBuildNeedsTheOverride(t *testing.T) {
-	in := input(t, "overrideConfig: {configMapName: mine}\n")
-	in.Override = nil
-	_, err := plan.Build(in)
-	var refused *plan.ConfigError
-	if err == nil || errors.As(err, &refused) {
-		t.Errorf("error %v", err)
+// An override that nobody read, or a spec that nobody decoded, is the caller's mistake, not the user's.
+func TestBuildNeedsItsInput(t *testing.T) {
+	for name, forget := range map[string]func(*plan.Input){
+		"override": func(in *plan.Input) { in.Override = nil },
+		"intent":   func(in *plan.Input) { in.Intent = nil },
+	} {
+		in := input(t, "overrideConfig: {configMapName: mine}\n")
+		forget(&in)
+		_, err := plan.Build(in)
+		var refused *plan.ConfigError
+		if err == nil || errors.As(err, &refused) {
+			t.Errorf("without the %s: error %v", name, err)
+		}
 	}
 }
 

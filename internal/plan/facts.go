@@ -213,9 +213,9 @@ func readingFrom(env []stackconfig.EnvVar, stack, secret string) []stackconfig.E
 }
 
 // withSecretEnv adds the user's own variables: any configuration may read them, the user's own too.
-func withSecretEnv(env []stackconfig.EnvVar, wishes *intent.Intent) []stackconfig.EnvVar {
+func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.EnvVar {
 	result := slices.Clone(env)
-	for _, variable := range wishes.SecretEnv {
+	for _, variable := range in.SecretEnv {
 		if !slices.ContainsFunc(env, func(e stackconfig.EnvVar) bool { return e.Name == variable.Name }) {
 			result = append(result, stackconfig.EnvVar{
 				Name: variable.Name, SecretName: variable.SecretRef.Name, SecretKey: variable.Key,
@@ -228,10 +228,10 @@ func withSecretEnv(env []stackconfig.EnvVar, wishes *intent.Intent) []stackconfi
 
 // ownVariables refuses variables from Secrets that the operator sets itself: a port or a directory that nobody but the
 // server knows of would be another one than the probes, the Service and the volumes have.
-func ownVariables(in render.Input, wishes *intent.Intent) field.ErrorList {
+func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 	var errs field.ErrorList
-	own := render.OwnVariables(in)
-	for _, variable := range wishes.SecretEnv {
+	own := render.OwnVariables(input)
+	for _, variable := range in.SecretEnv {
 		if slices.Contains(own, variable.Name) {
 			path := field.NewPath("spec", "secretEnv").Key(variable.Name)
 			errs = append(errs, field.Forbidden(path, fmt.Sprintf(

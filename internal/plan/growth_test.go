@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/shape"
@@ -48,7 +50,8 @@ func shaped(t testing.TB, s *shape.Shape, n int) plan.Input {
 // pipeline is what the controller and the command line do with an object: what is invalid is not planned.
 func pipeline(t testing.TB, in plan.Input) {
 	t.Helper()
-	if _, errs := validate.Spec(in.Object); len(errs) > 0 {
+	var errs field.ErrorList
+	if in.Intent, _, errs = validate.Spec(in.Object); len(errs) > 0 {
 		return
 	}
 	if _, err := plan.Build(in); err != nil {

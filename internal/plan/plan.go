@@ -6,6 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
@@ -17,6 +18,8 @@ import (
 type Input struct {
 	// Object is the stack. It is only read.
 	Object *v1alpha2.LlamaStackDistribution
+	// Intent is what the spec of Object decodes to, without errors: see validate.Spec.
+	Intent *intent.Intent
 	// Distribution is what spec.distribution stands for.
 	Distribution distribution.Resolved
 	// Digest of the image, where Base was read from it: the pods run what was read, whatever becomes of the tag. Empty:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -43,7 +44,8 @@ func complete(t testing.TB, object *v1alpha2.LlamaStackDistribution) plan.Input 
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := plan.Input{Object: object, Distribution: resolved, CatalogueImage: resolved.Image, OperatorVersion: "v1"}
+	decoded, _ := intent.FromObject(object)
+	in := plan.Input{Object: object, Intent: decoded, Distribution: resolved, CatalogueImage: resolved.Image, OperatorVersion: "v1"}
 	if resolved.Base != nil {
 		in.Base = &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	}

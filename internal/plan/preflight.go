@@ -19,11 +19,11 @@ import (
 type stores struct {
 	config       []byte
 	distribution distribution.Resolved
-	wishes       *intent.Intent
+	intent       *intent.Intent
 }
 
 // storesOf finds the configuration that the server will read; empty when nobody knows it.
-func (p *Plan) storesOf(in Input, wishes *intent.Intent) stores {
+func (p *Plan) storesOf(in Input) stores {
 	config := p.Config
 	switch p.Mode {
 	case ModeGenerated:
@@ -32,7 +32,7 @@ func (p *Plan) storesOf(in Input, wishes *intent.Intent) stores {
 	case ModeImageDefault:
 		config = in.Distribution.Base
 	}
-	return stores{config: config, distribution: in.Distribution, wishes: wishes}
+	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
 // TriesChanges says that a change of what the pods run is tried in a pod of its own first (spec.workload.preflight).
@@ -54,7 +54,7 @@ func (p *Plan) TriesChanges() bool {
 	ownCommand := spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.Command) > 0
 	return *deployment.Strategy.Type == appsv1.RecreateDeploymentStrategyType &&
 		!asksForDevices(deployment.Template.Spec) && len(render.SharedVolumes(p.input, deployment.Template)) == 0 &&
-		!ownCommand && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.wishes)
+		!ownCommand && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
 }
 
 // asksForDevices says that a pod needs what a node has few of: extended resources, as GPUs are, or claims of them.

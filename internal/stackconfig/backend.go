@@ -39,7 +39,7 @@ func (b *backendWriter) redis() {
 			host = ":" + b.part(names.FieldPassword, secretvalue.PartEncoded, password) + "@" + host
 			path = password.Path
 		} else {
-			b.put(b.kind.CredentialKey, yamlnode.String(b.secret(names.EnvVar(b.id, names.FieldPassword), password)), password.Path)
+			b.put(b.kind.CredentialKey, yamlnode.String(b.secret(password)), password.Path)
 		}
 	}
 	b.put("host", yamlnode.String(host), path)

@@ -154,9 +154,9 @@ func (d *draft) releaseDefault() Origin { return Origin{Note: "default of releas
 
 // secret makes a variable of a reference and gives back the text that stands for
 // it in the configuration.
-func (d *draft) secret(variable string, ref *intent.SecretRef) string {
-	d.addEnv(EnvVar{Name: variable, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
-	return envref.To(variable)
+func (d *draft) secret(ref *intent.SecretRef) string {
+	d.addEnv(EnvVar{Name: ref.EnvVar, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
+	return envref.To(ref.EnvVar)
 }
 
 func (d *draft) addEnv(variable EnvVar) {

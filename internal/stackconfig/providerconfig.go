@@ -13,7 +13,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
@@ -122,7 +121,7 @@ func (c *configWriter) credential() {
 		c.failf(p.Path.Child("apiKey"), "%s takes no API key in release %s; %s", c.kind.Type, c.rel.Line, c.insteadOfAPIKey())
 		return
 	}
-	text := c.secret(names.EnvVar(p.ID, names.FieldAPIKey), p.APIKey)
+	text := c.secret(p.APIKey)
 	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
 }
 
@@ -149,7 +148,7 @@ func (c *configWriter) secrets() {
 	p := c.entry.user
 	for i := range p.Secrets {
 		secret := &p.Secrets[i]
-		text := c.secret(names.EnvVar(p.ID, secret.Key), &secret.SecretRef)
+		text := c.secret(&secret.SecretRef)
 		c.put(secret.Key, yamlnode.String(text), secret.Path)
 	}
 }

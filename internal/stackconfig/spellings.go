@@ -4,7 +4,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -54,7 +53,7 @@ func (d *draft) spellings(e *entry) {
 	if e.user.APIKey != nil {
 		for _, key := range all.Credentials {
 			if absent(key) {
-				d.put(config, key, envref.To(names.EnvVar(e.user.ID, names.FieldAPIKey)), from(e.user.APIKey.Path))
+				d.put(config, key, envref.To(e.user.APIKey.EnvVar), from(e.user.APIKey.Path))
 			}
 		}
 	}

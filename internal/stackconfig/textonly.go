@@ -10,23 +10,28 @@ import (
 // WantsText gives a function that reports whether the server wants text of a variable: of credentials always, of other
 // keys by the release's schema, of a user's own variable where settings hand it to such a key.
 func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
-	text := map[string]bool{
-		names.EnvVar(intent.KVID, names.FieldPassword): true,
+	text := map[string]bool{}
+	if store := in.Storage.KV; store != nil && store.Password != nil {
+		text[store.Password.EnvVar] = true
 	}
 	for _, name := range TextVariables(&in.Settings, r) {
 		text[name] = true
 	}
 	for i := range in.Providers {
 		p := &in.Providers[i]
-		text[names.EnvVar(p.ID, names.FieldAPIKey)] = true
+		if p.APIKey != nil {
+			text[p.APIKey.EnvVar] = true
+		}
 		known, ok := r.ResolveType(p.API, p.Type)
-		for k := range p.Secrets {
-			variable := names.EnvVar(p.ID, p.Secrets[k].Key)
+		for _, secret := range p.Secrets {
+			if secret.Key == names.FieldAPIKey {
+				text[secret.EnvVar] = true
+			}
 			if !ok || known.Config == nil {
 				continue
 			}
-			if key, ok := known.Config.Key(p.Secrets[k].Key); ok {
-				text[variable] = textOnly(key.Type)
+			if key, ok := known.Config.Key(secret.Key); ok {
+				text[secret.EnvVar] = textOnly(key.Type)
 			}
 		}
 	}

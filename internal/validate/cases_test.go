@@ -58,7 +58,7 @@ func messages(t *testing.T, c *casetable.Case) []string {
 		}
 		return nil
 	}
-	_, errs := Spec(object)
+	_, _, errs := Spec(object)
 	var lines []string
 	for _, err := range errs {
 		lines = append(lines, intent.Message(err))
@@ -75,7 +75,7 @@ func TestRulesHaveCases(t *testing.T) {
 			continue
 		}
 		for _, r := range rules {
-			broken[r.name] = broken[r.name] || len(r.check(object)) > 0
+			broken[r.name] = broken[r.name] || len(r.check(decoded(object))) > 0
 		}
 	}
 	for _, r := range rules {

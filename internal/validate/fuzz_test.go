@@ -26,8 +26,8 @@ func FuzzSpec(f *testing.F) {
 			return
 		}
 		before := obj.DeepCopy()
-		warnings, errs := Spec(obj)
-		again, errsAgain := Spec(before)
+		_, warnings, errs := Spec(obj)
+		_, again, errsAgain := Spec(before)
 		if !slices.Equal(warnings, again) || intent.Messages(errs) != intent.Messages(errsAgain) {
 			t.Errorf("two answers: %v and %v", errs, errsAgain)
 		}

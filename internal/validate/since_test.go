@@ -17,7 +17,7 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 		var broken []string
 		others := false
 		for _, r := range rules {
-			if len(r.check(object)) > 0 {
+			if len(r.check(decoded(object))) > 0 {
 				broken = append(broken, r.name)
 				others = others || !r.since
 			}
@@ -25,9 +25,9 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 		if len(broken) == 0 || others {
 			continue
 		}
-		before := len(Warnings(object))
+		before := len(hardlyMeant(decoded(object)))
 		object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
-		warnings, errs := Spec(object)
+		_, warnings, errs := Spec(object)
 		if len(errs) > 0 || len(warnings) <= before {
 			t.Errorf("%s/%s breaks %q: errors %v, warnings %q", c.Topic, c.Name, broken, errs, warnings)
 		}

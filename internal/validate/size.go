@@ -37,7 +37,7 @@ func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 }
 
 // tooLarge refuses a spec of too many bytes. No other rule looks at it.
-func tooLarge(obj *object) field.ErrorList {
+func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
 		return nil
@@ -48,7 +48,7 @@ func tooLarge(obj *object) field.ErrorList {
 }
 
 // SpecBytes is the length of a spec as JSON, of a spec that a cache left out too.
-func SpecBytes(obj *object) int {
+func SpecBytes(obj *v1alpha2.LlamaStackDistribution) int {
 	if omitted, err := strconv.Atoi(obj.Annotations[omittedSpec]); err == nil {
 		return omitted
 	}

@@ -26,7 +26,7 @@ func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
 	const want = "spec: 262266 bytes of JSON are more than the 262144 that a spec may have: "
 	for _, when := range []string{"as it is written", "as a cache has it", "as a cache has it after another event"} {
-		_, errs := Spec(obj)
+		_, _, errs := Spec(obj)
 		if len(errs) != 1 || !strings.HasPrefix(intent.Message(errs[0]), want) {
 			t.Errorf("%s: %v, want %q", when, errs, want)
 		}

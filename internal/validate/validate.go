@@ -10,8 +10,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// object is what rules look at.
-type object = v1alpha2.LlamaStackDistribution
+// object is what rules look at: a stack, and what its spec decodes to.
+type object struct {
+	*v1alpha2.LlamaStackDistribution
+	// intent holds what is right of the spec, errs what is not.
+	intent *intent.Intent
+	errs   field.ErrorList
+}
+
+func decoded(stack *v1alpha2.LlamaStackDistribution) *object {
+	in, errs := intent.FromObject(stack)
+	return &object{LlamaStackDistribution: stack, intent: in, errs: errs}
+}
 
 // rule is one check. Its name is what tests use to tell that it has cases.
 type rule struct {
@@ -78,10 +88,14 @@ var rules = []rule{
 // panics, whatever is stored. Each error stands for itself: intent.Message gives
 // field path, value and remedy, no value of a secret among them. Of many the first
 // intent.MaxErrors are told, and how many more there are.
-func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.ErrorList) {
-	if errs := tooLarge(obj); len(errs) > 0 {
-		return nil, errs
+//
+// The intent is what the spec decodes to. Without errors it is whole, and all that comes after works on it. It is nil for
+// a spec that is too large to be looked at.
+func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings []string, errs field.ErrorList) {
+	if errs := tooLarge(stack); len(errs) > 0 {
+		return nil, nil, errs
 	}
+	obj := decoded(stack)
 	for _, r := range rules {
 		found := r.check(obj)
 		if r.since && names.Compat(obj.Annotations) {
@@ -92,7 +106,7 @@ func Spec(obj *v1alpha2.LlamaStackDistribution) (warnings []string, errs field.E
 		}
 		errs = append(errs, found...)
 	}
-	return bounded(append(warnings, Warnings(obj)...)), intent.Bounded(errs)
+	return obj.intent, bounded(append(warnings, hardlyMeant(obj)...)), intent.Bounded(errs)
 }
 
 // maxWarnings is how many warnings are told at once.
@@ -108,10 +122,7 @@ func bounded(warnings []string) []string {
 
 // fromIntent are the rules of the strict decoder: providers, resources, storage,
 // settings, disabled, port, workers and secret references.
-func fromIntent(obj *object) field.ErrorList {
-	_, errs := intent.FromObject(obj)
-	return errs
-}
+func fromIntent(obj *object) field.ErrorList { return obj.errs }
 
 func spec(names ...string) *field.Path {
 	path := field.NewPath("spec")

@@ -26,7 +26,7 @@ func TestSamplesAreValid(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, obj := range stacks(t, file) {
-				if _, errs := validate.Spec(obj); len(errs) > 0 {
+				if _, _, errs := validate.Spec(obj); len(errs) > 0 {
 					t.Errorf("Spec: %s", intent.Messages(errs))
 				}
 			}

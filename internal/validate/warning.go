@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Warnings are sentences about what is valid and hardly meant.
-func Warnings(obj *v1alpha2.LlamaStackDistribution) []string {
+// hardlyMeant are warnings of what is valid and hardly meant.
+func hardlyMeant(obj *object) []string {
 	return slices.Concat(disabledAndConfigured(obj), variables(obj), commandWithTLS(obj), spreadOfNothing(obj),
 		workersWithoutCPU(obj))
 }
@@ -29,12 +27,8 @@ func commandWithTLS(obj *object) []string {
 // disabledAndConfigured: disabled wins, the provider is ignored. The engine says
 // it in the same words, so that who has both tells it once.
 func disabledAndConfigured(obj *object) []string {
-	if len(obj.Spec.Disabled) == 0 {
-		return nil
-	}
-	in, _ := intent.FromObject(obj)
 	var warnings []string
-	for _, provider := range in.Providers {
+	for _, provider := range obj.intent.Providers {
 		for i, text := range obj.Spec.Disabled {
 			api, id, one := strings.Cut(text, "/")
 			if serverAPI(api) == provider.API && (!one || id == provider.ID) {

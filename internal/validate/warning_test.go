@@ -62,7 +62,7 @@ func TestWarnings(t *testing.T) {
 			if err := yaml.UnmarshalStrict([]byte(tc.spec), &obj.Spec); err != nil {
 				t.Fatal(err)
 			}
-			warnings, errs := Spec(obj)
+			_, warnings, errs := Spec(obj)
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
@@ -129,7 +130,8 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 		t.Fatal(err)
 	}
 	// The owner would have to exist for the garbage collector; none runs here.
-	built, err := plan.Build(plan.Input{Object: stack, Distribution: resolved, OperatorVersion: "v1"})
+	in, _ := intent.FromObject(stack)
+	built, err := plan.Build(plan.Input{Object: stack, Intent: in, Distribution: resolved, OperatorVersion: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,11 +52,12 @@ func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 // generateOn is generate with another base than the distribution's.
 func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, root string) pod {
 	t.Helper()
-	if _, errs := validate.Spec(s.stack); len(errs) > 0 {
+	in, _, errs := validate.Spec(s.stack)
+	if len(errs) > 0 {
 		t.Fatalf("validate the stack:\n%s", intent.Messages(errs))
 	}
 	resolved := resolve(t, rel, s.stack.Spec.Distribution.Name)
-	input := plan.Input{Object: s.stack, Distribution: resolved, Base: base}
+	input := plan.Input{Object: s.stack, Intent: in, Distribution: resolved, Base: base}
 	if s.running != nil {
 		input.Before = plan.PlacesOf(*s.running)
 	}

@@ -36,7 +36,8 @@ const Canary = "s3cret"
 
 // Run takes a case through the pipeline of the controller. An error is a defect.
 func (c *Case) Run() (*Outcome, error) {
-	if _, errs := validate.Spec(c.Object); len(errs) > 0 {
+	in, _, errs := validate.Spec(c.Object)
+	if len(errs) > 0 {
 		return &Outcome{Refused: intent.Messages(errs)}, nil
 	}
 	source := v1alpha2.ConfigSourceConfigMap
@@ -44,7 +45,7 @@ func (c *Case) Run() (*Outcome, error) {
 		source = v1alpha2.ConfigSourceEmbedded
 	}
 	built, err := plan.Build(plan.Input{
-		Object: c.Object, Distribution: c.resolved(), Base: &plan.Base{Data: c.Base, Source: source},
+		Object: c.Object, Intent: in, Distribution: c.resolved(), Base: &plan.Base{Data: c.Base, Source: source},
 	})
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
 		return &Outcome{Refused: refused.Error(), Warnings: refused.Warnings}, nil

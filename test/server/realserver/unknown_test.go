@@ -9,6 +9,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -39,8 +40,9 @@ func TestUnknownRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	in, _ := intent.FromObject(&stack)
 	built, err := plan.Build(plan.Input{
-		Object: &stack, Distribution: resolved,
+		Object: &stack, Intent: in, Distribution: resolved,
 		Base: &plan.Base{Data: []byte(unknownBase), Source: v1alpha2.ConfigSourceConfigMap},
 	})
 	if err != nil {
