@@ -75,7 +75,7 @@ func TestRulesHaveCases(t *testing.T) {
 			continue
 		}
 		for _, r := range rules {
-			broken[r.name] = broken[r.name] || len(r.check(decoded(object))) > 0
+			broken[r.name] = broken[r.name] || len(r.find(checksOf(object))) > 0
 		}
 	}
 	for _, r := range rules {

@@ -2,11 +2,8 @@ package validate
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -20,35 +17,29 @@ const (
 
 // disabledKnown refuses an API that no release knows. One that only other
 // releases know is the engine's to warn about.
-func disabledKnown(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for i, text := range obj.Spec.Disabled {
+func disabledKnown(c *checks) {
+	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")
-		if api == "" || serverAPI(api) != "" {
-			continue
+		if api != "" && serverAPI(api) == "" {
+			c.Invalid(spec("disabled").Index(i), api, "%s", unknownAPI(api))
 		}
-		errs = append(errs, field.Invalid(spec("disabled").Index(i), api, unknownAPI(api)))
 	}
-	return errs
 }
 
-func disabledCount(obj *object) field.ErrorList {
-	errs := atMost(spec("disabled"), len(obj.Spec.Disabled), maxDisabled)
-	for i, text := range obj.Spec.Disabled {
+func disabledCount(c *checks) {
+	c.atMost(spec("disabled"), len(c.Spec.Disabled), maxDisabled)
+	for i, text := range c.Spec.Disabled {
 		if len(text) > maxDisabledLength {
-			errs = append(errs, field.Invalid(spec("disabled").Index(i), len(text),
-				fmt.Sprintf("%d characters are more than the %d that an API and a provider's id may have: remove it", len(text), maxDisabledLength)))
+			c.Invalid(spec("disabled").Index(i), len(text),
+				"%d characters are more than the %d that an API and a provider's id may have: remove it", len(text), maxDisabledLength)
 		}
 	}
-	return errs
 }
 
-func disabledTwice(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for _, i := range slices.Sorted(maps.Keys(repeated(obj.Spec.Disabled))) {
-		errs = append(errs, duplicate(spec("disabled").Index(i), obj.Spec.Disabled[i]))
+func disabledTwice(c *checks) {
+	for i, text := range repeated(c.Spec.Disabled) {
+		c.duplicate(spec("disabled").Index(i), text)
 	}
-	return errs
 }
 
 // serverAPI is the server's name of an API that is written in either form; empty

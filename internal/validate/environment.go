@@ -1,12 +1,9 @@
 package validate
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -24,21 +21,16 @@ func isReserved(name string) bool {
 	return slices.Contains(reserved, name) || strings.HasPrefix(name, names.EnvOperatorPrefix)
 }
 
-func secretEnvCount(obj *object) field.ErrorList {
-	path, variables := spec("secretEnv"), obj.Spec.SecretEnv
-	if variables != nil && len(variables) == 0 {
-		return field.ErrorList{field.Required(path, "must not be empty; leave the field out to have the default")}
-	}
-	return atMost(path, len(variables), maxSecretEnv)
+func secretEnvCount(c *checks) {
+	c.notEmpty(spec("secretEnv"), c.Spec.SecretEnv != nil, len(c.Spec.SecretEnv))
+	c.atMost(spec("secretEnv"), len(c.Spec.SecretEnv), maxSecretEnv)
 }
 
-func secretEnvReserved(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(obj.Spec.SecretEnv)) {
+func secretEnvReserved(c *checks) {
+	for _, name := range slices.Sorted(maps.Keys(c.Spec.SecretEnv)) {
 		if isReserved(name) {
-			errs = append(errs, field.Forbidden(spec("secretEnv").Key(name), fmt.Sprintf(
-				"%q is set by the operator or the image: take another name, or set it in workload.overrides.env", name)))
+			c.Forbidden(spec("secretEnv").Key(name),
+				"%q is set by the operator or the image: take another name, or set it in workload.overrides.env", name)
 		}
 	}
-	return errs
 }

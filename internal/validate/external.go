@@ -2,8 +2,6 @@ package validate
 
 import (
 	"encoding/json"
-	"fmt"
-	"iter"
 	"maps"
 	"slices"
 
@@ -18,110 +16,78 @@ const (
 	maxExternalSecrets = 16
 )
 
-// external goes over all external providers, sorted by API, in written order.
-func external(obj *object) iter.Seq2[*field.Path, *v1alpha2.ExternalProvider] {
-	return func(yield func(*field.Path, *v1alpha2.ExternalProvider) bool) {
-		for _, api := range slices.Sorted(maps.Keys(obj.Spec.ExternalProviders)) {
-			list := obj.Spec.ExternalProviders[api]
+// eachExternal goes over all external providers, sorted by API, in written order.
+func eachExternal(check func(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider)) func(*checks) {
+	return func(c *checks) {
+		for _, api := range slices.Sorted(maps.Keys(c.Spec.ExternalProviders)) {
+			list := c.Spec.ExternalProviders[api]
 			for i := range list {
-				if !yield(spec("externalProviders", api).Index(i), &list[i]) {
-					return
-				}
+				check(c, spec("externalProviders", api).Index(i), &list[i])
 			}
 		}
 	}
 }
 
-func externalAPI(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for _, api := range slices.Sorted(maps.Keys(obj.Spec.ExternalProviders)) {
+func externalAPI(c *checks) {
+	for _, api := range slices.Sorted(maps.Keys(c.Spec.ExternalProviders)) {
 		if serverAPI(api) == "" {
-			errs = append(errs, field.Invalid(spec("externalProviders", api), api, unknownAPI(api)))
+			c.Invalid(spec("externalProviders", api), api, "%s", unknownAPI(api))
 		}
 	}
-	return errs
 }
 
-func externalCount(obj *object) field.ErrorList {
-	path, all := spec("externalProviders"), obj.Spec.ExternalProviders
-	errs := atMost(path, len(all), maxExternalAPIs)
-	if all != nil && len(all) == 0 {
-		errs = append(errs, field.Required(path, "must not be empty; leave the field out to have the default"))
-	}
+func externalCount(c *checks) {
+	path, all := spec("externalProviders"), c.Spec.ExternalProviders
+	c.atMost(path, len(all), maxExternalAPIs)
+	c.notEmpty(path, all != nil, len(all))
 	for _, api := range slices.Sorted(maps.Keys(all)) {
-		errs = append(errs, atMost(path.Child(api), len(all[api]), maxExternal)...)
-		if len(all[api]) == 0 {
-			errs = append(errs, field.Required(path.Child(api), "must not be empty; leave the field out to have the default"))
-		}
+		c.atMost(path.Child(api), len(all[api]), maxExternal)
+		c.notEmpty(path.Child(api), true, len(all[api]))
 	}
-	return errs
 }
 
-func externalID(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for path, provider := range external(obj) {
-		id := provider.ProviderID
-		if len(id) > maxID || !idForm.MatchString(id) {
-			errs = append(errs, field.Invalid(path.Child("providerId"), id, fmt.Sprintf(
-				`%q cannot be an id: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`, id)))
-		}
+func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
+	if id := provider.ProviderID; len(id) > maxID || !idForm.MatchString(id) {
+		c.InvalidText(path.Child("providerId"), id,
+			`cannot be an id: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends`)
 	}
-	return errs
 }
 
 // externalTwice refuses two external providers with one id: which of the two
 // images should serve it?
-func externalTwice(obj *object) field.ErrorList {
-	var errs field.ErrorList
+func externalTwice(c *checks) {
 	first := make(map[string]string)
 	images := make(map[string]string)
-	for path, provider := range external(obj) {
+	eachExternal(func(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
 		id := provider.ProviderID
 		if other, taken := first[id]; taken {
-			errs = append(errs, field.Forbidden(path.Child("providerId"), fmt.Sprintf(
-				"%q comes from two images, %s here and %s in %s: give one of them another id", id, provider.Image, images[id], other)))
-			continue
+			c.Forbidden(path.Child("providerId"),
+				"%q comes from two images, %s here and %s in %s: give one of them another id", id, provider.Image, images[id], other)
+			return
 		}
 		first[id], images[id] = path.String(), provider.Image
-	}
-	return errs
+	})(c)
 }
 
-func externalImage(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for path, provider := range external(obj) {
-		errs = append(errs, Image(path.Child("image"), provider.Image)...)
-	}
-	return errs
+func externalImage(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
+	c.Add(Image(path.Child("image"), provider.Image)...)
 }
 
-func externalPullPolicy(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for path, provider := range external(obj) {
-		errs = append(errs, pullPolicy(path.Child("imagePullPolicy"), provider.ImagePullPolicy)...)
-	}
-	return errs
+func externalPullPolicy(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
+	pullPolicy(c, path.Child("imagePullPolicy"), provider.ImagePullPolicy)
 }
 
-func externalConfig(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for path, provider := range external(obj) {
-		var fields map[string]json.RawMessage
-		if provider.Config != nil && (json.Unmarshal(provider.Config.Raw, &fields) != nil || fields == nil) {
-			errs = append(errs, field.TypeInvalid(path.Child("config"), field.OmitValueType{}, "must be an object"))
-		}
+func externalConfig(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
+	var fields map[string]json.RawMessage
+	if provider.Config != nil && (json.Unmarshal(provider.Config.Raw, &fields) != nil || fields == nil) {
+		c.Add(field.TypeInvalid(path.Child("config"), field.OmitValueType{}, "must be an object"))
 	}
-	return errs
 }
 
-func externalSecrets(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	for path, provider := range external(obj) {
-		refs := path.Child("secretRefs")
-		errs = append(errs, atMost(refs, len(provider.SecretRefs), maxExternalSecrets)...)
-		for _, key := range slices.Sorted(maps.Keys(provider.SecretRefs)) {
-			errs = append(errs, secretReference(refs.Key(key), provider.SecretRefs[key])...)
-		}
+func externalSecrets(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider) {
+	refs := path.Child("secretRefs")
+	c.atMost(refs, len(provider.SecretRefs), maxExternalSecrets)
+	for _, key := range slices.Sorted(maps.Keys(provider.SecretRefs)) {
+		c.secretReference(refs.Key(key), provider.SecretRefs[key])
 	}
-	return errs
 }

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -24,109 +23,86 @@ var (
 		`(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$`)
 )
 
-func tlsOf(obj *object) *v1alpha2.TLSSpec {
-	if obj.Spec.Networking == nil {
-		return nil
-	}
-	return obj.Spec.Networking.TLS
-}
-
-// tlsSecretName holds FR-062: a certificate where it is used, and only there.
-func tlsSecretName(obj *object) field.ErrorList {
-	tls, path := tlsOf(obj), spec("networking", "tls", "secretName")
+// tlsSecretName holds FR-062: a certificate where it is used, and only there. That it is missing is package intent's to
+// tell.
+func tlsSecretName(c *checks) {
+	tls, path := c.tls(), spec("networking", "tls", "secretName")
 	switch {
-	case tls == nil || (!tls.Enabled && tls.SecretName == ""):
-		return nil
 	case tls.SecretName == "":
-		return field.ErrorList{field.Required(path, "required when tls is enabled: the name of a Secret of type kubernetes.io/tls")}
 	case !tls.Enabled:
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
-			`%q has no effect while tls is not enabled: set enabled: true or remove secretName`, tls.SecretName))}
+		c.Forbidden(path, `%q has no effect while tls is not enabled: set enabled: true or remove secretName`, tls.SecretName)
+	default:
+		c.objectName(path, "Secret", tls.SecretName)
 	}
-	return objectName(path, "Secret", tls.SecretName)
 }
 
-func caBundle(obj *object) field.ErrorList {
-	tls := tlsOf(obj)
-	if tls == nil || tls.CABundle == nil {
-		return nil
+func caBundle(c *checks) {
+	bundle, path := c.tls().CABundle, spec("networking", "tls", "caBundle")
+	if bundle == nil {
+		return
 	}
-	bundle, path := tls.CABundle, spec("networking", "tls", "caBundle")
 	keys := path.Child("configMapKeys")
-	errs := objectName(path.Child("configMapName"), "ConfigMap", bundle.ConfigMapName)
-	errs = append(errs, atMost(keys, len(bundle.ConfigMapKeys), maxCAKeys)...)
+	c.objectName(path.Child("configMapName"), "ConfigMap", bundle.ConfigMapName)
+	c.atMost(keys, len(bundle.ConfigMapKeys), maxCAKeys)
 	for i, key := range bundle.ConfigMapKeys {
-		errs = append(errs, dataKey(keys.Index(i), "ConfigMap", key)...)
+		c.dataKey(keys.Index(i), "ConfigMap", key)
 	}
-	return errs
 }
 
 // hostname holds what Ingress, Route and HTTPRoute take for one: no address, and no label that DNS could not carry.
-func hostname(path *field.Path, name string) field.ErrorList {
+func (c *checks) hostname(path *field.Path, name string) {
 	switch {
 	case name == "":
-		return nil
+		return
 	case len(validation.IsValidIP(path, name)) == 0:
-		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-			`%q is an address: write a host name like llama.example.com`, name))}
+		c.InvalidText(path, name, `is an address: write a host name like llama.example.com`)
+		return
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-			`%q is not a host name: write one like llama.example.com, without scheme, port and path`, name))}
+		c.InvalidText(path, name, `is not a host name: write one like llama.example.com, without scheme, port and path`)
+		return
 	}
 	for label := range strings.SplitSeq(name, ".") {
 		if len(label) > validation.DNS1123LabelMaxLength {
-			return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-				`%q is not a host name: its part %q is longer than %d characters`, name, label, validation.DNS1123LabelMaxLength))}
+			c.InvalidText(path, name, `is not a host name: its part %q is longer than %d characters`, label, validation.DNS1123LabelMaxLength)
+			return
 		}
 	}
-	return nil
 }
 
-func expose(obj *object) field.ErrorList {
-	if obj.Spec.Networking == nil || obj.Spec.Networking.Expose == nil {
-		return nil
-	}
+func expose(c *checks) {
 	path := spec("networking", "expose")
-	_, wanted, errs := intent.DecodeExpose(obj.Spec.Networking.Expose, path)
-	errs = append(errs, hostname(path.Child("hostname"), wanted.Hostname)...)
+	_, wanted, errs := intent.DecodeExpose(c.networking().Expose, path)
+	c.Add(errs...)
+	c.hostname(path.Child("hostname"), wanted.Hostname)
 	if wanted.IngressClassName != "" {
-		errs = append(errs, objectName(path.Child("ingressClassName"), "IngressClass", wanted.IngressClassName)...)
+		c.objectName(path.Child("ingressClassName"), "IngressClass", wanted.IngressClassName)
 	}
 	if wanted.TLSSecretName != "" {
-		errs = append(errs, objectName(path.Child("tlsSecretName"), "Secret", wanted.TLSSecretName)...)
+		c.objectName(path.Child("tlsSecretName"), "Secret", wanted.TLSSecretName)
 	}
-	return errs
 }
 
-func allowedFrom(obj *object) v1alpha2.AllowedFromSpec {
-	if obj.Spec.Networking == nil || obj.Spec.Networking.AllowedFrom == nil {
-		return v1alpha2.AllowedFromSpec{}
-	}
-	return *obj.Spec.Networking.AllowedFrom
-}
-
-func allowedNamespaces(obj *object) field.ErrorList {
-	path := spec("networking", "allowedFrom", "namespaces")
-	names := allowedFrom(obj).Namespaces
-	errs := atMost(path, len(names), maxAllowed)
+func allowedNamespaces(c *checks) {
+	path, names := spec("networking", "allowedFrom", "namespaces"), c.allowedFrom().Namespaces
+	c.atMost(path, len(names), maxAllowed)
 	for i, name := range names {
 		if name != "*" && (len(name) > maxNamespaceName || !namespaceForm.MatchString(name)) {
-			errs = append(errs, field.Invalid(path.Index(i), name, fmt.Sprintf(
-				`%q cannot be the name of a namespace: lower-case letters, digits and "-"; "*" alone means every namespace`, name)))
+			c.InvalidText(path.Index(i), name,
+				`cannot be the name of a namespace: lower-case letters, digits and "-"; "*" alone means every namespace`)
 		}
 	}
-	return errs
 }
 
-func allowedLabels(obj *object) field.ErrorList {
-	path := spec("networking", "allowedFrom", "labels")
-	labels := allowedFrom(obj).Labels
-	errs := atMost(path, len(labels), maxAllowed)
+func allowedLabels(c *checks) {
+	path, labels := spec("networking", "allowedFrom", "labels"), c.allowedFrom().Labels
+	c.atMost(path, len(labels), maxAllowed)
 	for i, label := range labels {
 		if !selectorForm.MatchString(label) {
-			errs = append(errs, field.Invalid(path.Index(i), label, fmt.Sprintf(
-				`%q is neither a label key (llama-access) nor key=value (team=ml)`, label)))
+			c.InvalidText(path.Index(i), label, `is neither a label key (llama-access) nor key=value (team=ml)`)
 		}
 	}
-	return errs
 }
+
+func (c *checks) networking() *v1alpha2.NetworkingSpec   { return orZero(c.Spec.Networking) }
+func (c *checks) tls() *v1alpha2.TLSSpec                 { return orZero(c.networking().TLS) }
+func (c *checks) allowedFrom() *v1alpha2.AllowedFromSpec { return orZero(c.networking().AllowedFrom) }

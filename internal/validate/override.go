@@ -1,19 +1,12 @@
 package validate
 
-import (
-	"fmt"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
-
 // overrideExcludes holds FR-013 and FR-070: a whole configuration leaves nothing
 // for the fields that build one.
-func overrideExcludes(obj *object) field.ErrorList {
-	s := &obj.Spec
+func overrideExcludes(c *checks) {
+	s := &c.Spec
 	if s.OverrideConfig == nil {
-		return nil
+		return
 	}
-	var errs field.ErrorList
 	for _, other := range []struct {
 		field string
 		given bool
@@ -27,24 +20,21 @@ func overrideExcludes(obj *object) field.ErrorList {
 		{"baseConfig", s.BaseConfig != nil},
 	} {
 		if other.given {
-			errs = append(errs, field.Forbidden(spec(other.field), fmt.Sprintf(
+			c.Forbidden(spec(other.field),
 				`excluded by overrideConfig, which is the whole configuration (ConfigMap %q): remove %s or overrideConfig`,
-				s.OverrideConfig.ConfigMapName, other.field)))
+				s.OverrideConfig.ConfigMapName, other.field)
 		}
 	}
-	return errs
 }
 
-func overrideReference(obj *object) field.ErrorList {
-	if o := obj.Spec.OverrideConfig; o != nil {
-		return configMapKey(spec("overrideConfig"), o.ConfigMapName, o.Key)
+func overrideReference(c *checks) {
+	if o := c.Spec.OverrideConfig; o != nil {
+		c.configMapKey(spec("overrideConfig"), o.ConfigMapName, o.Key)
 	}
-	return nil
 }
 
-func baseReference(obj *object) field.ErrorList {
-	if b := obj.Spec.BaseConfig; b != nil {
-		return configMapKey(spec("baseConfig"), b.ConfigMapName, b.Key)
+func baseReference(c *checks) {
+	if b := c.Spec.BaseConfig; b != nil {
+		c.configMapKey(spec("baseConfig"), b.ConfigMapName, b.Key)
 	}
-	return nil
 }

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,17 +18,11 @@ import (
 
 const maxPodLabels = 64
 
-func overrides(obj *object) *v1alpha2.WorkloadOverrides {
-	if o := workload(obj).Overrides; o != nil {
-		return o
-	}
-	return &v1alpha2.WorkloadOverrides{}
-}
+func (c *checks) overrides() *v1alpha2.WorkloadOverrides { return orZero(c.workload().Overrides) }
 
 // overridesCount bounds what is added to the pods, as podtemplate does what is patched.
-func overridesCount(obj *object) field.ErrorList {
-	o, path := overrides(obj), spec("workload", "overrides")
-	var errs field.ErrorList
+func overridesCount(c *checks) {
+	o, path := c.overrides(), spec("workload", "overrides")
 	for _, list := range []struct {
 		name  string
 		count int
@@ -42,95 +35,82 @@ func overridesCount(obj *object) field.ErrorList {
 		{"volumes", len(o.Volumes)},
 		{"volumeMounts", len(o.VolumeMounts)},
 	} {
-		errs = append(errs, atMost(path.Child(list.name), list.count, podtemplate.MaxEntries)...)
+		c.atMost(path.Child(list.name), list.count, podtemplate.MaxEntries)
 	}
-	return errs
 }
 
-func serviceAccountName(obj *object) field.ErrorList {
-	if overrides(obj).ServiceAccountName == "" {
-		return nil
+func serviceAccountName(c *checks) {
+	if account := c.overrides().ServiceAccountName; account != "" {
+		c.objectName(spec("workload", "overrides", "serviceAccountName"), "ServiceAccount", account)
 	}
-	return objectName(spec("workload", "overrides", "serviceAccountName"), "ServiceAccount", overrides(obj).ServiceAccountName)
 }
 
-func imagePullPolicy(obj *object) field.ErrorList {
-	return pullPolicy(spec("workload", "overrides", "imagePullPolicy"), overrides(obj).ImagePullPolicy)
+func imagePullPolicy(c *checks) {
+	pullPolicy(c, spec("workload", "overrides", "imagePullPolicy"), c.overrides().ImagePullPolicy)
 }
 
 // imagePullSecrets: a server-side apply refuses a list in which two items have one name.
-func imagePullSecrets(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	secrets, path := overrides(obj).ImagePullSecrets, spec("workload", "overrides", "imagePullSecrets")
-	for _, i := range slices.Sorted(maps.Keys(repeated(secrets))) {
-		errs = append(errs, duplicate(path.Index(i).Child("name"), secrets[i].Name))
+func imagePullSecrets(c *checks) {
+	path := spec("workload", "overrides", "imagePullSecrets")
+	for i, secret := range repeated(c.overrides().ImagePullSecrets) {
+		c.duplicate(path.Index(i).Child("name"), secret.Name)
 	}
-	return errs
 }
 
-func pullPolicy(path *field.Path, policy corev1.PullPolicy) field.ErrorList {
-	return oneOf(path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+func pullPolicy(c *checks, path *field.Path, policy corev1.PullPolicy) {
+	oneOf(c, path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
 // podLabels holds that the selector of a Deployment, which cannot change, still
 // selects its pods.
-func podLabels(obj *object) field.ErrorList {
-	labels, path := overrides(obj).PodLabels, spec("workload", "overrides", "podLabels")
-	errs := atMost(path, len(labels), maxPodLabels)
+func podLabels(c *checks) {
+	labels, path := c.overrides().PodLabels, spec("workload", "overrides", "podLabels")
+	c.atMost(path, len(labels), maxPodLabels)
 	_, app := labels[names.LabelApp]
 	_, instance := labels[names.LabelInstance]
 	if app || instance {
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf(
-			"%s and %s select the pods of the Deployment and cannot be changed: remove them", names.LabelApp, names.LabelInstance)))
+		c.Forbidden(path, "%s and %s select the pods of the Deployment and cannot be changed: remove them", names.LabelApp, names.LabelInstance)
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {
-			errs = append(errs, field.Invalid(path.Key(key), key, fmt.Sprintf("%q cannot be the key of a label: %s", key, problems[0])))
+			c.InvalidText(path.Key(key), key, "cannot be the key of a label: %s", problems[0])
 		}
 		if problems := validation.IsValidLabelValue(labels[key]); len(problems) > 0 {
-			errs = append(errs, field.Invalid(path.Key(key), labels[key],
-				fmt.Sprintf("%q cannot be the value of a label: %s", labels[key], problems[0])))
+			c.InvalidText(path.Key(key), labels[key], "cannot be the value of a label: %s", problems[0])
 		}
 	}
-	return errs
 }
 
-func podAnnotations(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	path := spec("workload", "overrides", "podAnnotations")
-	if errs := atMost(path, len(overrides(obj).PodAnnotations), intent.MaxAnnotations); len(errs) > 0 {
-		return errs
+func podAnnotations(c *checks) {
+	annotations, path := c.overrides().PodAnnotations, spec("workload", "overrides", "podAnnotations")
+	if !c.atMost(path, len(annotations), intent.MaxAnnotations) {
+		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(overrides(obj).PodAnnotations)) {
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		if problems := validation.IsQualifiedName(strings.ToLower(key)); len(problems) > 0 {
-			errs = append(errs, field.Invalid(path.Key(key), key,
-				fmt.Sprintf("%q cannot be the key of an annotation: %s", key, problems[0])))
+			c.InvalidText(path.Key(key), key, "cannot be the key of an annotation: %s", problems[0])
 		}
 	}
-	return errs
 }
 
-func terminationGracePeriod(obj *object) field.ErrorList {
-	seconds := overrides(obj).TerminationGracePeriodSeconds
-	if seconds == nil || *seconds >= 0 {
-		return nil
+func terminationGracePeriod(c *checks) {
+	if seconds := c.overrides().TerminationGracePeriodSeconds; seconds != nil && *seconds < 0 {
+		c.Invalid(spec("workload", "overrides", "terminationGracePeriodSeconds"), *seconds, "%d is too small: take 0 or more", *seconds)
 	}
-	return field.ErrorList{field.Invalid(spec("workload", "overrides", "terminationGracePeriodSeconds"), *seconds,
-		fmt.Sprintf("%d is too small: take 0 or more", *seconds))}
 }
 
-func podTemplate(obj *object) field.ErrorList {
-	patch := overrides(obj).PodTemplate
+func podTemplate(c *checks) {
+	patch, path := c.overrides().PodTemplate, spec("workload", "overrides", "podTemplate")
 	if patch == nil {
-		return nil
+		return
 	}
 	var fields map[string]json.RawMessage
-	path := spec("workload", "overrides", "podTemplate")
 	switch err := json.Unmarshal(patch.Raw, &fields); {
 	case err != nil || fields == nil:
-		return field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "must be an object")}
+		c.Add(field.TypeInvalid(path, field.OmitValueType{}, "must be an object"))
 	case len(fields) == 0:
-		return field.ErrorList{field.Required(path, "must not be empty; leave the field out to have the default")}
+		c.Empty(path)
+	default:
+		c.Add(podtemplate.Check(patch.Raw, names.ServerContainer(c.Annotations), path)...)
 	}
-	return podtemplate.Check(patch.Raw, names.ServerContainer(obj.Annotations), path)
 }

@@ -17,7 +17,7 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 		var broken []string
 		others := false
 		for _, r := range rules {
-			if len(r.check(decoded(object))) > 0 {
+			if len(r.find(checksOf(object))) > 0 {
 				broken = append(broken, r.name)
 				others = others || !r.since
 			}
@@ -25,7 +25,7 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 		if len(broken) == 0 || others {
 			continue
 		}
-		before := len(hardlyMeant(decoded(object)))
+		before := len(hardlyMeant(checksOf(object)))
 		object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 		_, warnings, errs := Spec(object)
 		if len(errs) > 0 || len(warnings) <= before {

@@ -2,6 +2,8 @@ package validate
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,15 +30,14 @@ const (
 )
 
 // objectName checks the name of an object that the spec refers to.
-func objectName(path *field.Path, kind, name string) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(path, "required: the name of "+article(kind)+" in the same namespace")}
+func (c *checks) objectName(path *field.Path, kind, name string) {
+	switch {
+	case name == "":
+		c.Required(path, "required: the name of %s in the same namespace", article(kind))
+	case len(name) > maxName || !subdomainForm.MatchString(name):
+		c.InvalidText(path, name,
+			`cannot be the name of %s: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, article(kind))
 	}
-	if len(name) <= maxName && subdomainForm.MatchString(name) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-		`%q cannot be the name of %s: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, name, article(kind)))}
 }
 
 func article(kind string) string {
@@ -47,33 +48,31 @@ func article(kind string) string {
 }
 
 // dataKey checks a key in the data of a Secret or ConfigMap.
-func dataKey(path *field.Path, kind, key string) field.ErrorList {
-	if key == "" {
-		return field.ErrorList{field.Required(path, "required: a key of that "+kind)}
+func (c *checks) dataKey(path *field.Path, kind, key string) {
+	switch {
+	case key == "":
+		c.Required(path, "required: a key of that %s", kind)
+	case len(key) > maxName || !dataKeyForm.MatchString(key):
+		c.InvalidText(path, key, `cannot be a key of a %s: letters, digits, "-", "_" and "."`, kind)
 	}
-	if len(key) <= maxName && dataKeyForm.MatchString(key) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, key, fmt.Sprintf(
-		`%q cannot be a key of a %s: letters, digits, "-", "_" and "."`, key, kind))}
 }
 
 // configMapKey checks a reference to a ConfigMap whose key has a default.
-func configMapKey(path *field.Path, name, key string) field.ErrorList {
-	errs := objectName(path.Child("configMapName"), "ConfigMap", name)
+func (c *checks) configMapKey(path *field.Path, name, key string) {
+	c.objectName(path.Child("configMapName"), "ConfigMap", name)
 	if key != "" {
-		errs = append(errs, dataKey(path.Child("key"), "ConfigMap", key)...)
+		c.dataKey(path.Child("key"), "ConfigMap", key)
 	}
-	return errs
 }
 
-func secretReference(path *field.Path, ref v1alpha2.SecretReference) field.ErrorList {
+func (c *checks) secretReference(path *field.Path, ref v1alpha2.SecretReference) {
 	path = path.Child("secretKeyRef")
 	if ref.SecretKeyRef == (v1alpha2.SecretKeyRef{}) {
-		return field.ErrorList{field.Required(path, "required: write {secretKeyRef: {name: <Secret>, key: <key>}}")}
+		c.Required(path, "required: write {secretKeyRef: {name: <Secret>, key: <key>}}")
+		return
 	}
-	return append(objectName(path.Child("name"), "Secret", ref.SecretKeyRef.Name),
-		dataKey(path.Child("key"), "Secret", ref.SecretKeyRef.Key)...)
+	c.objectName(path.Child("name"), "Secret", ref.SecretKeyRef.Name)
+	c.dataKey(path.Child("key"), "Secret", ref.SecretKeyRef.Key)
 }
 
 // Image checks an image reference by the rule of the CRD.
@@ -85,55 +84,68 @@ func Image(path *field.Path, reference string) field.ErrorList {
 		`%q is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`, reference))}
 }
 
-// duplicate is an item of a list that an earlier one is already.
-func duplicate(path *field.Path, value string) *field.Error {
+// duplicate notes an item of a list that an earlier one is already.
+func (c *checks) duplicate(path *field.Path, value string) {
 	err := field.Duplicate(path, value)
 	err.Detail = fmt.Sprintf("%q is there twice: remove one of them", value)
-	return err
+	c.Add(err)
 }
 
 // between checks a number where given.
-func between(path *field.Path, value *int32, low, high int32) field.ErrorList {
+func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	switch {
 	case value == nil || (*value >= low && *value <= high):
-		return nil
-	case high == maxInt32:
-		return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("%d is too small: take %d or more", *value, low))}
+	case high == math.MaxInt32:
+		c.Invalid(path, *value, "%d is too small: take %d or more", *value, low)
 	default:
-		return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("%d is out of range: take %d to %d", *value, low, high))}
+		c.Invalid(path, *value, "%d is out of range: take %d to %d", *value, low, high)
 	}
 }
 
-const maxInt32 = 1<<31 - 1
-
 // oneOf checks a word where given.
-func oneOf[T ~string](path *field.Path, value T, known ...T) field.ErrorList {
+func oneOf[T ~string](c *checks, path *field.Path, value T, known ...T) {
 	if value == "" || slices.Contains(known, value) {
-		return nil
+		return
 	}
 	words := make([]string, len(known))
 	for i, k := range known {
 		words[i] = string(k)
 	}
-	return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("%q is not known: take one of %s", value, strings.Join(words, ", ")))}
+	c.Invalid(path, value, "%q is not known: take one of %s", value, strings.Join(words, ", "))
 }
 
-// atMost checks the length of a list or map.
-func atMost(path *field.Path, count, limit int) field.ErrorList {
-	if count <= limit {
-		return nil
+// atMost checks the length of a list or map, and reports whether it is within the limit.
+func (c *checks) atMost(path *field.Path, count, limit int) bool {
+	if count > limit {
+		c.Forbidden(path, "%d entries are more than the %d that may be given: remove some", count, limit)
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d entries are more than the %d that may be given: remove some", count, limit))}
+	return count <= limit
 }
 
-// repeated returns the places of the items that stand earlier in a list too.
-func repeated[T comparable](items []T) map[int]bool {
-	seen, places := make(map[T]bool, len(items)), map[int]bool{}
-	for i, item := range items {
-		if seen[item] {
-			places[i] = true
+// notEmpty checks that a list or map which is given has something in it.
+func (c *checks) notEmpty(path *field.Path, given bool, count int) {
+	if given && count == 0 {
+		c.Empty(path)
+	}
+}
+
+// repeated goes over the items that stand earlier in a list too, with their places.
+func repeated[T comparable](items []T) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		seen := make(map[T]bool, len(items))
+		for i, item := range items {
+			if seen[item] && !yield(i, item) {
+				return
+			}
+			seen[item] = true
 		}
-		seen[item] = true
 	}
-	return places
+}
+
+// orZero is what a pointer leads to, or nothing set where it leads nowhere.
+func orZero[T any](value *T) *T {
+	if value == nil {
+		return new(T)
+	}
+	return value
 }

@@ -10,26 +10,34 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// object is what rules look at: a stack, and what its spec decodes to.
-type object struct {
+// checks is what rules look at, and what they find.
+type checks struct {
 	*v1alpha2.LlamaStackDistribution
-	// intent holds what is right of the spec, errs what is not.
-	intent *intent.Intent
-	errs   field.ErrorList
+	intent.Errors
+	// intent holds what is right of the spec, undecoded tells what is not.
+	intent    *intent.Intent
+	undecoded field.ErrorList
 }
 
-func decoded(stack *v1alpha2.LlamaStackDistribution) *object {
+func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
 	in, errs := intent.FromObject(stack)
-	return &object{LlamaStackDistribution: stack, intent: in, errs: errs}
+	return &checks{LlamaStackDistribution: stack, intent: in, undecoded: errs}
 }
 
 // rule is one check. Its name is what tests use to tell that it has cases.
 type rule struct {
 	name  string
-	check func(*object) field.ErrorList
+	check func(*checks)
 	// since says that v1alpha1 never asked for this: a stack of that version is
 	// warned, and what it asks for is left to the API server to judge, as ever.
 	since bool
+}
+
+// find returns what a rule finds.
+func (r *rule) find(c *checks) field.ErrorList {
+	c.Errors = nil
+	r.check(c)
+	return field.ErrorList(c.Errors)
 }
 
 // rules in the order of the spec's fields.
@@ -75,12 +83,12 @@ var rules = []rule{
 	{name: "workload.overrides.podTemplate", check: podTemplate},
 	{name: "externalProviders.api", check: externalAPI},
 	{name: "externalProviders.count", check: externalCount},
-	{name: "externalProviders.id", check: externalID},
+	{name: "externalProviders.id", check: eachExternal(externalID)},
 	{name: "externalProviders.twice", check: externalTwice},
-	{name: "externalProviders.image", check: externalImage},
-	{name: "externalProviders.imagePullPolicy", check: externalPullPolicy},
-	{name: "externalProviders.config", check: externalConfig},
-	{name: "externalProviders.secretRefs", check: externalSecrets},
+	{name: "externalProviders.image", check: eachExternal(externalImage)},
+	{name: "externalProviders.imagePullPolicy", check: eachExternal(externalPullPolicy)},
+	{name: "externalProviders.config", check: eachExternal(externalConfig)},
+	{name: "externalProviders.secretRefs", check: eachExternal(externalSecrets)},
 }
 
 // Spec finds everything that is wrong with an object, in the order of its
@@ -95,10 +103,10 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 	if errs := tooLarge(stack); len(errs) > 0 {
 		return nil, nil, errs
 	}
-	obj := decoded(stack)
+	c := checksOf(stack)
 	for _, r := range rules {
-		found := r.check(obj)
-		if r.since && names.Compat(obj.Annotations) {
+		found := r.find(c)
+		if r.since && names.Compat(stack.Annotations) {
 			for _, err := range found {
 				warnings = append(warnings, intent.Message(err))
 			}
@@ -106,7 +114,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 		}
 		errs = append(errs, found...)
 	}
-	return obj.intent, bounded(append(warnings, hardlyMeant(obj)...)), intent.Bounded(errs)
+	return c.intent, bounded(append(warnings, hardlyMeant(c)...)), intent.Bounded(errs)
 }
 
 // maxWarnings is how many warnings are told at once.
@@ -122,7 +130,7 @@ func bounded(warnings []string) []string {
 
 // fromIntent are the rules of the strict decoder: providers, resources, storage,
 // settings, disabled, port, workers and secret references.
-func fromIntent(obj *object) field.ErrorList { return obj.errs }
+func fromIntent(c *checks) { c.Add(c.undecoded...) }
 
 func spec(names ...string) *field.Path {
 	path := field.NewPath("spec")

@@ -9,15 +9,15 @@ import (
 )
 
 // hardlyMeant are warnings of what is valid and hardly meant.
-func hardlyMeant(obj *object) []string {
-	return slices.Concat(disabledAndConfigured(obj), variables(obj), commandWithTLS(obj), spreadOfNothing(obj),
-		workersWithoutCPU(obj))
+func hardlyMeant(c *checks) []string {
+	return slices.Concat(disabledAndConfigured(c), variables(c), commandWithTLS(c), spreadOfNothing(c),
+		workersWithoutCPU(c))
 }
 
 // commandWithTLS: the server's own entrypoint reads the certificate's files from
 // the configuration, and uvicorn started by a command does not.
-func commandWithTLS(obj *object) []string {
-	if tls := tlsOf(obj); tls == nil || !tls.Enabled || len(overrides(obj).Command) == 0 {
+func commandWithTLS(c *checks) []string {
+	if !c.tls().Enabled || len(c.overrides().Command) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: the probes ask by HTTPS, so this command has to serve it: take the two files in %s, or the image's own entrypoint",
@@ -26,10 +26,10 @@ func commandWithTLS(obj *object) []string {
 
 // disabledAndConfigured: disabled wins, the provider is ignored. The engine says
 // it in the same words, so that who has both tells it once.
-func disabledAndConfigured(obj *object) []string {
+func disabledAndConfigured(c *checks) []string {
 	var warnings []string
-	for _, provider := range obj.intent.Providers {
-		for i, text := range obj.Spec.Disabled {
+	for _, provider := range c.intent.Providers {
+		for i, text := range c.Spec.Disabled {
 			api, id, one := strings.Cut(text, "/")
 			if serverAPI(api) == provider.API && (!one || id == provider.ID) {
 				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables it",
@@ -41,11 +41,11 @@ func disabledAndConfigured(obj *object) []string {
 }
 
 // variables: the user's own entry wins over one that carries a secret.
-func variables(obj *object) []string {
+func variables(c *checks) []string {
 	var warnings []string
-	for i, env := range overrides(obj).Env {
+	for i, env := range c.overrides().Env {
 		path := spec("workload", "overrides", "env").Index(i).Child("name")
-		if _, both := obj.Spec.SecretEnv[env.Name]; both {
+		if _, both := c.Spec.SecretEnv[env.Name]; both {
 			warnings = append(warnings, fmt.Sprintf("%s: %q is in secretEnv too, and this one wins", path, env.Name))
 		}
 		if strings.HasPrefix(env.Name, names.EnvPrefix) {

@@ -22,7 +22,7 @@ func TestErrorsAreWhole(t *testing.T) {
 			continue
 		}
 		for _, r := range rules {
-			for _, err := range r.check(decoded(object)) {
+			for _, err := range r.find(checksOf(object)) {
 				if problem := incomplete(err); problem != "" {
 					t.Errorf("%s/%s: rule %s: %s: %s", c.Topic, c.Name, r.name, problem, err)
 				}

@@ -11,12 +11,12 @@ import (
 // not answer within five seconds and starts another. Before it answers it imports
 // the server, which takes three seconds of a processor in release 0.7 and four in
 // 1.5; where all of them share less than one each, none is ever ready.
-func workersWithoutCPU(obj *object) []string {
-	workers := workload(obj).Workers
-	if workers == nil || *workers < 2 || workload(obj).Resources == nil || len(overrides(obj).Command) > 0 {
+func workersWithoutCPU(c *checks) []string {
+	workers := c.workload().Workers
+	if workers == nil || *workers < 2 || c.workload().Resources == nil || len(c.overrides().Command) > 0 {
 		return nil
 	}
-	limit, limited := workload(obj).Resources.Limits[corev1.ResourceCPU]
+	limit, limited := c.workload().Resources.Limits[corev1.ResourceCPU]
 	enough := resource.NewQuantity(int64(*workers), resource.DecimalSI)
 	if !limited || limit.Cmp(*enough) >= 0 {
 		return nil

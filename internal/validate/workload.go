@@ -1,7 +1,7 @@
 package validate
 
 import (
-	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,120 +22,91 @@ var (
 
 const maxMountPath = 1024
 
-func workload(obj *object) *v1alpha2.WorkloadSpec {
-	if obj.Spec.Workload == nil {
-		return &v1alpha2.WorkloadSpec{}
-	}
-	return obj.Spec.Workload
+func (c *checks) workload() *v1alpha2.WorkloadSpec { return orZero(c.Spec.Workload) }
+func (c *checks) volume() *v1alpha2.VolumeSpec     { return orZero(c.workload().Storage) }
+
+func replicas(c *checks) {
+	c.between(spec("workload", "replicas"), c.workload().Replicas, 0, math.MaxInt32)
 }
 
-func replicas(obj *object) field.ErrorList {
-	return between(spec("workload", "replicas"), workload(obj).Replicas, 0, maxInt32)
-}
-
-func autoscalingBounds(obj *object) field.ErrorList {
-	a, path := workload(obj).Autoscaling, spec("workload", "autoscaling")
+func autoscalingBounds(c *checks) {
+	a, path := c.workload().Autoscaling, spec("workload", "autoscaling")
 	if a == nil {
-		return nil
+		return
 	}
-	errs := between(path.Child("minReplicas"), a.MinReplicas, 1, maxInt32)
-	errs = append(errs, between(path.Child("maxReplicas"), &a.MaxReplicas, 1, maxInt32)...)
-	if len(errs) == 0 && a.MinReplicas != nil && a.MaxReplicas < *a.MinReplicas {
-		errs = append(errs, field.Invalid(path.Child("maxReplicas"), a.MaxReplicas, fmt.Sprintf(
-			"%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas", a.MaxReplicas, *a.MinReplicas)))
+	c.between(path.Child("minReplicas"), a.MinReplicas, 1, math.MaxInt32)
+	c.between(path.Child("maxReplicas"), &a.MaxReplicas, 1, math.MaxInt32)
+	if len(c.Errors) == 0 && a.MinReplicas != nil && a.MaxReplicas < *a.MinReplicas {
+		c.Invalid(path.Child("maxReplicas"), a.MaxReplicas,
+			"%d is less than minReplicas, %d: raise maxReplicas or lower minReplicas", a.MaxReplicas, *a.MinReplicas)
 	}
-	return errs
 }
 
-func autoscalingTargets(obj *object) field.ErrorList {
-	a, path := workload(obj).Autoscaling, spec("workload", "autoscaling")
-	if a == nil {
-		return nil
-	}
-	return append(between(path.Child("targetCPUUtilization"), a.TargetCPUUtilization, 1, 100),
-		between(path.Child("targetMemoryUtilization"), a.TargetMemoryUtilization, 1, 100)...)
+func autoscalingTargets(c *checks) {
+	a, path := orZero(c.workload().Autoscaling), spec("workload", "autoscaling")
+	c.between(path.Child("targetCPUUtilization"), a.TargetCPUUtilization, 1, 100)
+	c.between(path.Child("targetMemoryUtilization"), a.TargetMemoryUtilization, 1, 100)
 }
 
-func volume(obj *object) *v1alpha2.VolumeSpec {
-	if v := workload(obj).Storage; v != nil {
-		return v
+func storageSize(c *checks) {
+	if size := c.volume().Size; size != nil && size.Sign() <= 0 {
+		c.InvalidText(spec("workload", "storage", "size"), size.String(), `is no size: write one like 10Gi`)
 	}
-	return &v1alpha2.VolumeSpec{}
-}
-
-func storageSize(obj *object) field.ErrorList {
-	size := volume(obj).Size
-	if size == nil || size.Sign() > 0 {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(spec("workload", "storage", "size"), size.String(), fmt.Sprintf(
-		`%q is no size: write one like 10Gi`, size.String()))}
 }
 
 // ownMounts are where the operator mounts volumes of its own; a pod with two at one path is refused.
 var ownMounts = []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
 
-func storageMountPath(obj *object) field.ErrorList {
-	path := volume(obj).MountPath
-	if slices.Contains(ownMounts, strings.TrimSuffix(path, "/")) {
-		return field.ErrorList{field.Invalid(spec("workload", "storage", "mountPath"), path, fmt.Sprintf(
-			`%q is where the operator mounts a volume of its own: take another path, for example /.llama`, path))}
+func storageMountPath(c *checks) {
+	at, path := c.volume().MountPath, spec("workload", "storage", "mountPath")
+	switch {
+	case at == "":
+	case slices.Contains(ownMounts, strings.TrimSuffix(at, "/")):
+		c.InvalidText(path, at, `is where the operator mounts a volume of its own: take another path, for example /.llama`)
+	case len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
+		c.InvalidText(path, at, `is not an absolute path: write one like /.llama, without ":", "." and ".."`)
 	}
-	if path == "" || (len(path) <= maxMountPath && absoluteForm.MatchString(path) && !dotsForm.MatchString(path)) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(spec("workload", "storage", "mountPath"), path, fmt.Sprintf(
-		`%q is not an absolute path: write one like /.llama, without ":", "." and ".."`, path))}
 }
 
-func storageAccessModes(obj *object) field.ErrorList {
-	var errs field.ErrorList
-	modes := volume(obj).AccessModes
-	twice := repeated(modes)
-	for i, mode := range modes {
+func storageAccessModes(c *checks) {
+	seen := map[corev1.PersistentVolumeAccessMode]bool{}
+	for i, mode := range c.volume().AccessModes {
 		path := spec("workload", "storage", "accessModes").Index(i)
-		errs = append(errs, oneOf(path, mode, corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)...)
-		if twice[i] {
-			errs = append(errs, duplicate(path, string(mode)))
+		oneOf(c, path, mode, corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)
+		if seen[mode] {
+			c.duplicate(path, string(mode))
 		}
+		seen[mode] = true
 	}
-	return errs
 }
 
-func disruptionBudgetOne(obj *object) field.ErrorList {
-	budget, path := workload(obj).PodDisruptionBudget, spec("workload", "podDisruptionBudget")
+func disruptionBudgetOne(c *checks) {
+	budget, path := c.workload().PodDisruptionBudget, spec("workload", "podDisruptionBudget")
 	switch {
 	case budget == nil:
-		return nil
 	case budget.MinAvailable == nil && budget.MaxUnavailable == nil:
-		return field.ErrorList{field.Required(path, "needs minAvailable or maxUnavailable")}
+		c.Required(path, "needs minAvailable or maxUnavailable")
 	case budget.MinAvailable != nil && budget.MaxUnavailable != nil:
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
-			`minAvailable %q and maxUnavailable %q exclude each other: remove one of them`,
-			budget.MinAvailable, budget.MaxUnavailable))}
+		c.Forbidden(path, `minAvailable %q and maxUnavailable %q exclude each other: remove one of them`,
+			budget.MinAvailable, budget.MaxUnavailable)
 	}
-	return nil
 }
 
-func disruptionBudgetValue(obj *object) field.ErrorList {
-	budget, path := workload(obj).PodDisruptionBudget, spec("workload", "podDisruptionBudget")
-	if budget == nil {
-		return nil
-	}
-	return append(podCount(path.Child("minAvailable"), budget.MinAvailable),
-		podCount(path.Child("maxUnavailable"), budget.MaxUnavailable)...)
+func disruptionBudgetValue(c *checks) {
+	budget, path := orZero(c.workload().PodDisruptionBudget), spec("workload", "podDisruptionBudget")
+	c.podCount(path.Child("minAvailable"), budget.MinAvailable)
+	c.podCount(path.Child("maxUnavailable"), budget.MaxUnavailable)
 }
 
-func podCount(path *field.Path, value *intstr.IntOrString) field.ErrorList {
+func (c *checks) podCount(path *field.Path, value *intstr.IntOrString) {
 	if value == nil || (value.Type == intstr.Int && value.IntVal >= 0) ||
 		(value.Type == intstr.String && percentageForm.MatchString(value.StrVal)) {
-		return nil
+		return
 	}
-	return field.ErrorList{field.Invalid(path, value.String(), fmt.Sprintf(
-		`%q is neither a number of pods nor a percentage: write 1 or "50%%"`, value))}
+	c.InvalidText(path, value.String(), `is neither a number of pods nor a percentage: write 1 or "50%%"`)
 }
 
-func preflight(obj *object) field.ErrorList {
-	return oneOf(spec("workload", "preflight"), workload(obj).Preflight,
+func preflight(c *checks) {
+	oneOf(c, spec("workload", "preflight"), c.workload().Preflight,
 		v1alpha2.PreflightAlways, v1alpha2.PreflightAuto, v1alpha2.PreflightNever)
 }
