@@ -22,20 +22,16 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 		Variables:     variables(spec.Workload),
 		MoreVariables: spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.EnvFrom) > 0,
 	}
-	var all, errs field.ErrorList
-	in.Providers, errs = decodeProviders(spec.Providers, path.Child("providers"))
-	all = append(all, errs...)
-	all = append(all, decodeResources(in, spec.Resources, path.Child("resources"))...)
-	in.Storage, errs = decodeStorage(spec.Storage, path.Child("storage"))
-	all = append(all, errs...)
-	in.Disabled, errs = decodeDisabled(spec.Disabled, path.Child("disabled"))
-	all = append(all, errs...)
-	in.Server, errs = decodeServer(obj, path)
-	all = append(all, errs...)
-	in.Settings, errs = decodeSettings(spec.Settings, spec.RemoveSettings, path)
-	all = append(all, errs...)
-	in.SecretEnv, errs = decodeSecretEnv(spec.SecretEnv, path.Child("secretEnv"))
-	all = append(all, errs...)
-	in.Secrets, errs = nameSecrets(in)
-	return in, append(all, errs...)
+	var errs Errors
+	in.Providers = decodeProviders(spec.Providers, path.Child("providers"), &errs)
+	decodeResources(in, spec.Resources, path.Child("resources"), &errs)
+	in.Storage = decodeStorage(spec.Storage, path.Child("storage"), &errs)
+	in.Disabled = decodeDisabled(spec.Disabled, path.Child("disabled"), &errs)
+	in.Server = decodeServer(obj, path, &errs)
+	in.Settings = decodeSettings(spec.Settings, spec.RemoveSettings, path, &errs)
+	in.SecretEnv = decodeSecretEnv(spec.SecretEnv, path.Child("secretEnv"), &errs)
+	in.Secrets = nameSecrets(in)
+	collisions(in.Secrets, &errs)
+	tooManySecrets(in.Secrets, &errs)
+	return in, field.ErrorList(errs)
 }

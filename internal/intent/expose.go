@@ -12,25 +12,23 @@ const MaxAnnotations = 256
 // DecodeExpose reads networking.expose, a bool or an object (FR-011). Unset is
 // not exposed, {} is exposed.
 func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.ExposeSpec, field.ErrorList) {
+	var spec v1alpha2.ExposeSpec
 	if written == nil {
-		return false, v1alpha2.ExposeSpec{}, nil
+		return false, spec, nil
 	}
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
-		return false, v1alpha2.ExposeSpec{}, field.ErrorList{field.Forbidden(path, "is not valid JSON")}
+		return false, spec, field.ErrorList{field.Forbidden(path, "is not valid JSON")}
 	}
 	if enabled, ok := value.(bool); ok {
-		return enabled, v1alpha2.ExposeSpec{}, nil
+		return enabled, spec, nil
 	}
-	var errs field.ErrorList
+	var errs Errors
 	o, ok := newObject(value, path, "true, false, or an object {hostname: <name>, …}", &errs)
-	if !ok {
-		return false, v1alpha2.ExposeSpec{}, errs
+	if !ok || !o.atMost(MaxAnnotations, "annotations") {
+		return false, spec, field.ErrorList(errs)
 	}
-	if !o.atMost(MaxAnnotations, "annotations") {
-		return false, v1alpha2.ExposeSpec{}, errs
-	}
-	spec := v1alpha2.ExposeSpec{
+	spec = v1alpha2.ExposeSpec{
 		Enabled:          o.boolean("enabled"),
 		Hostname:         o.text("hostname"),
 		IngressClassName: o.text("ingressClassName"),
@@ -38,5 +36,5 @@ func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.Ex
 		TLSSecretName:    o.text("tlsSecretName"),
 	}
 	o.close()
-	return (spec.Enabled == nil || *spec.Enabled) && len(errs) == 0, spec, errs
+	return (spec.Enabled == nil || *spec.Enabled) && len(errs) == 0, spec, field.ErrorList(errs)
 }

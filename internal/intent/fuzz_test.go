@@ -25,7 +25,10 @@ func FuzzProviders(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		decode := func() ([]intent.Provider, field.ErrorList) {
-			return intent.DecodeProviders("inference", &v1alpha2.Providers{Raw: raw}, path("providers").Child("inference"))
+			obj := &v1alpha2.LlamaStackDistribution{}
+			obj.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: &v1alpha2.Providers{Raw: raw}}
+			in, errs := intent.FromObject(obj)
+			return in.Providers, errs
 		}
 		providers, errs := decode()
 		again, errsAgain := decode()

@@ -32,21 +32,21 @@ func decodeJSON(raw []byte) (any, error) {
 // object reads the fields of one JSON object strictly: a field of the wrong type
 // is an error, and so is every field nobody asked for.
 type object struct {
+	*Errors
 	path   *field.Path
 	fields map[string]any
 	asked  []string
-	errs   *field.ErrorList
 }
 
 // newObject takes a JSON object; anything else is an error that says what was
 // wanted.
-func newObject(value any, path *field.Path, want string, errs *field.ErrorList) (*object, bool) {
+func newObject(value any, path *field.Path, want string, errs *Errors) (*object, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {
-		*errs = append(*errs, wrongType(path, want, value))
+		errs.Add(wrongType(path, want, value))
 		return nil, false
 	}
-	return &object{path: path, fields: fields, errs: errs}, true
+	return &object{Errors: errs, path: path, fields: fields}, true
 }
 
 // atMost reports whether objects have no more fields than a limit; one that has is an error. A name is that of an inner
@@ -60,14 +60,12 @@ func (o *object) atMost(limit int, names ...string) bool {
 			path = path.Child(name)
 		}
 		if len(fields) > limit {
-			o.fail(field.Forbidden(path, fmt.Sprintf("%d fields are more than the %d that may be given: remove some", len(fields), limit)))
+			o.Forbidden(path, "%d fields are more than the %d that may be given: remove some", len(fields), limit)
 			within = false
 		}
 	}
 	return within
 }
-
-func (o *object) fail(err *field.Error) { *o.errs = append(*o.errs, err) }
 
 // take marks a field as known and returns it.
 func (o *object) take(name string) (any, bool) {
@@ -76,18 +74,21 @@ func (o *object) take(name string) (any, bool) {
 	return value, ok
 }
 
+// typed reads a field of one type; false when it is not there or wrong.
+func typed[T any](o *object, name, want string) (T, bool) {
+	value, given := o.take(name)
+	found, ok := value.(T)
+	if given && !ok {
+		o.Add(wrongType(o.path.Child(name), want, value))
+	}
+	return found, ok
+}
+
 // text reads a string that is not empty where given.
 func (o *object) text(name string) string {
-	value, ok := o.take(name)
-	if !ok {
-		return ""
-	}
-	text, ok := value.(string)
-	switch {
-	case !ok:
-		o.fail(wrongType(o.path.Child(name), "a string", value))
-	case text == "":
-		o.fail(empty(o.path.Child(name)))
+	text, ok := typed[string](o, name, "a string")
+	if ok && text == "" {
+		o.Empty(o.path.Child(name))
 	}
 	return text
 }
@@ -96,7 +97,7 @@ func (o *object) text(name string) string {
 func (o *object) requiredText(name, remedy string) string {
 	if _, ok := o.fields[name]; !ok {
 		o.asked = append(o.asked, name)
-		o.fail(field.Required(o.path.Child(name), "required: "+remedy))
+		o.Required(o.path.Child(name), "required: %s", remedy)
 		return ""
 	}
 	return o.text(name)
@@ -104,17 +105,9 @@ func (o *object) requiredText(name, remedy string) string {
 
 // values reads an object that is passed on as it is.
 func (o *object) values(name string) map[string]any {
-	value, ok := o.take(name)
-	if !ok {
-		return nil
-	}
-	values, ok := value.(map[string]any)
-	if !ok {
-		o.fail(wrongType(o.path.Child(name), "an object", value))
-		return nil
-	}
+	values, _ := typed[map[string]any](o, name, "an object")
 	if deeper(values, maxDepth) {
-		o.fail(field.Forbidden(o.path.Child(name), fmt.Sprintf("is nested deeper than %d levels", maxDepth)))
+		o.Forbidden(o.path.Child(name), "is nested deeper than %d levels", maxDepth)
 		return nil
 	}
 	return values
@@ -144,18 +137,13 @@ func deeper(value any, levels int) bool {
 
 // positive reads an integer above 0.
 func (o *object) positive(name string) *int64 {
-	value, ok := o.take(name)
+	number, ok := typed[json.Number](o, name, "a whole number above 0")
 	if !ok {
-		return nil
-	}
-	number, ok := value.(json.Number)
-	if !ok {
-		o.fail(wrongType(o.path.Child(name), "a whole number above 0", value))
 		return nil
 	}
 	n, err := number.Int64()
 	if err != nil || n <= 0 {
-		o.fail(field.Invalid(o.path.Child(name), number.String(), number.String()+" is not a whole number above 0; write one"))
+		o.Invalid(o.path.Child(name), number.String(), "%s is not a whole number above 0; write one", number)
 		return nil
 	}
 	return &n
@@ -163,13 +151,8 @@ func (o *object) positive(name string) *int64 {
 
 // boolean reads true or false.
 func (o *object) boolean(name string) *bool {
-	value, ok := o.take(name)
+	b, ok := typed[bool](o, name, "true or false")
 	if !ok {
-		return nil
-	}
-	b, ok := value.(bool)
-	if !ok {
-		o.fail(wrongType(o.path.Child(name), "true or false", value))
 		return nil
 	}
 	return &b
@@ -185,7 +168,7 @@ func (o *object) texts(name string) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		text, ok := values[key].(string)
 		if !ok {
-			o.fail(wrongType(o.path.Child(name).Key(key), "a string", values[key]))
+			o.Add(wrongType(o.path.Child(name).Key(key), "a string", values[key]))
 			continue
 		}
 		texts[key] = text
@@ -209,23 +192,27 @@ func (o *object) rest() []string {
 func (o *object) close() {
 	for _, name := range o.rest() {
 		if o.full() {
-			o.fail(field.Forbidden(o.path.Child(name), "unknown field"))
+			o.Forbidden(o.path.Child(name), "unknown field")
 			continue
 		}
-		o.fail(unknownField(o.path.Child(name), name, o.asked))
+		o.unknownField(o.path.Child(name), name)
 	}
 }
 
 // full reports whether there are more errors already than anybody is told, so that none needs a remedy, which takes time
 // to find.
-func (o *object) full() bool { return len(*o.errs) >= MaxErrors }
+func (o *object) full() bool { return len(*o.Errors) >= MaxErrors }
 
-func unknownField(path *field.Path, name string, known []string) *field.Error {
-	if near := nearest(name, known); near != "" {
-		return field.Forbidden(path, fmt.Sprintf("unknown field, did you mean %q?", near))
+func (o *object) unknownField(path *field.Path, name string) {
+	if near := nearest(name, o.asked); near != "" {
+		o.Forbidden(path, "unknown field, did you mean %q?", near)
+		return
 	}
-	return field.Forbidden(path, "unknown field; known are "+strings.Join(slices.Sorted(slices.Values(known)), ", "))
+	o.Forbidden(path, "unknown field; known are %s", o.known())
 }
+
+// known are the names of the fields that were asked for.
+func (o *object) known() string { return strings.Join(slices.Sorted(slices.Values(o.asked)), ", ") }
 
 // nearest also sees through another way to write a name: api_key is apiKey.
 func nearest(name string, known []string) string {
@@ -270,8 +257,4 @@ func kindOf(value any) string {
 	default:
 		return "an object"
 	}
-}
-
-func empty(path *field.Path) *field.Error {
-	return field.Required(path, "must not be empty; leave the field out to have the default")
 }

@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -64,68 +63,60 @@ func APIField(api string) string {
 	return ""
 }
 
-func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path) ([]Provider, field.ErrorList) {
+func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path, errs *Errors) []Provider {
 	if spec == nil {
-		return nil, nil
+		return nil
 	}
 	var all []Provider
-	var errs field.ErrorList
 	for _, f := range apiFields {
-		written := f.get(spec)
-		if written == nil {
-			continue
+		if written := f.get(spec); written != nil {
+			all = append(all, decodeAPI(f.api, written, path.Child(f.name), errs)...)
 		}
-		providers, errsOfAPI := DecodeProviders(f.api, written, path.Child(f.name))
-		all = append(all, providers...)
-		errs = append(errs, errsOfAPI...)
 	}
-	return all, append(errs, uniqueIDs(all)...)
+	uniqueIDs(all, errs)
+	return all
 }
 
-// DecodeProviders reads the providers of one API, a single one or a list
+// decodeAPI reads the providers of one API, a single one or a list
 // (FR-004). Entries with errors are left out.
-func DecodeProviders(api string, written *v1alpha2.Providers, path *field.Path) ([]Provider, field.ErrorList) {
+func decodeAPI(api string, written *v1alpha2.Providers, path *field.Path, errs *Errors) []Provider {
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
-		return nil, field.ErrorList{field.Forbidden(path, "is not valid JSON")}
+		errs.Forbidden(path, "is not valid JSON")
+		return nil
 	}
-	list, isList := value.([]any)
-	if !isList {
-		var errs field.ErrorList
-		provider, ok := decodeProvider(api, value, path, &errs)
-		if !ok {
-			return nil, errs
-		}
-		return []Provider{provider}, errs
+	if list, isList := value.([]any); isList {
+		return decodeProviderList(api, list, path, errs)
 	}
-	return decodeProviderList(api, list, path)
+	if provider, ok := decodeProvider(api, value, path, errs); ok {
+		return []Provider{provider}
+	}
+	return nil
 }
 
-func decodeProviderList(api string, list []any, path *field.Path) ([]Provider, field.ErrorList) {
+func decodeProviderList(api string, list []any, path *field.Path, errs *Errors) []Provider {
 	switch {
 	case len(list) == 0:
-		return nil, field.ErrorList{empty(path)}
+		errs.Empty(path)
+		return nil
 	case len(list) > MaxProviders:
-		return nil, field.ErrorList{field.Forbidden(path,
-			fmt.Sprintf("%d providers are more than the %d that an API may have: remove some", len(list), MaxProviders))}
+		errs.Forbidden(path, "%d providers are more than the %d that an API may have: remove some", len(list), MaxProviders)
+		return nil
 	}
 	var providers []Provider
-	var errs field.ErrorList
 	for i, value := range list {
-		entry := path.Index(i)
-		before := len(errs)
+		entry, before := path.Index(i), len(*errs)
 		if fields, ok := value.(map[string]any); ok && len(list) > 1 && fields["id"] == nil {
-			errs = append(errs, field.Required(entry.Child("id"),
-				"required: each provider needs an id when an API has more than one"))
+			errs.Required(entry.Child("id"), "required: each provider needs an id when an API has more than one")
 		}
-		if provider, ok := decodeProvider(api, value, entry, &errs); ok && len(errs) == before {
+		if provider, ok := decodeProvider(api, value, entry, errs); ok && len(*errs) == before {
 			providers = append(providers, provider)
 		}
 	}
-	return providers, errs
+	return providers
 }
 
-func decodeProvider(api string, value any, path *field.Path, errs *field.ErrorList) (Provider, bool) {
+func decodeProvider(api string, value any, path *field.Path, errs *Errors) (Provider, bool) {
 	before := len(*errs)
 	o, ok := newObject(value, path, "a provider, {provider: <type>, …}, or a list of providers", errs)
 	if !ok || !o.atMost(MaxProviderFields, "", "secretRefs") {
@@ -158,9 +149,8 @@ func (o *object) providerID(id, providerType string) string {
 		return ""
 	}
 	if len(id) > idMaxLength || !idPattern.MatchString(id) {
-		o.fail(field.Invalid(path, id, fmt.Sprintf(
-			"%q cannot be an id: at most %d letters, digits, '-', '_' and '.', with a letter or digit at both ends%s",
-			id, idMaxLength, remedy)))
+		o.InvalidText(path, id, "cannot be an id: at most %d letters, digits, '-', '_' and '.', with a letter or digit at both ends%s",
+			idMaxLength, remedy)
 	}
 	return id
 }
@@ -171,15 +161,15 @@ func (o *object) secretKeys() []SecretKey {
 	var keys []SecretKey
 	refs := o.values("secretRefs")
 	if _, given := o.fields["secretRefs"]; given && refs != nil && len(refs) == 0 {
-		o.fail(empty(o.path.Child("secretRefs")))
+		o.Empty(o.path.Child("secretRefs"))
 	}
 	for _, key := range slices.Sorted(maps.Keys(refs)) {
 		path := o.path.Child("secretRefs").Key(key)
 		if key == "" {
-			o.fail(field.Forbidden(path, "the empty key is no key of a provider's configuration"))
+			o.Forbidden(path, "the empty key is no key of a provider's configuration")
 			continue
 		}
-		if ref := decodeSecret(refs[key], path, o.errs); ref != nil {
+		if ref := decodeSecret(refs[key], path, o.Errors); ref != nil {
 			keys = append(keys, SecretKey{Key: key, SecretRef: *ref})
 		}
 	}
@@ -200,41 +190,38 @@ func (o *object) shorthand(key string) *SecretRef {
 	_, isRef := fields["secretKeyRef"]
 	misspelt := slices.ContainsFunc(o.asked, func(known string) bool { return strings.EqualFold(known, key) })
 	if !isObject || misspelt || (!isRef && !isFlat(fields)) {
-		o.fail(o.unknownProviderField(path, key))
+		o.unknownProviderField(path, key)
 		return nil
 	}
-	return decodeSecret(fields, path, o.errs)
+	return decodeSecret(fields, path, o.Errors)
 }
 
-func (o *object) unknownProviderField(path *field.Path, key string) *field.Error {
-	if o.full() {
-		return field.Forbidden(path, "unknown field")
+func (o *object) unknownProviderField(path *field.Path, key string) {
+	switch {
+	case o.full():
+		o.Forbidden(path, "unknown field")
+	case nearest(key, o.asked) != "":
+		o.unknownField(path, key)
+	default:
+		o.Forbidden(path, "unknown field; known are %s; a key of the provider's own configuration goes below settings, or takes %s",
+			o.known(), secretShape)
 	}
-	if nearest(key, o.asked) != "" {
-		return unknownField(path, key, o.asked)
-	}
-	return field.Forbidden(path, fmt.Sprintf(
-		"unknown field; known are %s; a key of the provider's own configuration goes below settings, or takes %s",
-		strings.Join(slices.Sorted(slices.Values(o.asked)), ", "), secretShape))
 }
 
 // checkKeys refuses a configuration key that two fields set.
-func checkKeys(p *Provider, errs *field.ErrorList) {
+func checkKeys(p *Provider, errs *Errors) {
 	for i, secret := range p.Secrets {
 		if i > 0 && p.Secrets[i-1].Key == secret.Key {
-			*errs = append(*errs, field.Forbidden(secret.Path, fmt.Sprintf(
-				"%q is set by %s too; keep one of them", secret.Key, p.Secrets[i-1].Path)))
+			errs.Forbidden(secret.Path, "%q is set by %s too; keep one of them", secret.Key, p.Secrets[i-1].Path)
 		}
 		if _, both := p.Settings[secret.Key]; both {
-			*errs = append(*errs, field.Forbidden(p.Path.Child("settings").Child(secret.Key), fmt.Sprintf(
-				"%q is set by %s too; keep one of them", secret.Key, secret.Path)))
+			errs.Forbidden(p.Path.Child("settings").Child(secret.Key), "%q is set by %s too; keep one of them", secret.Key, secret.Path)
 		}
 	}
 }
 
 // uniqueIDs holds FR-072: ids are unique over all APIs.
-func uniqueIDs(providers []Provider) field.ErrorList {
-	var errs field.ErrorList
+func uniqueIDs(providers []Provider, errs *Errors) {
 	first := make(map[string]*field.Path, len(providers))
 	for _, p := range providers {
 		other, taken := first[p.ID]
@@ -242,10 +229,8 @@ func uniqueIDs(providers []Provider) field.ErrorList {
 			first[p.ID] = p.Path
 			continue
 		}
-		errs = append(errs, field.Forbidden(p.Path.Child("id"), fmt.Sprintf(
-			"%q is the id of %s too; provider ids are unique over all APIs, give one of them another id", p.ID, other)))
+		errs.Forbidden(p.Path.Child("id"), "%q is the id of %s too; provider ids are unique over all APIs, give one of them another id", p.ID, other)
 	}
-	return errs
 }
 
 // API is the server's name of an API that was written as the name of its field

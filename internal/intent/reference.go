@@ -1,8 +1,6 @@
 package intent
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -18,24 +16,24 @@ func (o *object) secret(name string) *SecretRef {
 	if !ok {
 		return nil
 	}
-	return decodeSecret(value, o.path.Child(name), o.errs)
+	return decodeSecret(value, o.path.Child(name), o.Errors)
 }
 
 // decodeSecret reads {secretKeyRef: {name, key}}. An earlier proposal of the API
 // had {name, key}: the error for it says the right spelling.
-func decodeSecret(value any, path *field.Path, errs *field.ErrorList) *SecretRef {
+func decodeSecret(value any, path *field.Path, errs *Errors) *SecretRef {
 	o, ok := newObject(value, path, secretShape, errs)
 	if !ok {
 		return nil
 	}
 	if isFlat(o.fields) {
-		o.fail(field.Forbidden(path, "name and key go one level deeper: write "+secretShape))
+		o.Forbidden(path, "name and key go one level deeper: write %s", secretShape)
 		return nil
 	}
 	ref, ok := o.take("secretKeyRef")
 	o.close()
 	if !ok {
-		o.fail(field.Required(path.Child("secretKeyRef"), "required: write "+secretShape))
+		o.Required(path.Child("secretKeyRef"), "required: write %s", secretShape)
 		return nil
 	}
 	inner, ok := newObject(ref, path.Child("secretKeyRef"), "{name: <Secret>, key: <key>}", errs)
@@ -49,7 +47,7 @@ func decodeSecret(value any, path *field.Path, errs *field.ErrorList) *SecretRef
 		Path: inner.path,
 	}
 	inner.close()
-	*errs = append(*errs, checkSecret(secret)...)
+	checkSecret(secret, errs)
 	if len(*errs) > before {
 		return nil
 	}
@@ -64,7 +62,7 @@ func isFlat(fields map[string]any) bool {
 }
 
 // typedSecret normalizes a reference that the CRD schema has typed already.
-func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *field.ErrorList) *SecretRef {
+func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) *SecretRef {
 	if ref == nil {
 		return nil
 	}
@@ -72,16 +70,16 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *field.Er
 	secret := &SecretRef{Name: ref.SecretKeyRef.Name, Key: ref.SecretKeyRef.Key, Path: path}
 	before := len(*errs)
 	if secret.Name == "" && secret.Key == "" {
-		*errs = append(*errs, field.Required(path, "required: write "+secretShape))
+		errs.Required(path, "required: write %s", secretShape)
 		return nil
 	}
 	if secret.Name == "" {
-		*errs = append(*errs, field.Required(path.Child("name"), "required: the name of a Secret in the same namespace"))
+		errs.Required(path.Child("name"), "required: the name of a Secret in the same namespace")
 	}
 	if secret.Key == "" {
-		*errs = append(*errs, field.Required(path.Child("key"), "required: a key of that Secret"))
+		errs.Required(path.Child("key"), "required: a key of that Secret")
 	}
-	*errs = append(*errs, checkSecret(secret)...)
+	checkSecret(secret, errs)
 	if len(*errs) > before {
 		return nil
 	}
@@ -90,19 +88,12 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *field.Er
 
 // checkSecret refuses names that no Secret can have. Empty ones are reported as
 // missing elsewhere.
-func checkSecret(secret *SecretRef) field.ErrorList {
-	var errs field.ErrorList
-	if secret.Name != "" {
-		if problems := validation.IsDNS1123Subdomain(secret.Name); len(problems) > 0 {
-			errs = append(errs, field.Invalid(secret.Path.Child("name"), secret.Name,
-				fmt.Sprintf(`%q cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`, secret.Name)))
-		}
+func checkSecret(secret *SecretRef, errs *Errors) {
+	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
+		errs.InvalidText(secret.Path.Child("name"), secret.Name,
+			`cannot be the name of a Secret: lower-case letters, digits, "-" and ".", with a letter or digit at both ends`)
 	}
-	if secret.Key != "" {
-		if problems := validation.IsConfigMapKey(secret.Key); len(problems) > 0 {
-			errs = append(errs, field.Invalid(secret.Path.Child("key"), secret.Key,
-				fmt.Sprintf(`%q cannot be a key of a Secret: letters, digits, "-", "_" and "."`, secret.Key)))
-		}
+	if secret.Key != "" && len(validation.IsConfigMapKey(secret.Key)) > 0 {
+		errs.InvalidText(secret.Path.Child("key"), secret.Key, `cannot be a key of a Secret: letters, digits, "-", "_" and "."`)
 	}
-	return errs
 }

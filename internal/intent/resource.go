@@ -11,44 +11,44 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path) field.ErrorList {
+func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path, errs *Errors) {
 	if spec == nil {
-		return nil
+		return
 	}
-	var errs field.ErrorList
-	in.Models = decodeEntries(spec.Models, path.Child("models"), &errs,
+	in.Models = decodeEntries(spec.Models, path.Child("models"), errs,
 		func(e v1alpha2.ModelEntry) []byte { return e.Raw },
 		func(name string, path *field.Path) Model { return Model{Name: name, Path: path} }, decodeModel)
-	in.Tools = decodeEntries(spec.Tools, path.Child("tools"), &errs,
+	in.Tools = decodeEntries(spec.Tools, path.Child("tools"), errs,
 		func(e v1alpha2.ToolEntry) []byte { return e.Raw },
 		func(name string, path *field.Path) Tool { return Tool{Name: name, Path: path} }, decodeTool)
-	in.Shields = decodeEntries(spec.Shields, path.Child("shields"), &errs,
+	in.Shields = decodeEntries(spec.Shields, path.Child("shields"), errs,
 		func(e v1alpha2.ShieldEntry) []byte { return e.Raw },
 		func(name string, path *field.Path) Shield { return Shield{Name: name, Path: path} }, decodeShield)
-	return errs
 }
 
 // decodeEntries reads a list whose entries are a name or an object (FR-007).
 // Entries with errors are left out.
 func decodeEntries[Entry, Item any](
-	entries []Entry, path *field.Path, errs *field.ErrorList,
+	entries []Entry, path *field.Path, errs *Errors,
 	raw func(Entry) []byte, named func(string, *field.Path) Item, decode func(*object) Item,
 ) []Item {
 	if entries != nil && len(entries) == 0 {
-		*errs = append(*errs, empty(path))
+		errs.Empty(path)
 	}
 	var items []Item
 	for i, entry := range entries {
 		entryPath := path.Index(i)
 		value, err := decodeJSON(raw(entry))
 		if err != nil {
-			*errs = append(*errs, field.Forbidden(entryPath, "is not valid JSON"))
+			errs.Forbidden(entryPath, "is not valid JSON")
 			continue
 		}
 		before := len(*errs)
 		var item Item
 		if name, ok := value.(string); ok {
-			checkName(name, entryPath, errs)
+			if strings.TrimSpace(name) == "" {
+				errs.Required(entryPath, "must not be empty")
+			}
 			item = named(name, entryPath)
 		} else if o, ok := newObject(value, entryPath, "a name, or an object {name: <name>, …}", errs); ok {
 			item = decode(o)
@@ -59,12 +59,6 @@ func decodeEntries[Entry, Item any](
 		}
 	}
 	return items
-}
-
-func checkName(name string, path *field.Path, errs *field.ErrorList) {
-	if strings.TrimSpace(name) == "" {
-		*errs = append(*errs, field.Required(path, "must not be empty"))
-	}
 }
 
 func decodeModel(o *object) Model {
@@ -90,7 +84,7 @@ func decodeTool(o *object) Tool {
 	}
 	if tool.MCPEndpoint != "" {
 		if err := CheckURL(tool.MCPEndpoint); err != nil {
-			o.fail(field.Invalid(o.path.Child("mcpEndpoint"), tool.MCPEndpoint, err.Error()))
+			o.Invalid(o.path.Child("mcpEndpoint"), tool.MCPEndpoint, "%v", err)
 		}
 	}
 	return tool

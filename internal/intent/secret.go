@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,10 +48,8 @@ type SecretUse struct {
 }
 
 // nameSecrets names the variable of each secret reference, and lists them all, sorted by
-// variable. Two references that fold to one variable but mean different values are an
-// error (FR-022); two that mean the same value are both listed, for the sake of their
-// paths. Too many are an error, too.
-func nameSecrets(in *Intent) ([]SecretUse, field.ErrorList) {
+// variable. Two that mean the same value are both listed, for the sake of their paths.
+func nameSecrets(in *Intent) []SecretUse {
 	var uses []SecretUse
 	add := func(ref *SecretRef, variable string, purpose Purpose) {
 		if ref != nil {
@@ -86,7 +83,7 @@ func nameSecrets(in *Intent) ([]SecretUse, field.ErrorList) {
 		add(&in.SecretEnv[i].SecretRef, in.SecretEnv[i].Name, PurposeVariable)
 	}
 	slices.SortStableFunc(uses, func(a, b SecretUse) int { return strings.Compare(a.EnvVar, b.EnvVar) })
-	return uses, append(collisions(uses), tooMany(uses)...)
+	return uses
 }
 
 // Each reconcile reads the Secrets of a stack, and each reference is a variable of its
@@ -97,7 +94,7 @@ const (
 	maxSecretReferences = 2000
 )
 
-func tooMany(uses []SecretUse) field.ErrorList {
+func tooManySecrets(uses []SecretUse, errs *Errors) {
 	named, beyond := make(map[string]bool), ""
 	for _, use := range uses {
 		named[use.Secret] = true
@@ -105,29 +102,23 @@ func tooMany(uses []SecretUse) field.ErrorList {
 			beyond = use.Path
 		}
 	}
-	var errs field.ErrorList
 	if count := len(named); count > maxSecrets {
-		errs = append(errs, field.Forbidden(field.NewPath(beyond), fmt.Sprintf(
-			"the stack refers to %d Secrets, more than the %d that it may refer to: put the keys of several into one", count, maxSecrets)))
+		errs.Forbidden(field.NewPath(beyond),
+			"the stack refers to %d Secrets, more than the %d that it may refer to: put the keys of several into one", count, maxSecrets)
 	}
 	if count := len(uses); count > maxSecretReferences {
-		errs = append(errs, field.Forbidden(field.NewPath(uses[maxSecretReferences].Path), fmt.Sprintf(
-			"the stack has %d references to Secrets, more than the %d that it may have: remove some", count, maxSecretReferences)))
+		errs.Forbidden(field.NewPath(uses[maxSecretReferences].Path),
+			"the stack has %d references to Secrets, more than the %d that it may have: remove some", count, maxSecretReferences)
 	}
-	return errs
 }
 
-func collisions(uses []SecretUse) field.ErrorList {
-	var errs field.ErrorList
+// collisions refuses two references that fold to one variable but mean different values (FR-022).
+func collisions(uses []SecretUse, errs *Errors) {
 	for i := 1; i < len(uses); i++ {
 		a, b := uses[i-1], uses[i]
 		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
-			errs = append(errs, &field.Error{
-				Type: field.ErrorTypeForbidden, Field: b.Path, BadValue: field.OmitValueType{},
-				Detail: fmt.Sprintf("becomes the variable %s, and so does %s, which is another value; give one of the two providers another id",
-					b.EnvVar, a.Path),
-			})
+			errs.Forbidden(field.NewPath(b.Path),
+				"becomes the variable %s, and so does %s, which is another value; give one of the two providers another id", b.EnvVar, a.Path)
 		}
 	}
-	return errs
 }

@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -21,30 +20,27 @@ const (
 
 var variablePattern = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path) (Server, field.ErrorList) {
+func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *Errors) Server {
 	spec := &obj.Spec
 	server := Server{
 		Port:        v1alpha2.DefaultPort,
 		PortPath:    path.Child("networking", "port"),
 		WorkersPath: path.Child("workload", "workers"),
 	}
-	var errs field.ErrorList
 	if spec.Networking != nil && spec.Networking.Port != 0 {
 		server.Port = spec.Networking.Port
 	}
 	if least := leastPort(obj); server.Port < least || server.Port > maxPort {
-		errs = append(errs, field.Invalid(server.PortPath, server.Port,
-			fmt.Sprintf("%d is not a port the server accepts; take one between %d and %d", server.Port, least, maxPort)))
+		errs.Invalid(server.PortPath, server.Port, "%d is not a port the server accepts; take one between %d and %d", server.Port, least, maxPort)
 	}
 	if spec.Workload != nil && spec.Workload.Workers != nil {
 		server.Workers = *spec.Workload.Workers
 		if server.Workers < 1 {
-			errs = append(errs, field.Invalid(server.WorkersPath, server.Workers,
-				fmt.Sprintf("%d is not a number of server processes; take 1 or more", server.Workers)))
+			errs.Invalid(server.WorkersPath, server.Workers, "%d is not a number of server processes; take 1 or more", server.Workers)
 		}
 	}
-	server.TLS = decodeTLS(spec.Networking, path.Child("networking", "tls", "secretName"), &errs)
-	return server, errs
+	server.TLS = decodeTLS(spec.Networking, path.Child("networking", "tls", "secretName"), errs)
+	return server
 }
 
 // leastPort: a configuration says it to the server, which refuses what only root may listen on. A stack of v1alpha1
@@ -56,56 +52,51 @@ func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
 	return minPort
 }
 
-func decodeTLS(networking *v1alpha2.NetworkingSpec, path *field.Path, errs *field.ErrorList) *TLS {
+func decodeTLS(networking *v1alpha2.NetworkingSpec, path *field.Path, errs *Errors) *TLS {
 	switch {
 	case networking == nil || networking.TLS == nil || !networking.TLS.Enabled:
 		return nil
 	case networking.TLS.SecretName == "":
-		*errs = append(*errs, field.Required(path, "required when tls is enabled: the name of a Secret of type kubernetes.io/tls"))
+		errs.Required(path, "required when tls is enabled: the name of a Secret of type kubernetes.io/tls")
 		return nil
 	}
 	return &TLS{SecretName: networking.TLS.SecretName, Path: path}
 }
 
-func decodeDisabled(written []string, path *field.Path) ([]Disabled, field.ErrorList) {
-	var errs field.ErrorList
+func decodeDisabled(written []string, path *field.Path, errs *Errors) []Disabled {
 	if written != nil && len(written) == 0 {
-		errs = append(errs, empty(path))
+		errs.Empty(path)
 	}
 	var disabled []Disabled
 	for i, text := range written {
 		api, provider, one := strings.Cut(text, "/")
 		if api == "" || (one && (provider == "" || strings.Contains(provider, "/"))) {
-			errs = append(errs, field.Invalid(path.Index(i), text,
-				fmt.Sprintf("%q is neither an API (postTraining) nor one provider of an API (inference/groq)", text)))
+			errs.InvalidText(path.Index(i), text, "is neither an API (postTraining) nor one provider of an API (inference/groq)")
 			continue
 		}
 		if !slices.ContainsFunc(disabled, func(d Disabled) bool { return d.API == api && d.Provider == provider }) {
 			disabled = append(disabled, Disabled{API: api, Provider: provider, Path: path.Index(i)})
 		}
 	}
-	return disabled, errs
+	return disabled
 }
 
-func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Path) ([]Variable, field.ErrorList) {
+func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Path, errs *Errors) []Variable {
 	var variables []Variable
-	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(written)) {
 		entry := path.Key(name)
 		switch {
 		case !variablePattern.MatchString(name):
-			errs = append(errs, field.Invalid(entry, name,
-				fmt.Sprintf("%q is not a name the server reads: upper-case letters, digits and '_', a letter first", name)))
+			errs.InvalidText(entry, name, "is not a name the server reads: upper-case letters, digits and '_', a letter first")
 		case strings.HasPrefix(name, names.EnvPrefix):
-			errs = append(errs, field.Invalid(entry, name,
-				fmt.Sprintf("%q begins with %s, which is kept for the operator's own variables: take another name", name, names.EnvPrefix)))
+			errs.InvalidText(entry, name, "begins with %s, which is kept for the operator's own variables: take another name", names.EnvPrefix)
 		}
 		ref := written[name]
-		if secret := typedSecret(&ref, entry, &errs); secret != nil {
+		if secret := typedSecret(&ref, entry, errs); secret != nil {
 			variables = append(variables, Variable{Name: name, SecretRef: *secret})
 		}
 	}
-	return variables, errs
+	return variables
 }
 
 // variables are the names that the user sets on the container, and not to

@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -51,85 +50,82 @@ func (s *Settings) Decides(keys ...string) bool {
 	return true
 }
 
-func decodeSettings(written *apiextensionsv1.JSON, removed []string, path *field.Path) (Settings, field.ErrorList) {
+func decodeSettings(written *apiextensionsv1.JSON, removed []string, path *field.Path, errs *Errors) Settings {
 	settings := Settings{Path: path.Child("settings")}
-	var all, errs field.ErrorList
-	settings.Values, all = decodeValues(written, settings.Path)
-	settings.Removed, errs = decodeRemoved(removed, path.Child("removeSettings"))
-	return settings, append(all, errs...)
+	settings.Values = decodeValues(written, settings.Path, errs)
+	settings.Removed = decodeRemoved(removed, path.Child("removeSettings"), errs)
+	return settings
 }
 
 // decodeValues reads spec.settings; with an error there are none.
-func decodeValues(written *apiextensionsv1.JSON, path *field.Path) (map[string]any, field.ErrorList) {
+func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors) map[string]any {
 	if written == nil {
-		return nil, nil
+		return nil
 	}
+	before := len(*errs)
 	value, err := decodeJSON(written.Raw)
-	if err != nil {
-		return nil, field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "must be an object")}
-	}
 	values, ok := value.(map[string]any)
 	switch {
+	case err != nil:
+		errs.Add(field.TypeInvalid(path, field.OmitValueType{}, "must be an object"))
 	case !ok:
-		return nil, field.ErrorList{wrongType(path, "an object", value)}
+		errs.Add(wrongType(path, "an object", value))
 	case len(values) == 0:
-		return nil, field.ErrorList{empty(path)}
+		errs.Empty(path)
 	case deeper(values, maxDepth):
-		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("is nested deeper than %d levels", maxDepth))}
+		errs.Forbidden(path, "is nested deeper than %d levels", maxDepth)
+	default:
+		nulls(values, path, "", errs)
+		errs.Add(ownedSettings(values, path)...)
 	}
-	if errs := append(nulls(values, path, ""), ownedSettings(values, path)...); len(errs) > 0 {
-		return nil, errs
+	if len(*errs) > before {
+		return nil
 	}
-	return values, nil
+	return values
 }
 
 // nulls refuses null: a merge patch reads it as "remove", and plain kubectl apply
 // and Helm drop it on the way.
-func nulls(values map[string]any, path *field.Path, below string) field.ErrorList {
-	var errs field.ErrorList
+func nulls(values map[string]any, path *field.Path, below string, errs *Errors) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		switch v := values[key].(type) {
 		case nil:
-			errs = append(errs, field.Forbidden(path.Child(key), "null removes nothing here: write "+below+key+" into removeSettings"))
+			errs.Forbidden(path.Child(key), "null removes nothing here: write %s into removeSettings", below+key)
 		case map[string]any:
-			errs = append(errs, nulls(v, path.Child(key), below+key+".")...)
+			nulls(v, path.Child(key), below+key+".", errs)
 		case []any:
-			errs = append(errs, nullsInList(v, path.Child(key))...)
+			nullsInList(v, path.Child(key), errs)
 		}
 	}
-	return errs
 }
 
 // nullsInList: no path of removeSettings leads into a list, which a merge patch
 // replaces as a whole.
-func nullsInList(value any, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func nullsInList(value any, path *field.Path, errs *Errors) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if v[key] == nil {
-				errs = append(errs, field.Forbidden(path.Child(key), "null gets lost on the way: leave the key out"))
+				errs.Forbidden(path.Child(key), "null gets lost on the way: leave the key out")
 			}
-			errs = append(errs, nullsInList(v[key], path.Child(key))...)
+			nullsInList(v[key], path.Child(key), errs)
 		}
 	case []any:
 		for i, item := range v {
-			errs = append(errs, nullsInList(item, path.Index(i))...)
+			nullsInList(item, path.Index(i), errs)
 		}
 	}
-	return errs
 }
 
-func decodeRemoved(written []string, path *field.Path) ([]RemovedSetting, field.ErrorList) {
+func decodeRemoved(written []string, path *field.Path, errs *Errors) []RemovedSetting {
 	var removed []RemovedSetting
-	var errs field.ErrorList
 	for i, text := range written {
 		keys := strings.Split(text, ".")
 		if err := ownedRemoval(text, keys, path.Index(i)); err != nil {
-			errs = append(errs, err)
+			errs.Add(err)
 			continue
 		}
 		removed = append(removed, RemovedSetting{Keys: keys, Path: path.Index(i)})
 	}
-	return removed, errs
+	return removed
 }

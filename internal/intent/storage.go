@@ -15,20 +15,19 @@ import (
 // DefaultRedisPort is the port of an endpoint without one.
 const DefaultRedisPort int32 = 6379
 
-func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path) (Storage, field.ErrorList) {
+func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Errors) Storage {
 	if spec == nil {
-		return Storage{}, nil
+		return Storage{}
 	}
-	var errs field.ErrorList
-	return Storage{KV: decodeKV(spec.KV, path.Child("kv"), &errs), SQL: decodeSQL(spec.SQL, path.Child("sql"), &errs)}, errs
+	return Storage{KV: decodeKV(spec.KV, path.Child("kv"), errs), SQL: decodeSQL(spec.SQL, path.Child("sql"), errs)}
 }
 
-func decodeKV(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *field.ErrorList) *Store {
+func decodeKV(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors) *Store {
 	if spec == nil {
 		return nil
 	}
 	store := &Store{Type: orSQLite(spec.Type), Path: path}
-	s := storeChecks{store: store, errs: errs}
+	s := storeChecks{Errors: errs, store: store}
 	s.known(SQLite, Redis, Postgres)
 	s.only(Redis, "endpoint", spec.Endpoint != "")
 	s.only(Redis, "password", spec.Password != nil)
@@ -43,12 +42,12 @@ func decodeKV(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *field.ErrorL
 	return store
 }
 
-func decodeSQL(spec *v1alpha2.SQLStorageSpec, path *field.Path, errs *field.ErrorList) *Store {
+func decodeSQL(spec *v1alpha2.SQLStorageSpec, path *field.Path, errs *Errors) *Store {
 	if spec == nil {
 		return nil
 	}
 	store := &Store{Type: orSQLite(spec.Type), Path: path}
-	s := storeChecks{store: store, errs: errs}
+	s := storeChecks{Errors: errs, store: store}
 	s.known(SQLite, Postgres)
 	s.only(Postgres, "connectionString", spec.ConnectionString != nil)
 	if store.Type == Postgres {
@@ -66,35 +65,31 @@ func orSQLite(t v1alpha2.StorageType) string {
 }
 
 type storeChecks struct {
+	*Errors
 	store *Store
-	errs  *field.ErrorList
 }
 
-func (s storeChecks) fail(err *field.Error) { *s.errs = append(*s.errs, err) }
-
 func (s storeChecks) known(types ...string) {
-	if slices.Contains(types, s.store.Type) {
-		return
+	if !slices.Contains(types, s.store.Type) {
+		s.InvalidText(s.store.Path.Child("type"), s.store.Type, "is not a type of this store; known are %s", strings.Join(types, ", "))
 	}
-	s.fail(field.Invalid(s.store.Path.Child("type"), s.store.Type,
-		fmt.Sprintf("%q is not a type of this store; known are %s", s.store.Type, strings.Join(types, ", "))))
 }
 
 // only refuses a field that belongs to another type.
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
-		s.fail(field.Forbidden(s.store.Path.Child(name), fmt.Sprintf(
-			"belongs to type %s, and type is %s; set type: %s or take the field away", storeType, s.store.Type, storeType)))
+		s.Forbidden(s.store.Path.Child(name),
+			"belongs to type %s, and type is %s; set type: %s or take the field away", storeType, s.store.Type, storeType)
 	}
 }
 
 func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 	path := s.store.Path.Child("connectionString")
 	if ref == nil {
-		s.fail(field.Required(path, "required for type postgres: write "+secretShape))
+		s.Required(path, "required for type postgres: write %s", secretShape)
 		return
 	}
-	s.store.ConnectionString = typedSecret(ref, path, s.errs)
+	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
 }
 
 // endpoint reads host:port or redis://host:port. The server builds its URL from
@@ -102,12 +97,12 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {
-		s.fail(field.Required(path, "required for type redis: host:port of the Redis server"))
+		s.Required(path, "required for type redis: host:port of the Redis server")
 		return
 	}
 	host, port, err := parseRedis(text)
 	if err != nil {
-		s.fail(field.Invalid(path, withoutUser(text), err.Error()))
+		s.Invalid(path, withoutUser(text), "%v", err)
 		return
 	}
 	s.store.Host, s.store.Port = host, port
