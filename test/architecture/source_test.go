@@ -11,7 +11,7 @@ import (
 )
 
 // tooLong are the packages and files that are still over a limit. Divide them; nothing is added here.
-var tooLong = []string{"internal/controller", "internal/stackconfig/check.go"}
+var tooLong = []string{"internal/stackconfig/check.go"}
 
 func product(t *testing.T) []File {
 	t.Helper()
