@@ -77,7 +77,7 @@ func TestAutoscaling(t *testing.T) {
 	}
 	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
 	b := newBench(t)
-	b.start(t, version)
+	b.direct(t, version)
 	history := b.replicaHistory(t)
 	want := func(numbers ...int32) {
 		t.Helper()
@@ -134,7 +134,7 @@ func TestAutoscaling(t *testing.T) {
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	b := newBench(t)
 	b.patience = time.Second
-	b.start(t, "no-metrics")
+	b.direct(t, "no-metrics")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {autoscaling: {maxReplicas: 3}}}`))
 	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
 	b.appears(t, "my-hpa", autoscaler)

@@ -44,7 +44,7 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 			b := newBench(t)
 			good := tlsSecret(t, "cert")
 			b.create(t, good.DeepCopy())
-			b.start(t, version)
+			b.direct(t, version)
 			b.create(t, b.stack(t, "my", spec))
 			b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 			b.rollOut(t, "my")
@@ -79,7 +79,7 @@ func TestHostnameThatIsNone(t *testing.T) {
 	const version = "no-hostname"
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %q}}}`
 	b := newBench(t)
-	b.start(t, version)
+	b.direct(t, version)
 	good := b.namespace + ".example.com"
 	b.create(t, b.stack(t, "my", fmt.Sprintf(spec, good)))
 	b.routeURL(t, "my", "http://"+good)

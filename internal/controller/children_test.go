@@ -56,7 +56,7 @@ func (b *bench) goes(t *testing.T, name string, child client.Object) {
 
 func TestDisruptionBudget(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "budget")
+	b.direct(t, "budget")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {replicas: 2}}`))
 	budget := &policyv1.PodDisruptionBudget{}
 	b.appears(t, "my-pdb", budget)

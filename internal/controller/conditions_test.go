@@ -142,7 +142,7 @@ var served = with(inForce,
 // first moment to its last.
 func TestConditionsOfALife(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "life")
+	b.direct(t, "life")
 	stack := b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`)
 	stack.Finalizers = []string{"example.com/somebody-else"}
 	b.create(t, stack)
@@ -195,7 +195,7 @@ func TestConditionsOfALife(t *testing.T) {
 // A Deployment that somebody rolled back stays so, and is no progress for tools.
 func TestConditionsOfARollback(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "rollback")
+	b.direct(t, "rollback")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	before := &appsv1.Deployment{}
@@ -238,7 +238,7 @@ func TestConditionsOfARollback(t *testing.T) {
 // A volume that is gone, and one that waits.
 func TestConditionsOfStorage(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "storage")
+	b.direct(t, "storage")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`))
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	claim := &corev1.PersistentVolumeClaim{}
@@ -271,7 +271,7 @@ func TestConditionsOfStorage(t *testing.T) {
 func TestEventOfAnAdoption(t *testing.T) {
 	b := newBench(t)
 	b.create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
-	b.start(t, "adoption")
+	b.direct(t, "adoption")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
 	eventually(t, func() error {
 		if got := b.reasons(t); !strings.Contains(got, v1alpha2.EventAdopted) {
@@ -300,7 +300,7 @@ func (d denied) RoundTrip(request *http.Request) (*http.Response, error) {
 func TestConditionsOfADefect(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
-	b.start(t, "defect", func(next http.RoundTripper) http.RoundTripper { return denied{next} })
+	b.direct(t, "defect", func(next http.RoundTripper) http.RoundTripper { return denied{next} })
 	b.create(t, b.stack(t, "my", fullSpec))
 	condition := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonInternalError)
 	if !strings.Contains(condition.Message, `secrets "vllm-creds" is forbidden: a test`) {
@@ -314,7 +314,7 @@ func TestConditionsOfADefect(t *testing.T) {
 // What never ran, and why.
 func TestConditionsOfAFailure(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "failure")
+	b.direct(t, "failure")
 	waiting := "Unknown " + v1alpha2.ReasonWaiting
 	notYet := with(inForce,
 		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionServiceReady, waiting, available, waiting,
@@ -359,7 +359,7 @@ providers:
 // until it gets through after all.
 func TestConditionsPastTheDeadline(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "deadline")
+	b.direct(t, "deadline")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	b.progress(t, "my", "ProgressDeadlineExceeded")

@@ -131,7 +131,7 @@ func TestDenials(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			allow := tc.deny(t, b)
-			b.start(t, "denied")
+			b.direct(t, "denied")
 			b.create(t, b.stack(t, "my", tc.spec))
 			condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
 			if diff := cmp.Diff(strings.ReplaceAll(tc.message, "NS", b.namespace), condition.Message); diff != "" {
@@ -190,7 +190,7 @@ func TestDenialOfAChange(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.start(t, "denied-change")
+			b.direct(t, "denied-change")
 			b.create(t, b.stack(t, "my", running))
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			b.rollOut(t, "my")
@@ -233,7 +233,7 @@ func TestDenialOfAChange(t *testing.T) {
 // children are refused, everything else takes effect.
 func TestRefusalsAreIndependent(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "independent")
+	b.direct(t, "independent")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: independent.example.com}}, workload: {replicas: 2}}`))
 	b.routeURL(t, "my", "http://independent.example.com")
 	allowBudgets := b.forbid(t, "policy", "poddisruptionbudgets", "no budgets", &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
@@ -266,7 +266,7 @@ func TestRefusalsAreIndependent(t *testing.T) {
 func TestRefusedPolicy(t *testing.T) {
 	b := newBench(t)
 	allow := b.forbid(t, "networking.k8s.io", "networkpolicies", "no policies", &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
-	b.start(t, "policy")
+	b.direct(t, "policy")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`))
 	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
 	if !strings.Contains(condition.Message, "no policies") {
@@ -283,7 +283,7 @@ func TestRefusedPolicy(t *testing.T) {
 // A new way to expose a stack that is refused leaves the one that is there.
 func TestRefusedExposure(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "refused-exposure")
+	b.direct(t, "refused-exposure")
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s.example.com}}}`
 	b.create(t, b.stack(t, "my", fmt.Sprintf(spec, b.namespace)))
 	b.routeURL(t, "my", "http://"+b.namespace+".example.com")
@@ -332,7 +332,7 @@ func TestConfigMapOfARunningStack(t *testing.T) {
 			const version = "configmap-gone"
 			b := newBench(t)
 			b.create(t, tc.data.DeepCopy())
-			b.start(t, version)
+			b.direct(t, version)
 			b.create(t, b.stack(t, "my", tc.spec))
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			b.rollOut(t, "my")

@@ -16,7 +16,7 @@ func TestDigestsOfTwoNamespaces(t *testing.T) {
 	var inputs, digests [2]string
 	for i := range digests {
 		b := newBench(t)
-		b.start(t, "digests")
+		b.direct(t, "digests")
 		b.create(t, secret("creds", "token", "sk-abc"), b.stack(t, "my", spec))
 		deployment := &appsv1.Deployment{}
 		b.appears(t, "my", deployment)

@@ -43,7 +43,7 @@ func (b *bench) reasons(t *testing.T) string {
 // told before.
 func TestEvents(t *testing.T) {
 	b := newBench(t)
-	first := b.start(t, "events")
+	first := b.direct(t, "events")
 	b.create(t, b.stack(t, "my", fullSpec))
 	expect := func(want string) {
 		t.Helper()
@@ -63,7 +63,7 @@ func TestEvents(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	b.settled(t, "events")
 	first.stop(t)
-	b.start(t, "events")
+	b.direct(t, "events")
 	b.settled(t, "events")
 	expect("ConfigGenerated, DeploymentUpdated, SecretResolutionFailed")
 
@@ -77,7 +77,7 @@ func TestEvents(t *testing.T) {
 // the command line, and once.
 func TestWarningEvents(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "warnings")
+	b.direct(t, "warnings")
 	b.create(t, b.stack(t, "my", `
 distribution: {name: starter}
 providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1}}}

@@ -21,7 +21,7 @@ func TestCertificateThatEnds(t *testing.T) {
 	end := time.Now().Add(8 * time.Second)
 	b := newBench(t)
 	b.create(t, tlsSecretUntil(t, "cert", end))
-	b.start(t, version)
+	b.direct(t, version)
 	b.create(t, b.stack(t, "my", withCertificate))
 	resolved := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound)
 	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s: renew it, the pods are then replaced once`, end.UTC().Format(time.DateOnly))

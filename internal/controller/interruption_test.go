@@ -81,7 +81,7 @@ func (k *knife) close() {
 func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error) (wasCut bool) {
 	t.Helper()
 	k := &knife{left: n, loseAnswer: loseAnswer, cut: make(chan struct{})}
-	o := b.start(t, "cut", func(next http.RoundTripper) http.RoundTripper {
+	o := b.direct(t, "cut", func(next http.RoundTripper) http.RoundTripper {
 		k.next = next
 		return k
 	})
@@ -209,14 +209,14 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 			if change == "create" {
 				create(t, b)
 			} else {
-				first := b.start(t, "before")
+				first := b.direct(t, "before")
 				create(t, b)
 				b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 				first.stop(t)
 				update(t, b)
 			}
 			wasCut := cut(b)
-			b.start(t, "after")
+			b.direct(t, "after")
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			if want == nil {
 				b.settled(t, "after")

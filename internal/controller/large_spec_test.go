@@ -17,7 +17,7 @@ import (
 // a smaller spec goes out.
 func TestSpecBecomesTooLarge(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "large")
+	b.direct(t, "large")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {hostname: large.example.com}}, workload: {replicas: 2}}`))
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	before := &appsv1.Deployment{}

@@ -197,10 +197,13 @@ func (b *bench) key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: b.namespace, Name: name}
 }
 
-// eventually polls until check is content.
+// eventually polls until check is content. Where the test reconciles in place of an operator, it does so first.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	testutil.Within(t, soon, check)
+	testutil.Within(t, soon, func() error {
+		reconcileDirects(t)
+		return check()
+	})
 }
 
 // condition waits until the stack has a condition with this reason and gives it.

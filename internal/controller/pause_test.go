@@ -31,7 +31,7 @@ func (b *bench) annotatePaused(t *testing.T, name, value string) {
 // everything is made up for when the stack goes on.
 func TestPaused(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "paused")
+	b.direct(t, "paused")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m], shields: [guard]}}`))
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	b.rollOut(t, "my")
@@ -103,7 +103,7 @@ func (b *bench) losesPods(t *testing.T, name string) {
 // told beside the pause, and that the stack can be deleted.
 func TestPausedFromTheStart(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "paused")
+	b.direct(t, "paused")
 	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
 	stack.Annotations = map[string]string{names.AnnotationPaused: "true"}
 	b.create(t, stack)

@@ -27,15 +27,21 @@ const filed = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}
 // changed is filed with another configuration.
 const changed = `{distribution: {name: starter}, resources: {models: [llama]}, workload: {storage: {size: 1Gi}}}`
 
-// serving starts an operator and makes a stack whose pods serve.
-func (b *bench) serving(t *testing.T, spec string) *operator {
+// serving makes a stack whose pods serve, without an operator.
+func (b *bench) serving(t *testing.T, spec string) *direct {
 	t.Helper()
-	o := b.start(t, b.namespace) // one that tells its calls from those of others
+	d := b.direct(t, b.namespace) // one that tells its calls from those of others
+	b.serves(t, spec)
+	return d
+}
+
+// serves makes a stack and waits until its pods serve.
+func (b *bench) serves(t *testing.T, spec string) {
+	t.Helper()
 	b.create(t, b.stack(t, "my", spec))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.rollOut(t, "my")
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	return o
 }
 
 // tries are the pods in which a change is tried.
@@ -267,7 +273,7 @@ func TestPreflightFails(t *testing.T) {
 
 			// Whoever comes next finds it in the cluster.
 			o.stop(t)
-			b.start(t, b.namespace+"-2")
+			b.direct(t, b.namespace+"-2")
 			b.settled(t, b.namespace+"-2")
 			if same := b.try(t, nil); same.UID != pod.UID || calls != len(b.calls(t, b.namespace)) {
 				t.Error("it was tried again")
@@ -507,7 +513,7 @@ func TestNoPreflight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.start(t, b.namespace)
+			b.direct(t, b.namespace)
 			b.create(t, b.stack(t, "my", tc.first))
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			if !tc.idle {
@@ -570,7 +576,7 @@ func TestPreflightCutOffAfterEveryWrite(t *testing.T) {
 			b.respec(t, "my", changed)
 			wasCut := b.startCut(t, n, loseAnswer && n > 0, func() error { return b.observed(t, "my") })
 			made := b.tries(t)
-			b.start(t, b.namespace+"-after")
+			b.direct(t, b.namespace+"-after")
 			pod := b.try(t, nil)
 			if len(made) > 1 || len(made) == 1 && made[0].UID != pod.UID {
 				t.Errorf("cut off after write %d: another pod was made", n)

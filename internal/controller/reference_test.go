@@ -110,7 +110,7 @@ func TestMissingReferences(t *testing.T) {
 			if tc.exists != nil {
 				b.create(t, tc.exists)
 			}
-			b.start(t, "missing")
+			b.direct(t, "missing")
 			b.create(t, b.stack(t, "my", tc.spec))
 			condition := b.condition(t, "my", tc.condition, tc.reason)
 			if diff := cmp.Diff(inNamespace(tc.message, b.namespace), condition.Message); diff != "" {
@@ -146,7 +146,7 @@ func inNamespace(message, namespace string) string {
 func TestSecretOfARunningStack(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
-	b.start(t, "secret-gone")
+	b.direct(t, "secret-gone")
 	b.create(t, b.stack(t, "my", fullSpec))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.rollOut(t, "my")
@@ -203,7 +203,7 @@ func TestSecretOfARunningStack(t *testing.T) {
 func TestCertificate(t *testing.T) {
 	b := newBench(t)
 	b.create(t, tlsSecret(t, "cert"))
-	b.start(t, "certificate")
+	b.direct(t, "certificate")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`))
 	resolved := b.condition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound)
 	if want := "Resolved 1 secret reference"; resolved.Message != want {
@@ -262,7 +262,7 @@ func brokenPair(t *testing.T, name string) *corev1.Secret {
 func TestOverride(t *testing.T) {
 	b := newBench(t)
 	b.create(t, configMap("mine", "config.yaml", "version: 2\n"))
-	b.start(t, "override")
+	b.direct(t, "override")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonOverrideConfigUsed)

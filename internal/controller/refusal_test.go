@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.start(t, "refused")
+			b.direct(t, "refused")
 			b.create(t, b.stack(t, "my", tc.spec))
 			condition := b.condition(t, "my", tc.condition, tc.reason)
 			if !strings.Contains(condition.Message, tc.message) {
@@ -75,7 +75,7 @@ func TestOwnershipConflict(t *testing.T) {
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}
 	b.create(t, foreign)
-	b.start(t, "conflict")
+	b.direct(t, "conflict")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
 	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonOwnershipConflict)
 	want := fmt.Sprintf(`Service "my-service" in namespace %q exists and has no controller and does not carry this object's labels; `+
@@ -93,7 +93,7 @@ func TestOwnershipConflict(t *testing.T) {
 
 func TestUnsupportedFields(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "unsupported")
+	b.direct(t, "unsupported")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}}`))
 	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields)
 	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.externalProviders") {
@@ -112,7 +112,7 @@ func TestUnsupportedFields(t *testing.T) {
 // Drift is put back; what others added stays.
 func TestDrift(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "drift")
+	b.direct(t, "drift")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	deployment := &appsv1.Deployment{}
@@ -159,7 +159,7 @@ func TestDrift(t *testing.T) {
 func TestPrune(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
-	b.start(t, "prune")
+	b.direct(t, "prune")
 	b.create(t, b.stack(t, "my", fullSpec))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, spec := range []string{
@@ -217,7 +217,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	if err := b.Create(t.Context(), old, client.FieldOwner("manager")); err != nil {
 		t.Fatal(err)
 	}
-	b.start(t, "take-over")
+	b.direct(t, "take-over")
 	condition := b.condition(t, "my", v1alpha2.ConditionAdopted, v1alpha2.ReasonRenderingDiffers)
 	if !strings.Contains(condition.Message, "image") {
 		t.Errorf("the message does not say what differs: %s", condition.Message)
@@ -252,7 +252,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 // it, the longer name is taken.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
 	b := newBench(t)
-	first := b.start(t, "taken")
+	first := b.direct(t, "taken")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -263,7 +263,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.create(t, configMap(name, "config.yaml", "somebody else's"))
-	b.start(t, "taken")
+	b.direct(t, "taken")
 	eventually(t, func() error {
 		b.get(t, "my", stack)
 		if got := stack.Status.GeneratedConfigMap; got == name || !strings.HasPrefix(got, name) {
@@ -288,7 +288,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 // Deleting says so, and nothing else is done.
 func TestTerminating(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "terminating")
+	b.direct(t, "terminating")
 	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
 	stack.Finalizers = []string{"example.com/somebody-else"}
 	b.create(t, stack)

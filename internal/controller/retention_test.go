@@ -54,7 +54,8 @@ func (b *bench) noted(t *testing.T, reason string) []string {
 // idle stack costs no call. The way back leaves behind what was stored meanwhile.
 func TestDataLeftBehindIsTold(t *testing.T) {
 	b := newBench(t)
-	b.serving(t, onVolume)
+	b.start(t, b.namespace)
+	b.serves(t, onVolume)
 	before := &appsv1.Deployment{}
 	b.get(t, "my", before)
 	b.respec(t, "my", onRedis)
@@ -106,7 +107,8 @@ func (b *bench) requeue(t *testing.T) {
 // What nothing brings back keeps the change waiting, and the pods as they are, until the annotation names it.
 func TestDataLossIsAccepted(t *testing.T) {
 	b := newBench(t)
-	b.serving(t, crossing("0.3"))
+	b.start(t, b.namespace)
+	b.serves(t, crossing("0.3"))
 	before := &appsv1.Deployment{}
 	b.get(t, "my", before)
 	b.respec(t, "my", crossing("0.7"))

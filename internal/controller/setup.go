@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -90,19 +91,19 @@ func Watched() []client.Object {
 	return watched
 }
 
-// newReconciler makes the reconciler but for its workers.
-func newReconciler(mgr ctrl.Manager, options Options, apis *optionalAPIs) *Reconciler {
-	indexed := indexedCache{mgr.GetCache()}
+// newReconciler makes the reconciler but for its workers. It reads what is watched from the cache.
+func newReconciler(cache client.Reader, recorder events.EventRecorder, options Options, apis *optionalAPIs) *Reconciler {
+	indexed := indexedCache{cache}
 	return &Reconciler{
 		cache: indexed, direct: options.Direct, apis: apis,
 		applier: apply.New(apply.Options{
-			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: mgr.GetScheme(), Manager: names.FieldManager,
+			Writer: options.Direct, Cache: childCache{indexed, apis}, Scheme: options.Direct.Scheme(), Manager: names.FieldManager,
 			MetadataOnly: render.MetadataOnlyKinds(),
 		}),
-		configMaps: resolve.NewConfigMaps(mgr.GetCache(), options.Direct, options.WatchNamespaces...),
+		configMaps: resolve.NewConfigMaps(cache, options.Direct, options.WatchNamespaces...),
 		digestKeys: resolve.NewDigestKeys(options.Direct, options.OperatorNamespace),
 		references: newReferenceIndex(), statuses: newStatusMemory(), retries: newRetries(), largePlans: newLargePlans(),
-		recorder: mgr.GetEventRecorder(names.EventReporter),
+		recorder: recorder,
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
 		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience),
@@ -118,7 +119,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	r := newReconciler(mgr, options, apis)
+	r := newReconciler(mgr.GetCache(), mgr.GetEventRecorder(names.EventReporter), options, apis)
 	answers := make(chan ctrlevent.GenericEvent)
 	r.prober = probe.New(probe.Options{
 		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(answers), Log: mgr.GetLogger().WithName("probe"),

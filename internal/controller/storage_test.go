@@ -68,7 +68,7 @@ func TestVolumeGrows(t *testing.T) {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {storage: {storageClassName: %s%s}}}`, "grows-"+b.namespace, size)
 	}
 	b.class(t, "grows", true)
-	b.start(t, "volume-grows")
+	b.direct(t, "volume-grows")
 	b.create(t, b.stack(t, "my", spec(", size: 20Gi")))
 	b.provision(t, "my-pvc")
 	b.respec(t, "my", spec(", size: 30Gi"))
@@ -112,7 +112,7 @@ func (b *bench) hasReplicas(t *testing.T, name string, want int32) {
 func TestVolumeLargerThanItsRequest(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "rounds", false)
-	b.start(t, "volume-rounds")
+	b.direct(t, "volume-rounds")
 	spec := func(size string, replicas int) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s%s}}}`, replicas, class, size)
 	}
@@ -142,7 +142,7 @@ func TestVolumeThatNobodyAskedToGrow(t *testing.T) {
 		},
 	})
 	b.provision(t, "my-pvc")
-	b.start(t, "volume-there")
+	b.direct(t, "volume-there")
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, workload: {storage: {}}}`))
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	b.appears(t, "my", &appsv1.Deployment{})
@@ -155,7 +155,7 @@ func TestVolumeThatNobodyAskedToGrow(t *testing.T) {
 func TestVolumeOfAnotherKind(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "slow", true)
-	b.start(t, "volume-kind")
+	b.direct(t, "volume-kind")
 	spec := func(storage string, replicas int32) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {size: 1Gi, %s}}}`, replicas, storage)
 	}
@@ -192,7 +192,7 @@ func TestVolumeCannotGrow(t *testing.T) {
 	spec := func(size string, replicas int) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, workload: {replicas: %d, storage: {storageClassName: %s, size: %s}}}`, replicas, class, size)
 	}
-	b.start(t, "volume-fixed")
+	b.direct(t, "volume-fixed")
 	b.create(t, b.stack(t, "my", spec("20Gi", 1)))
 	b.provision(t, "my-pvc")
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
@@ -220,7 +220,7 @@ func TestVolumeCannotGrow(t *testing.T) {
 // another's.
 func TestServerOfAVolume(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "server-of-a-volume")
+	b.direct(t, "server-of-a-volume")
 	for name, tc := range map[string]struct{ release, image, from string }{
 		"same":  {release.Default().Line, starterImage(t), "catalogue"},
 		"older": {"0.6", "docker.io/ogxai/distribution-starter:0.6.1", "image-tag"},

@@ -65,7 +65,7 @@ func (b *bench) reads(t *testing.T, value string) string {
 func TestDerivedValuesChange(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("redis-creds", "password", "one"))
-	b.start(t, "derived-values")
+	b.direct(t, "derived-values")
 	b.create(t, b.stack(t, "my", derivedFromRedis))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	if name := b.reads(t, "one"); name != "my-storage" {
@@ -96,7 +96,7 @@ func TestDerivedValuesChange(t *testing.T) {
 func TestDerivedValuesOfAnEarlierOperator(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("redis-creds", "password", "one"))
-	o := b.start(t, "earlier")
+	o := b.direct(t, "earlier")
 	b.create(t, b.stack(t, "my", derivedFromRedis))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	o.stop(t)
@@ -108,7 +108,7 @@ func TestDerivedValuesOfAnEarlierOperator(t *testing.T) {
 		}
 		delete(record, "storageSecret")
 	})
-	b.start(t, "derived-later")
+	b.direct(t, "derived-later")
 	eventually(t, func() error {
 		if b.get(t, "my", after); !strings.Contains(after.Annotations[names.AnnotationRendered], `"storageSecret":{"name":"my-storage"`) {
 			return fmt.Errorf("record %s", after.Annotations[names.AnnotationRendered])

@@ -94,7 +94,7 @@ func terminated(code int32, reason, message string) corev1.ContainerState {
 // ReplicaSet and whoever refuses them.
 func TestTroubleOfPods(t *testing.T) {
 	b := newBench(t)
-	b.start(t, "trouble")
+	b.direct(t, "trouble")
 	unscheduled := corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
 	}}}

@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// NewDirect makes a reconciler without a manager: it has no watches and no workers, and reads past all caches. A test calls
+// it when something is to happen.
+func NewDirect(ctx context.Context, recorder events.EventRecorder, options Options) (*Reconciler, error) {
+	reader := directReader{Reader: options.Direct}
+	options.Optional, options.OperatorConfig = reader, reader
+	apis, err := newOptionalAPIs(ctx, options.Optional, options.Direct.RESTMapper())
+	if err != nil {
+		return nil, err
+	}
+	r := newReconciler(reader, recorder, options, apis)
+	r.prober, r.pool = probe.New(probe.Options{}), registry.NewPool(registry.PoolOptions{})
+	return r, nil
+}
+
+// directReader stands in for a cache. It finds by an index what the API server has no index for.
+type directReader struct {
+	cache.Cache
+	client.Reader
+}
+
+func (d directReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	return d.Reader.Get(ctx, key, object, options...)
+}
+
+func (d directReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	index := asked.FieldSelector
+	asked.FieldSelector = nil
+	if err := d.Reader.List(ctx, list, asked); err != nil || index == nil {
+		return err
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	found := items[:0]
+	for _, item := range items {
+		if object, ok := item.(client.Object); ok && indexed(index, object) {
+			found = append(found, item)
+		}
+	}
+	return meta.SetList(list, found)
+}
+
+func (directReader) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
+	return nil
+}
+
+func indexed(index fields.Selector, object client.Object) bool {
+	for field, values := range map[string]client.IndexerFunc{fieldHost: hostOf, fieldClaim: claimOf, fieldInstance: instanceOf} {
+		if want, asked := index.RequiresExactMatch(field); asked {
+			for _, value := range values(object) {
+				if value == want {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
