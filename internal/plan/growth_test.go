@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"sort"
 	"testing"
 	"time"
 
@@ -61,18 +62,19 @@ func pipeline(t testing.TB, in plan.Input) {
 	}
 }
 
-// worked is the largest n of a shape whose spec is not too large to be worked on.
+// worked is the largest n of a shape, to a tenth, whose spec is not too large to be worked on. Objects grow with n, so
+// that it is searched for among small ones.
 func worked(t testing.TB, s *shape.Shape) int {
 	t.Helper()
-	n := s.Most
-	for {
-		object := shaped(t, s, n).Object
-		validate.OmitLargeSpec(object)
-		if len(object.Annotations) == 0 {
-			return n
-		}
-		n = n * 9 / 10
+	fits := func(n int) bool { return validate.SpecBytes(shaped(t, s, n).Object) <= validate.MaxSpecBytes }
+	if fits(s.Most) {
+		return s.Most
 	}
+	var less []int
+	for n := s.Most * 9 / 10; n > 0; n = n * 9 / 10 {
+		less = append(less, n)
+	}
+	return less[sort.Search(len(less)-1, func(i int) bool { return fits(less[i]) })]
 }
 
 // allocated is how many bytes the pipeline allocates for an object.
