@@ -61,6 +61,11 @@ func isFlat(fields map[string]any) bool {
 	return !deep && (name || key)
 }
 
+// CheckSecret notes what is wrong with a reference that the CRD schema has typed already.
+func CheckSecret(ref v1alpha2.SecretReference, path *field.Path, errs *Errors) {
+	typedSecret(&ref, path, errs)
+}
+
 // typedSecret normalizes a reference that the CRD schema has typed already.
 func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) *SecretRef {
 	if ref == nil {

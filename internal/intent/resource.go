@@ -16,21 +16,17 @@ func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path,
 		return
 	}
 	in.Models = decodeEntries(spec.Models, path.Child("models"), errs,
-		func(e v1alpha2.ModelEntry) []byte { return e.Raw },
-		func(name string, path *field.Path) Model { return Model{Name: name, Path: path} }, decodeModel)
+		func(e v1alpha2.ModelEntry) []byte { return e.Raw }, decodeModel)
 	in.Tools = decodeEntries(spec.Tools, path.Child("tools"), errs,
-		func(e v1alpha2.ToolEntry) []byte { return e.Raw },
-		func(name string, path *field.Path) Tool { return Tool{Name: name, Path: path} }, decodeTool)
+		func(e v1alpha2.ToolEntry) []byte { return e.Raw }, decodeTool)
 	in.Shields = decodeEntries(spec.Shields, path.Child("shields"), errs,
-		func(e v1alpha2.ShieldEntry) []byte { return e.Raw },
-		func(name string, path *field.Path) Shield { return Shield{Name: name, Path: path} }, decodeShield)
+		func(e v1alpha2.ShieldEntry) []byte { return e.Raw }, decodeShield)
 }
 
 // decodeEntries reads a list whose entries are a name or an object (FR-007).
 // Entries with errors are left out.
 func decodeEntries[Entry, Item any](
-	entries []Entry, path *field.Path, errs *Errors,
-	raw func(Entry) []byte, named func(string, *field.Path) Item, decode func(*object) Item,
+	entries []Entry, path *field.Path, errs *Errors, raw func(Entry) []byte, decode func(*object) Item,
 ) []Item {
 	if entries != nil && len(entries) == 0 {
 		errs.Empty(path)
@@ -43,17 +39,20 @@ func decodeEntries[Entry, Item any](
 			errs.Forbidden(entryPath, "is not valid JSON")
 			continue
 		}
-		before := len(*errs)
-		var item Item
 		if name, ok := value.(string); ok {
 			if strings.TrimSpace(name) == "" {
 				errs.Required(entryPath, "must not be empty")
+				continue
 			}
-			item = named(name, entryPath)
-		} else if o, ok := newObject(value, entryPath, "a name, or an object {name: <name>, …}", errs); ok {
-			item = decode(o)
-			o.close()
+			value = map[string]any{"name": name}
 		}
+		before := len(*errs)
+		o, ok := newObject(value, entryPath, "a name, or an object {name: <name>, …}", errs)
+		if !ok {
+			continue
+		}
+		item := decode(o)
+		o.close()
 		if len(*errs) == before {
 			items = append(items, item)
 		}

@@ -16,41 +16,33 @@ import (
 const DefaultRedisPort int32 = 6379
 
 func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Errors) Storage {
+	var storage Storage
 	if spec == nil {
-		return Storage{}
+		return storage
 	}
-	return Storage{KV: decodeKV(spec.KV, path.Child("kv"), errs), SQL: decodeSQL(spec.SQL, path.Child("sql"), errs)}
+	if kv := spec.KV; kv != nil {
+		storage.KV = decodeStore(kv, path.Child("kv"), errs, SQLite, Redis, Postgres)
+	}
+	if sql := spec.SQL; sql != nil {
+		asKV := &v1alpha2.KVStorageSpec{Type: sql.Type, ConnectionString: sql.ConnectionString}
+		storage.SQL = decodeStore(asKV, path.Child("sql"), errs, SQLite, Postgres)
+	}
+	return storage
 }
 
-func decodeKV(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors) *Store {
-	if spec == nil {
-		return nil
-	}
+func decodeStore(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors, types ...string) *Store {
 	store := &Store{Type: orSQLite(spec.Type), Path: path}
 	s := storeChecks{Errors: errs, store: store}
-	s.known(SQLite, Redis, Postgres)
+	known := s.known(types)
 	s.only(Redis, "endpoint", spec.Endpoint != "")
 	s.only(Redis, "password", spec.Password != nil)
 	s.only(Postgres, "connectionString", spec.ConnectionString != nil)
-	switch store.Type {
-	case Redis:
+	switch {
+	case !known:
+	case store.Type == Redis:
 		s.endpoint(spec.Endpoint)
 		store.Password = typedSecret(spec.Password, path.Child("password"), errs)
-	case Postgres:
-		s.connectionString(spec.ConnectionString)
-	}
-	return store
-}
-
-func decodeSQL(spec *v1alpha2.SQLStorageSpec, path *field.Path, errs *Errors) *Store {
-	if spec == nil {
-		return nil
-	}
-	store := &Store{Type: orSQLite(spec.Type), Path: path}
-	s := storeChecks{Errors: errs, store: store}
-	s.known(SQLite, Postgres)
-	s.only(Postgres, "connectionString", spec.ConnectionString != nil)
-	if store.Type == Postgres {
+	case store.Type == Postgres:
 		s.connectionString(spec.ConnectionString)
 	}
 	return store
@@ -69,10 +61,12 @@ type storeChecks struct {
 	store *Store
 }
 
-func (s storeChecks) known(types ...string) {
-	if !slices.Contains(types, s.store.Type) {
+func (s storeChecks) known(types []string) bool {
+	known := slices.Contains(types, s.store.Type)
+	if !known {
 		s.InvalidText(s.store.Path.Child("type"), s.store.Type, "is not a type of this store; known are %s", strings.Join(types, ", "))
 	}
+	return known
 }
 
 // only refuses a field that belongs to another type.

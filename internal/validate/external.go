@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
 const (
@@ -88,6 +89,6 @@ func externalSecrets(c *checks, path *field.Path, provider *v1alpha2.ExternalPro
 	refs := path.Child("secretRefs")
 	c.atMost(refs, len(provider.SecretRefs), maxExternalSecrets)
 	for _, key := range slices.Sorted(maps.Keys(provider.SecretRefs)) {
-		c.secretReference(refs.Key(key), provider.SecretRefs[key])
+		intent.CheckSecret(provider.SecretRefs[key], refs.Key(key), &c.Errors)
 	}
 }

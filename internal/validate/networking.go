@@ -45,7 +45,7 @@ func caBundle(c *checks) {
 	c.objectName(path.Child("configMapName"), "ConfigMap", bundle.ConfigMapName)
 	c.atMost(keys, len(bundle.ConfigMapKeys), maxCAKeys)
 	for i, key := range bundle.ConfigMapKeys {
-		c.dataKey(keys.Index(i), "ConfigMap", key)
+		c.dataKey(keys.Index(i), key)
 	}
 }
 

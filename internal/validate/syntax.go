@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
 // The forms below are those of the CRD's rules: a test holds them equal.
@@ -47,13 +45,13 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// dataKey checks a key in the data of a Secret or ConfigMap.
-func (c *checks) dataKey(path *field.Path, kind, key string) {
+// dataKey checks a key in the data of a ConfigMap.
+func (c *checks) dataKey(path *field.Path, key string) {
 	switch {
 	case key == "":
-		c.Required(path, "required: a key of that %s", kind)
+		c.Required(path, "required: a key of that ConfigMap")
 	case len(key) > maxName || !dataKeyForm.MatchString(key):
-		c.InvalidText(path, key, `cannot be a key of a %s: letters, digits, "-", "_" and "."`, kind)
+		c.InvalidText(path, key, `cannot be a key of a ConfigMap: letters, digits, "-", "_" and "."`)
 	}
 }
 
@@ -61,18 +59,8 @@ func (c *checks) dataKey(path *field.Path, kind, key string) {
 func (c *checks) configMapKey(path *field.Path, name, key string) {
 	c.objectName(path.Child("configMapName"), "ConfigMap", name)
 	if key != "" {
-		c.dataKey(path.Child("key"), "ConfigMap", key)
+		c.dataKey(path.Child("key"), key)
 	}
-}
-
-func (c *checks) secretReference(path *field.Path, ref v1alpha2.SecretReference) {
-	path = path.Child("secretKeyRef")
-	if ref.SecretKeyRef == (v1alpha2.SecretKeyRef{}) {
-		c.Required(path, "required: write {secretKeyRef: {name: <Secret>, key: <key>}}")
-		return
-	}
-	c.objectName(path.Child("name"), "Secret", ref.SecretKeyRef.Name)
-	c.dataKey(path.Child("key"), "Secret", ref.SecretKeyRef.Key)
 }
 
 // Image checks an image reference by the rule of the CRD.
