@@ -94,12 +94,8 @@ func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 		})
 	}
 	var described bytes.Buffer
-	if err := writeKeys(&described, chosenTypes(rel, []string{"inference"}, []string{"vllm"})); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeTypes(&described, chosenTypes(rel, []string{"inference"}, nil)); err != nil {
-		t.Fatal(err)
-	}
+	writeKeys(&described, chosenTypes(rel, []string{"inference"}, []string{"vllm"}))
+	writeTypes(&described, chosenTypes(rel, []string{"inference"}, nil))
 	words := strings.Join(strings.Fields(described.String()), " ")
 	for _, want := range []string{"draft_tokens int - - 4", "inference remote::newcomer address pass -"} {
 		if !strings.Contains(words, want) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -30,14 +31,14 @@ func decodeStack(doc document, namespace string) stack {
 			found.errs = append([]string{wrong}, found.errs...)
 		}
 	}
-	found.object.Namespace = namespaceOr(found.object.Namespace, namespace)
+	found.object.Namespace = cmp.Or(found.object.Namespace, namespace)
 	return found
 }
 
 // decodeHub decodes what its fields take, and names the rest.
 func decodeHub(data []byte, found *stack) {
 	for _, problem := range decodeFitting(data, found.object) {
-		found.errs = append(found.errs, withPlace(problem, reflect.TypeOf(found.object)))
+		found.errs = append(found.errs, withPlace(problem, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()))
 		if !problem.Unknown {
 			found.unfit = append(found.unfit, problem.Path)
 		}
@@ -47,10 +48,8 @@ func decodeHub(data []byte, found *stack) {
 
 // decodeFitting fills an object with what its fields take, and returns what they do not.
 func decodeFitting(data []byte, into any) []typecheck.Problem {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
+	if err := decodeNumbers(data, &value); err != nil {
 		return []typecheck.Problem{{Message: "is no JSON: " + err.Error()}}
 	}
 	fitting, problems := typecheck.Check(value, reflect.TypeOf(into))
@@ -63,6 +62,13 @@ func decodeFitting(data []byte, into any) []typecheck.Problem {
 		problems = append(problems, typecheck.Problem{Message: "cannot be read: " + err.Error()})
 	}
 	return problems
+}
+
+// decodeNumbers decodes JSON and leaves numbers as they were written.
+func decodeNumbers(data []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	return decoder.Decode(into)
 }
 
 var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)

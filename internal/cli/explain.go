@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -13,8 +13,8 @@ import (
 const longestValue = 60
 
 // writeExplanation writes every key of the configuration with where it comes from.
-func writeExplanation(form string) func(io.Writer, stack, *plan.Plan) error {
-	return func(w io.Writer, s stack, built *plan.Plan) error {
+func writeExplanation(form string) func(*bytes.Buffer, stack, *plan.Plan) error {
+	return func(page *bytes.Buffer, s stack, built *plan.Plan) error {
 		values := []stackconfig.Explained{}
 		if built.Report != nil {
 			values = built.Report.Explain()
@@ -25,19 +25,18 @@ func writeExplanation(form string) func(io.Writer, stack, *plan.Plan) error {
 			}
 		}
 		if form != formTable {
-			return writeData(w, form, values)
+			return writeData(page, form, values)
 		}
 		if len(values) == 0 {
-			return writeConfig(w, s, built)
+			return writeConfig(page, s, built)
 		}
 		rows := [][]string{{"KEY", "VALUE", "FROM"}}
 		for _, value := range values {
 			rows = append(rows, []string{value.Path, shortened(value.Value), value.Origin})
 		}
-		if _, err := fmt.Fprintf(w, "# %s\n", s.object.Name); err != nil {
-			return err
-		}
-		return writeTable(w, rows)
+		fmt.Fprintf(page, "# %s\n", s.object.Name)
+		writeTable(page, rows)
+		return nil
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -170,9 +171,9 @@ func (m *manifests) add(doc document, namespace string) {
 	case doc.meta.Kind == v1alpha2.Kind:
 		m.stacks = append(m.stacks, decodeStack(doc, namespace))
 	case doc.meta.Kind == "ConfigMap" && doc.meta.APIVersion == "v1":
-		m.addReference(doc, addTo(doc, m.configMaps, map[objectKey]bool{}, namespace))
+		addTo(m, doc, m.configMaps, map[objectKey]bool{}, namespace)
 	case doc.meta.Kind == "Secret" && doc.meta.APIVersion == "v1":
-		m.addReference(doc, addTo(doc, m.secrets, m.secretsTwice, namespace))
+		addTo(m, doc, m.secrets, m.secretsTwice, namespace)
 	case !slices.Contains(m.others, doc.meta.Kind) && doc.meta.Kind != "":
 		m.others = append(m.others, doc.meta.Kind)
 	}
@@ -209,40 +210,20 @@ func wrongKind(meta metav1.TypeMeta) string {
 	}
 }
 
-// named is what a Secret and a ConfigMap have in common here.
-type named interface {
-	GetName() string
-	GetNamespace() string
-}
-
-// addReference notes an object that is not of its kind's form.
-func (m *manifests) addReference(doc document, err error) {
-	if err != nil {
-		m.refuse(doc, err.Error())
-	}
-}
-
 // addTo keeps an object that a stack may refer to. Its content is never printed, so errors tell nothing of it.
 func addTo[T any, P interface {
 	*T
-	named
-}](doc document, into map[objectKey]P, twice map[objectKey]bool, namespace string,
-) error {
+	metav1.Object
+}](m *manifests, doc document, into map[objectKey]P, twice map[objectKey]bool, namespace string,
+) {
 	object := P(new(T))
 	if err := json.Unmarshal(doc.data, object); err != nil {
-		return fmt.Errorf("is no %s: its data must be text; quote numbers and booleans", doc.meta.Kind)
+		m.refuse(doc, fmt.Sprintf("is no %s: its data must be text; quote numbers and booleans", doc.meta.Kind))
+		return
 	}
-	key := objectKey{namespaceOr(object.GetNamespace(), namespace), object.GetName()}
+	key := objectKey{cmp.Or(object.GetNamespace(), namespace), object.GetName()}
 	if _, known := into[key]; known {
 		twice[key] = true
 	}
 	into[key] = object
-	return nil
-}
-
-func namespaceOr(namespace, fallback string) string {
-	if namespace != "" {
-		return namespace
-	}
-	return fallback
 }

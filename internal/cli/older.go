@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
@@ -17,7 +18,7 @@ func decodeOlder(data []byte, found *stack) {
 	found.older = true
 	older := &v1alpha1.LlamaStackDistribution{}
 	for _, problem := range decodeFitting(data, older) {
-		text := withPlace(problem, reflect.TypeOf(older))
+		text := withPlace(problem, reflect.TypeFor[v1alpha1.LlamaStackDistribution]())
 		if problem.Unknown {
 			found.warnings = append(found.warnings, text+"; the API server drops it")
 		} else {
@@ -40,10 +41,8 @@ func convertOlder(older *v1alpha1.LlamaStackDistribution, found *stack) error {
 	if err != nil {
 		return fmt.Errorf("encode v1alpha1: %w", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
 	var values map[string]any
-	if err := decoder.Decode(&values); err != nil {
+	if err := decodeNumbers(data, &values); err != nil {
 		return fmt.Errorf("decode v1alpha1: %w", err)
 	}
 	found.warnings = append(found.warnings, convert.Warnings(values)...)
@@ -56,23 +55,15 @@ func convertOlder(older *v1alpha1.LlamaStackDistribution, found *stack) error {
 	return nil
 }
 
-// missingOlder names the first required field that a document lacks.
+// missingOlder names the required field that a document lacks. Where something else is in its way, that is told already.
 func missingOlder(data []byte) string {
-	var object struct {
-		Spec *struct {
-			Server *struct {
-				Distribution *struct{} `json:"distribution"`
-			} `json:"server"`
-		} `json:"spec"`
-	}
+	var object map[string]any
 	if json.Unmarshal(data, &object) != nil {
 		return ""
 	}
-	const remedy = ": required: the server to run, {name: starter} or {image: <image>}"
-	switch {
-	case object.Spec == nil || object.Spec.Server == nil || object.Spec.Server.Distribution == nil:
-		return "spec.server.distribution" + remedy
-	default:
+	given, _, err := unstructured.NestedFieldNoCopy(object, "spec", "server", "distribution")
+	if given != nil || err != nil {
 		return ""
 	}
+	return "spec.server.distribution: required: the server to run, {name: starter} or {image: <image>}"
 }

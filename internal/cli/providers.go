@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ type providerKey struct {
 	Supplied bool `json:"supplied,omitempty"`
 }
 
-func runProviders(w io.Writer, options providersOptions, args []string) error {
+func runProviders(out io.Writer, options providersOptions, args []string) error {
 	if err := checkForm(options.output); err != nil {
 		return err
 	}
@@ -84,14 +85,19 @@ func runProviders(w io.Writer, options providersOptions, args []string) error {
 	if len(found) == 0 && len(args) == 1 {
 		return unknownType(match.Release, options.api, args[0])
 	}
+	var page bytes.Buffer
 	switch {
 	case options.output != formTable:
-		return writeData(w, options.output, found)
+		err = writeData(&page, options.output, found)
 	case len(args) == 0:
-		return writeTypes(w, found)
+		writeTypes(&page, found)
 	default:
-		return writeKeys(w, found)
+		writeKeys(&page, found)
 	}
+	if err == nil {
+		_, err = page.WriteTo(out)
+	}
+	return err
 }
 
 // chosenAPIs are the APIs with providers, or the one that was asked for.
@@ -215,22 +221,20 @@ func note(kind *provider.Type) string {
 	}
 }
 
-func writeTypes(w io.Writer, types []providerType) error {
+func writeTypes(page *bytes.Buffer, types []providerType) {
 	rows := [][]string{{"API", "TYPE", "ENDPOINT", "APIKEY", "ALSO REQUIRED", "NOTE"}}
 	for _, kind := range types {
 		rows = append(rows, []string{
 			kind.API, kind.Type, dash(kind.Endpoint), dash(kind.Credential), dash(strings.Join(kind.Required, ", ")), kind.Note,
 		})
 	}
-	return writeTable(w, rows)
+	writeTable(page, rows)
 }
 
-func writeKeys(w io.Writer, types []providerType) error {
+func writeKeys(page *bytes.Buffer, types []providerType) {
 	for i, kind := range types {
 		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
+			page.WriteByte('\n')
 		}
 		head := [][]string{{"API:", kind.API}, {"Type:", kind.Type}}
 		for _, fact := range [][]string{
@@ -244,17 +248,12 @@ func writeKeys(w io.Writer, types []providerType) error {
 		for _, key := range kind.Keys {
 			rows = append(rows, []string{key.Key, key.Type, key.required(), yes(key.Secret), key.defaultText()})
 		}
-		if err := writeTable(w, head); err != nil {
-			return err
-		}
+		writeTable(page, head)
 		if len(rows) == 1 {
 			rows = [][]string{{"It has no keys."}}
 		}
-		if err := writeTable(w, rows); err != nil {
-			return err
-		}
+		writeTable(page, rows)
 	}
-	return nil
 }
 
 func (k providerKey) required() string {

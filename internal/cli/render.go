@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -18,7 +18,7 @@ import (
 )
 
 // outputs are the forms of `render -o`.
-var outputs = map[string]func(io.Writer, stack, *plan.Plan) error{
+var outputs = map[string]func(*bytes.Buffer, stack, *plan.Plan) error{
 	"objects": writeObjects,
 	"config":  writeConfig,
 	"env":     writeEnv,
@@ -91,16 +91,18 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 	if err != nil {
 		return err
 	}
+	var page bytes.Buffer
 	for i, s := range found.stacks {
-		if err := write(streams.Out, s, outcomes[i].plan); err != nil {
+		if err := write(&page, s, outcomes[i].plan); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = page.WriteTo(streams.Out)
+	return err
 }
 
 // writer is what prints a stack.
-func (o renderOptions) writer() (func(io.Writer, stack, *plan.Plan) error, error) {
+func (o renderOptions) writer() (func(*bytes.Buffer, stack, *plan.Plan) error, error) {
 	if o.explain {
 		form := cmp.Or(o.output, formTable)
 		return writeExplanation(form), checkForm(form)
@@ -144,7 +146,7 @@ func (s stack) title() string {
 	return s.file + ": " + s.object.Name
 }
 
-func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
+func writeObjects(page *bytes.Buffer, _ stack, built *plan.Plan) error {
 	for _, object := range built.WithStorageSecret(emptyValues(built.Derived)) {
 		content, err := render.Unstructured(object)
 		if err != nil {
@@ -154,13 +156,11 @@ func writeObjects(w io.Writer, _ stack, built *plan.Plan) error {
 		if err != nil {
 			return fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}
-		comment := ""
+		page.WriteString("---\n")
 		if object.GVK.Kind == "Secret" {
-			comment = derivedComment(built.Derived)
+			commentDerived(page, built.Derived)
 		}
-		if _, err := fmt.Fprintf(w, "---\n%s%s", comment, data); err != nil {
-			return err
-		}
+		page.Write(data)
 	}
 	return nil
 }
@@ -174,37 +174,34 @@ func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 	return values
 }
 
-// derivedComment says what the operator fills in where a value is empty.
-func derivedComment(derived []secretvalue.Derived) string {
-	var b strings.Builder
-	b.WriteString("# The values are left out here; the operator takes them from\n")
+// commentDerived says what the operator fills in where a value is empty.
+func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
+	page.WriteString("# The values are left out here; the operator takes them from\n")
 	for _, value := range derived {
-		fmt.Fprintf(&b, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
+		fmt.Fprintf(page, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
 	}
-	return b.String()
 }
 
-func writeConfig(w io.Writer, s stack, built *plan.Plan) error {
-	if len(built.Config) == 0 && built.ConfigMapName != "" {
-		_, err := fmt.Fprintf(w, "# %s: ConfigMap %q is used as it is; nothing is generated.\n", s.object.Name, built.ConfigMapName)
-		return err
+func writeConfig(page *bytes.Buffer, s stack, built *plan.Plan) error {
+	switch {
+	case len(built.Config) > 0:
+		page.Write(built.Config)
+	case built.ConfigMapName != "":
+		fmt.Fprintf(page, "# %s: ConfigMap %q is used as it is; nothing is generated.\n", s.object.Name, built.ConfigMapName)
+	default:
+		fmt.Fprintf(page, "# %s: the image's own configuration runs unchanged; nothing is generated.\n", s.object.Name)
 	}
-	if len(built.Config) == 0 {
-		_, err := fmt.Fprintf(w, "# %s: the image's own configuration runs unchanged; nothing is generated.\n", s.object.Name)
-		return err
-	}
-	_, err := w.Write(built.Config)
-	return err
+	return nil
 }
 
 // writeEnv prints the environment of the server's container, in its order.
-func writeEnv(w io.Writer, s stack, built *plan.Plan) error {
+func writeEnv(page *bytes.Buffer, s stack, built *plan.Plan) error {
 	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.object.Annotations)))
 	if err != nil {
 		return fmt.Errorf("print environment: %w", err)
 	}
-	_, err = w.Write(data)
-	return err
+	page.Write(data)
+	return nil
 }
 
 func environment(built *plan.Plan, server string) []corev1ac.EnvVarApplyConfiguration {

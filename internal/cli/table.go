@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -28,7 +28,7 @@ func checkForm(form string) error {
 }
 
 // writeData writes a value for programs.
-func writeData(w io.Writer, form string, value any) error {
+func writeData(page *bytes.Buffer, form string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err == nil && form == formYAML {
 		data, err = yaml.JSONToYAML(data)
@@ -36,20 +36,17 @@ func writeData(w io.Writer, form string, value any) error {
 	if err != nil {
 		return fmt.Errorf("print %s: %w", form, err)
 	}
-	_, err = fmt.Fprintln(w, strings.TrimSuffix(string(data), "\n"))
-	return err
+	fmt.Fprintln(page, strings.TrimSuffix(string(data), "\n"))
+	return nil
 }
 
 // writeTable writes rows in columns, for people.
-func writeTable(w io.Writer, rows [][]string) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func writeTable(page *bytes.Buffer, rows [][]string) {
+	table := tabwriter.NewWriter(page, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		line := strings.Join(row, "\t")
-		if _, err := fmt.Fprintln(table, strings.NewReplacer("\n", " ").Replace(line)); err != nil {
-			return err
-		}
+		_, _ = fmt.Fprintln(table, strings.ReplaceAll(strings.Join(row, "\t"), "\n", " "))
 	}
-	return table.Flush()
+	_ = table.Flush() // a buffer takes everything
 }
 
 // dash stands for nothing in a table.

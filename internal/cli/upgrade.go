@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -82,10 +83,14 @@ func runUpgradeCheck(stdin io.Reader, streams Streams, options upgradeOptions) e
 			wrong++
 		}
 	}
+	var page bytes.Buffer
 	if options.output != formTable {
-		err = writeData(streams.Out, options.output, upgrades)
+		err = writeData(&page, options.output, upgrades)
 	} else {
-		err = writeUpgrades(streams.Out, upgrades)
+		writeUpgrades(&page, upgrades)
+	}
+	if err == nil {
+		_, err = page.WriteTo(streams.Out)
 	}
 	if err == nil && wrong > 0 {
 		err = &rejection{summary: fmt.Sprintf("%d of %d would not boot on release %s", wrong, len(upgrades), options.to)}
@@ -137,44 +142,37 @@ func (m *manifests) upgrade(s stack, options upgradeOptions) upgrade {
 	return u
 }
 
-func writeUpgrades(w io.Writer, upgrades []upgrade) error {
+func writeUpgrades(page *bytes.Buffer, upgrades []upgrade) {
 	for i, u := range upgrades {
 		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
+			page.WriteByte('\n')
 		}
-		if err := u.write(w); err != nil {
-			return err
-		}
+		u.write(page)
 	}
-	return nil
 }
 
-func (u upgrade) write(w io.Writer) error {
+func (u upgrade) write(page *bytes.Buffer) {
 	verdict := "boots"
 	if !u.Boots {
 		verdict = "would not boot"
 	}
-	if _, err := fmt.Fprintf(w, "%s: %s to %s: %s\n", u.Stack, dash(u.From), u.To, verdict); err != nil {
-		return err
-	}
+	fmt.Fprintf(page, "%s: %s to %s: %s\n", u.Stack, dash(u.From), u.To, verdict)
 	rows := [][]string{}
-	for _, message := range u.Refused {
-		rows = append(rows, []string{"refused", message})
+	for _, found := range []struct {
+		kind     string
+		messages []string
+	}{{"refused", u.Refused}, {"warning", u.Ignored}, {"data", u.Left}} {
+		for _, message := range found.messages {
+			rows = append(rows, []string{found.kind, message})
+		}
 	}
-	for _, message := range u.Ignored {
-		rows = append(rows, []string{"warning", message})
-	}
-	for _, message := range u.Left {
-		rows = append(rows, []string{"data", message})
-	}
-	if err := writeTable(w, rows); err != nil || len(u.Changes) == 0 {
-		return err
+	writeTable(page, rows)
+	if len(u.Changes) == 0 {
+		return
 	}
 	rows = [][]string{{"CHANGES", "FROM", "TO"}}
 	for _, change := range u.Changes {
 		rows = append(rows, []string{change.What, dash(shortened(change.From)), dash(shortened(change.To))})
 	}
-	return writeTable(w, rows)
+	writeTable(page, rows)
 }
