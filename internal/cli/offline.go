@@ -229,9 +229,7 @@ func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 }
 
 func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {
-	if key == "" {
-		key = v1alpha2.DefaultConfigKey
-	}
+	key = cmp.Or(key, v1alpha2.DefaultConfigKey)
 	configMap, err := m.configMap(namespace, path, name)
 	if err != nil {
 		return nil, err
@@ -253,10 +251,15 @@ func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 
 // configMapFiles are the keys of a ConfigMap as a pod sees them.
 func configMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
-	files := make(map[string][]byte, len(configMap.Data)+len(configMap.BinaryData))
-	maps.Copy(files, configMap.BinaryData)
-	for key, text := range configMap.Data {
-		files[key] = []byte(text)
+	return content(configMap.BinaryData, configMap.Data)
+}
+
+// content joins what a ConfigMap or Secret has as bytes with what it has as text.
+func content(data map[string][]byte, texts map[string]string) map[string][]byte {
+	values := make(map[string][]byte, len(data)+len(texts))
+	maps.Copy(values, data)
+	for key, text := range texts {
+		values[key] = []byte(text)
 	}
-	return files
+	return values
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // rejection is the answer to a manifest that is wrong: what was found is
@@ -15,6 +16,7 @@ type rejection struct {
 	summary string
 }
 
+// Error is the summary.
 func (r *rejection) Error() string { return r.summary }
 
 func asRejection(err error) (*rejection, bool) {
@@ -61,6 +63,16 @@ func (p printer) problem(message string) { p.line("%s %s", p.paint(red, "error:"
 func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warning:"), message) }
 
 func (p printer) note(message string) { p.line("note: %s", message) }
+
+// remarks prints what was found of one stack and is no error.
+func (p printer) remarks(s stack, found outcome) {
+	for _, warning := range slices.Concat(found.warnings, found.lost) {
+		p.warning(s.title() + ": " + warning)
+	}
+	for _, note := range found.notes {
+		p.note(s.title() + ": " + note)
+	}
+}
 
 func (p printer) ok(message string) { p.line("%s %s", p.paint(green, "ok:"), message) }
 

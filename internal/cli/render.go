@@ -121,12 +121,7 @@ func (m *manifests) offlineAll(p printer) ([]outcome, error) {
 	var problems []string
 	for _, s := range m.stacks {
 		found := m.offline(s)
-		for _, warning := range found.warnings {
-			p.warning(s.title() + ": " + warning)
-		}
-		for _, note := range found.notes {
-			p.note(s.title() + ": " + note)
-		}
+		p.remarks(s, found)
 		for _, problem := range found.errs {
 			problems = append(problems, s.title()+": "+problem)
 		}

@@ -34,13 +34,7 @@ func (m *manifests) secretProblems(in *intent.Intent, rel *release.Release) []st
 
 // secretProblem says what is wrong with one key; empty when nothing is.
 func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) string {
-	values := maps.Clone(secret.Data)
-	if values == nil {
-		values = map[string][]byte{}
-	}
-	for key, text := range secret.StringData {
-		values[key] = []byte(text)
-	}
+	values := content(secret.Data, secret.StringData)
 	value, ok := values[use.Key]
 	key := fmt.Sprintf("key %q of Secret %q", use.Key, use.Secret)
 	switch {

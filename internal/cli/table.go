@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,8 +52,5 @@ func writeTable(page *bytes.Buffer, rows [][]string) {
 
 // dash stands for nothing in a table.
 func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
+	return cmp.Or(text, "-")
 }

@@ -105,22 +105,18 @@ func (m *manifests) upgrade(s stack, options upgradeOptions) upgrade {
 		u.Refused = s.errs
 		return u
 	}
-	today := s
+	today, next := s, s
+	var err error
 	if options.from != "" {
-		changed, err := withRelease(s.object, options.from)
-		if err != nil {
-			u.Refused = []string{err.Error()}
-			return u
-		}
-		today.object = changed
+		today.object, err = withRelease(s.object, options.from)
 	}
-	changed, err := withRelease(s.object, options.to)
+	if err == nil {
+		next.object, err = withRelease(s.object, options.to)
+	}
 	if err != nil {
 		u.Refused = []string{err.Error()}
 		return u
 	}
-	next := s
-	next.object = changed
 	before := m.offline(today)
 	var places *retention.Places
 	if before.plan != nil {

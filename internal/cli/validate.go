@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -78,14 +77,8 @@ func report(p printer, s stack, found outcome, strict bool) bool {
 	for _, problem := range found.errs {
 		p.problem(s.title() + ": " + problem)
 	}
-	warnings := slices.Concat(found.warnings, found.lost)
-	for _, warning := range warnings {
-		p.warning(s.title() + ": " + warning)
-	}
-	for _, note := range found.notes {
-		p.note(s.title() + ": " + note)
-	}
-	valid := len(found.errs) == 0 && (!strict || len(warnings) == 0)
+	p.remarks(s, found)
+	valid := len(found.errs) == 0 && (!strict || len(found.warnings)+len(found.lost) == 0)
 	if valid {
 		p.ok(s.title())
 	}

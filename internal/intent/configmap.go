@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -36,18 +37,24 @@ type ConfigMapUse struct {
 // TrustedCA is the ConfigMap by which a platform tells a namespace what to trust. A stack that says itself what it
 // trusts takes no notice of it.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
-	if n := obj.Spec.Networking; n != nil && n.TLS != nil && n.TLS.CABundle != nil {
+	if caBundle(&obj.Spec) != nil {
 		return nil
 	}
 	return []ConfigMapUse{{Name: names.TrustedCABundle, Optional: true, Purpose: PurposeTrustedCA}}
+}
+
+func caBundle(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.CABundleSpec {
+	if spec.Networking == nil || spec.Networking.TLS == nil {
+		return nil
+	}
+	return spec.Networking.TLS.CABundle
 }
 
 // ConfigMaps are all references to ConfigMaps, in the order of the spec's fields.
 func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	var uses []ConfigMapUse
 	path := field.NewPath("spec")
-	if n := obj.Spec.Networking; n != nil && n.TLS != nil && n.TLS.CABundle != nil {
-		bundle := n.TLS.CABundle
+	if bundle := caBundle(&obj.Spec); bundle != nil {
 		keys := bundle.ConfigMapKeys
 		if len(keys) == 0 {
 			keys = []string{v1alpha2.DefaultCABundleKey}
@@ -60,7 +67,7 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	}
 	if base := obj.Spec.BaseConfig; base != nil {
 		uses = append(uses, ConfigMapUse{
-			Name: base.ConfigMapName, Keys: []string{orDefaultKey(base.Key)}, Purpose: PurposeBase,
+			Name: base.ConfigMapName, Keys: []string{cmp.Or(base.Key, v1alpha2.DefaultConfigKey)}, Purpose: PurposeBase,
 			Path: path.Child("baseConfig", "configMapName").String(),
 		})
 	}
@@ -72,7 +79,7 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 		}
 		switch {
 		case override.Key != "" || !names.Compat(obj.Annotations):
-			use.Keys = []string{orDefaultKey(override.Key)}
+			use.Keys = []string{cmp.Or(override.Key, v1alpha2.DefaultConfigKey)}
 		case use.Namespace != "" || !OwnCommand(&obj.Spec): // a command of the user's own knows which file it reads
 			use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
 		}
@@ -117,14 +124,15 @@ func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) 
 	return v1alpha2.DefaultConfigKey
 }
 
-// OwnCommand says that the user starts the server, and not the image's entrypoint.
-func OwnCommand(spec *v1alpha2.LlamaStackDistributionSpec) bool {
-	return spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.Command) > 0
+// Overrides are those of the pods; nothing is set where there are none.
+func Overrides(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadOverrides {
+	if spec.Workload == nil || spec.Workload.Overrides == nil {
+		return &v1alpha2.WorkloadOverrides{}
+	}
+	return spec.Workload.Overrides
 }
 
-func orDefaultKey(key string) string {
-	if key == "" {
-		return v1alpha2.DefaultConfigKey
-	}
-	return key
+// OwnCommand reports whether the user starts the server, and not the image's entrypoint.
+func OwnCommand(spec *v1alpha2.LlamaStackDistributionSpec) bool {
+	return len(Overrides(spec).Command) > 0
 }

@@ -19,8 +19,8 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 			Image:   spec.Distribution.Image,
 			Version: spec.Distribution.Version,
 		},
-		Variables:     variables(spec.Workload),
-		MoreVariables: spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.EnvFrom) > 0,
+		Variables:     variables(Overrides(spec).Env),
+		MoreVariables: len(Overrides(spec).EnvFrom) > 0,
 	}
 	var errs Errors
 	in.Providers = decodeProviders(spec.Providers, path.Child("providers"), &errs)

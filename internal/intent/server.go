@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -101,12 +102,9 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 
 // variables are the names that the user sets on the container, and not to
 // nothing.
-func variables(workload *v1alpha2.WorkloadSpec) []string {
-	if workload == nil || workload.Overrides == nil {
-		return nil
-	}
+func variables(env []corev1.EnvVar) []string {
 	var set []string
-	for _, env := range workload.Overrides.Env {
+	for _, env := range env {
 		if env.Value != "" || env.ValueFrom != nil {
 			set = append(set, env.Name)
 		}

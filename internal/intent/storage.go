@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -30,8 +31,9 @@ func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Erro
 	return storage
 }
 
+// decodeStore reads a store. Without a type it is SQLite (FR-050b, FR-051a).
 func decodeStore(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors, types ...string) *Store {
-	store := &Store{Type: orSQLite(spec.Type), Path: path}
+	store := &Store{Type: cmp.Or(string(spec.Type), SQLite), Path: path}
 	s := storeChecks{Errors: errs, store: store}
 	known := s.known(types)
 	s.only(Redis, "endpoint", spec.Endpoint != "")
@@ -46,14 +48,6 @@ func decodeStore(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors, t
 		s.connectionString(spec.ConnectionString)
 	}
 	return store
-}
-
-// orSQLite is the default of FR-050b and FR-051a.
-func orSQLite(t v1alpha2.StorageType) string {
-	if t == "" {
-		return SQLite
-	}
-	return string(t)
 }
 
 type storeChecks struct {

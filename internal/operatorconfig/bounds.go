@@ -26,10 +26,9 @@ const boundsHelp = `# What the stacks of a namespace may use. A list of rules; t
 #   ingressAnnotations: ["nginx.ingress.kubernetes.io/proxy-*"]
 `
 
-func readBounds(r *reader, root node, into *Config) {
-	into.Bounds = nil
+func readBounds(r *reader, root node, into *bounds.Bounds) {
 	for _, item := range r.items(root) {
-		into.Bounds = append(into.Bounds, r.rule(item))
+		*into = append(*into, r.rule(item))
 	}
 }
 

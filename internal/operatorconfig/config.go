@@ -62,31 +62,22 @@ type section struct {
 	keep func(into *Config, last Config)
 }
 
+// sectionOf is the section of one part of the config.
+func sectionOf[T any](key, help string, part func(*Config) *T, read func(*reader, node, *T)) section {
+	return section{
+		key: key, help: help,
+		read: func(r *reader, value node, into *Config) { read(r, value, part(into)) },
+		keep: func(into *Config, last Config) { *part(into) = *part(&last) },
+	}
+}
+
 var sections = []section{
-	{
-		KeyImageOverrides, imageOverridesHelp, readImages,
-		func(into *Config, last Config) { into.Images = last.Images },
-	},
-	{
-		KeyFeatureFlags, featuresHelp, readFeatures,
-		func(into *Config, last Config) { into.Features = last.Features },
-	},
-	{
-		KeyIngress, ingressHelp, readIngress,
-		func(into *Config, last Config) { into.Ingress = last.Ingress },
-	},
-	{
-		KeyGateway, gatewayHelp, readGateway,
-		func(into *Config, last Config) { into.Gateway = last.Gateway },
-	},
-	{
-		KeyRegistries, registriesHelp, readRegistries,
-		func(into *Config, last Config) { into.Registries = last.Registries },
-	},
-	{
-		KeyBounds, boundsHelp, readBounds,
-		func(into *Config, last Config) { into.Bounds = last.Bounds },
-	},
+	sectionOf(KeyImageOverrides, imageOverridesHelp, func(c *Config) *distribution.Overrides { return &c.Images }, readImages),
+	sectionOf(KeyFeatureFlags, featuresHelp, func(c *Config) *Features { return &c.Features }, readFeatures),
+	sectionOf(KeyIngress, ingressHelp, func(c *Config) *Ingress { return &c.Ingress }, readIngress),
+	sectionOf(KeyGateway, gatewayHelp, func(c *Config) **Gateway { return &c.Gateway }, readGateway),
+	sectionOf(KeyRegistries, registriesHelp, func(c *Config) *Registries { return &c.Registries }, readRegistries),
+	sectionOf(KeyBounds, boundsHelp, func(c *Config) *bounds.Bounds { return &c.Bounds }, readBounds),
 }
 
 // Keys are the known keys, sorted.

@@ -45,8 +45,7 @@ const gatewayHelp = `# The Gateway of the Gateway API that stacks with spec.netw
 # sectionName: https
 `
 
-func readIngress(r *reader, root node, into *Config) {
-	ingress := &into.Ingress
+func readIngress(r *reader, root node, ingress *Ingress) {
 	r.fields(root, map[string]func(node){
 		"domain":      func(n node) { ingress.Domain = r.checked(n, validation.IsDNS1123Subdomain) },
 		"className":   func(n node) { ingress.ClassName = r.checked(n, validation.IsDNS1123Subdomain) },
@@ -59,7 +58,7 @@ func readIngress(r *reader, root node, into *Config) {
 	})
 }
 
-func readGateway(r *reader, root node, into *Config) {
+func readGateway(r *reader, root node, into **Gateway) {
 	gateway, before := &Gateway{}, len(r.errs)
 	r.fields(root, map[string]func(node){
 		"name":        func(n node) { gateway.Name = r.checked(n, validation.IsDNS1123Subdomain) },
@@ -69,13 +68,13 @@ func readGateway(r *reader, root node, into *Config) {
 	if len(r.errs) == before && (gateway.Name == "" || gateway.Namespace == "") {
 		r.fail(root.path, "", "needs name and namespace of the Gateway")
 	}
-	into.Gateway = gateway
+	*into = gateway
 }
 
 func (r *reader) annotations(n node) map[string]string {
 	found := map[string]string{}
 	for _, e := range r.entries(n, (*field.Path).Key) {
-		r.check(node{e.value.path, e.value.value}, e.key, validation.IsQualifiedName)
+		r.check(e.value, e.key, validation.IsQualifiedName)
 		if text, ok := r.text(e.value); ok {
 			found[e.key] = text
 		}

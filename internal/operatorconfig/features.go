@@ -12,11 +12,11 @@ const featuresHelp = `# What every stack gets, whatever its spec says.
 # enableNetworkPolicy: {enabled: true}
 `
 
-func readFeatures(r *reader, root node, into *Config) {
+func readFeatures(r *reader, root node, features *Features) {
 	r.fields(root, map[string]func(node){
 		"enableNetworkPolicy": func(n node) {
 			r.fields(n, map[string]func(node){
-				"enabled": func(n node) { into.Features.NetworkPolicies = r.boolean(n) },
+				"enabled": func(n node) { features.NetworkPolicies = r.boolean(n) },
 			})
 		},
 	})

@@ -28,8 +28,8 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
 // maxName is the API's limit on spec.distribution.name.
 const maxName = 63
 
-func readImages(r *reader, root node, into *Config) {
-	into.Images = distribution.Overrides{}
+func readImages(r *reader, root node, images *distribution.Overrides) {
+	*images = distribution.Overrides{}
 	for _, e := range r.entries(root, (*field.Path).Key) {
 		if problem := overrideKey(e.key); problem != "" {
 			r.fail(e.value.path, e.key, problem)
@@ -40,7 +40,7 @@ func readImages(r *reader, root node, into *Config) {
 			continue
 		}
 		r.errs = append(r.errs, validate.Image(e.value.path, image)...)
-		into.Images[e.key] = image
+		(*images)[e.key] = image
 	}
 }
 

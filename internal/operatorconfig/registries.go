@@ -46,8 +46,7 @@ var (
 	repositoryForm = regexp.MustCompile(`^` + hostForm + pathForm + `$`)
 )
 
-func readRegistries(r *reader, root node, into *Config) {
-	registries := &into.Registries
+func readRegistries(r *reader, root node, registries *Registries) {
 	r.fields(root, map[string]func(node){
 		"allow": func(n node) { registries.Allow = r.texts(n, r.repository) },
 		"insecure": func(n node) {
@@ -63,7 +62,7 @@ func readRegistries(r *reader, root node, into *Config) {
 func (r *reader) rewrite(n node) map[string]string {
 	rewrite := map[string]string{}
 	for _, e := range r.entries(n, (*field.Path).Key) {
-		r.repository(node{e.value.path, e.value.value}, e.key)
+		r.repository(e.value, e.key)
 		if to, ok := r.text(e.value); ok {
 			r.repository(e.value, to)
 			rewrite[e.key] = to

@@ -183,8 +183,7 @@ func paths(in Input, config []byte) []render.EnvVar {
 
 // ownHome reports whether the user says where the server's home directory is.
 func ownHome(spec *v1alpha2.LlamaStackDistributionSpec) bool {
-	return spec.Workload != nil && spec.Workload.Overrides != nil &&
-		slices.ContainsFunc(spec.Workload.Overrides.Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome })
+	return slices.ContainsFunc(intent.Overrides(spec).Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome })
 }
 
 func variables(env []stackconfig.EnvVar) []render.EnvVar {

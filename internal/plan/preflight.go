@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
@@ -51,10 +52,9 @@ func (p *Plan) TriesChanges() bool {
 		return false
 	}
 	deployment := p.Rendered.Deployment.Spec
-	ownCommand := spec.Workload != nil && spec.Workload.Overrides != nil && len(spec.Workload.Overrides.Command) > 0
 	return *deployment.Strategy.Type == appsv1.RecreateDeploymentStrategyType &&
 		!asksForDevices(deployment.Template.Spec) && len(render.SharedVolumes(p.input, deployment.Template)) == 0 &&
-		!ownCommand && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
+		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
 }
 
 // asksForDevices says that a pod needs what a node has few of: extended resources, as GPUs are, or claims of them.
@@ -64,20 +64,15 @@ func asksForDevices(pod *corev1ac.PodSpecApplyConfiguration) bool {
 	}
 	for i := range pod.Containers {
 		resources := pod.Containers[i].Resources
-		if resources == nil {
-			continue
-		}
-		for _, list := range []*corev1.ResourceList{resources.Requests, resources.Limits} {
-			if list != nil && extended(*list) {
-				return true
-			}
+		if resources != nil && (extended(resources.Requests) || extended(resources.Limits)) {
+			return true
 		}
 	}
 	return false
 }
 
-func extended(list corev1.ResourceList) bool {
-	for name := range list {
+func extended(list *corev1.ResourceList) bool {
+	for name := range ptr.Deref(list, nil) {
 		if strings.Contains(string(name), "/") {
 			return true
 		}

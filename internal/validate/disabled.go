@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,9 +68,4 @@ func unknownAPI(api string) string {
 }
 
 // fieldName is the name of an API as the spec has it.
-func fieldName(api string) string {
-	if name := intent.APIField(api); name != "" {
-		return name
-	}
-	return release.CamelCase(api)
-}
+func fieldName(api string) string { return cmp.Or(intent.APIField(api), release.CamelCase(api)) }

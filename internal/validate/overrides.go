@@ -18,7 +18,7 @@ import (
 
 const maxPodLabels = 64
 
-func (c *checks) overrides() *v1alpha2.WorkloadOverrides { return orZero(c.workload().Overrides) }
+func (c *checks) overrides() *v1alpha2.WorkloadOverrides { return intent.Overrides(&c.Spec) }
 
 // overridesCount bounds what is added to the pods, as podtemplate does what is patched.
 func overridesCount(c *checks) {

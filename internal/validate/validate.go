@@ -132,10 +132,4 @@ func bounded(warnings []string) []string {
 // settings, disabled, port, workers and secret references.
 func fromIntent(c *checks) { c.Add(c.undecoded...) }
 
-func spec(names ...string) *field.Path {
-	path := field.NewPath("spec")
-	for _, name := range names {
-		path = path.Child(name)
-	}
-	return path
-}
+func spec(names ...string) *field.Path { return field.NewPath("spec", names...) }
