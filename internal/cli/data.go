@@ -43,8 +43,8 @@ func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*mani
 	return previous, nil
 }
 
-// since plans a stack as a change of the one of its name and namespace that runs.
-func (m *manifests) since(s stack, previous *manifests) outcome {
+// offlineChange plans a stack as a change of the one of its name and namespace that runs.
+func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 	i := slices.IndexFunc(previous.stacks, func(other stack) bool {
 		return other.object.Name == s.object.Name && other.object.Namespace == s.object.Namespace
 	})

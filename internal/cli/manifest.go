@@ -45,11 +45,11 @@ type manifests struct {
 type stack struct {
 	file   string
 	object *v1alpha2.LlamaStackDistribution
-	// decoded says that object holds what could be read. A document with a wrong
+	// decoded reports whether object holds what could be read. A document with a wrong
 	// group, a misspelt field or a value of the wrong type is decoded too, so that
 	// all its mistakes are found at once.
 	decoded bool
-	// older says that the document is of v1alpha1; object is what it is stored as.
+	// older reports whether the document is of v1alpha1; object is what it is stored as.
 	older bool
 	// unfit are the paths of values that were left out, because their fields do not take them.
 	unfit []string

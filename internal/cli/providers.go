@@ -65,7 +65,7 @@ type providerKey struct {
 	Required bool     `json:"required,omitempty"`
 	Secret   bool     `json:"secret,omitempty"`
 	Default  any      `json:"default,omitempty"`
-	// Supplied says that the operator writes a working value when it is not given.
+	// Supplied reports whether the operator writes a working value when it is not given.
 	Supplied bool `json:"supplied,omitempty"`
 }
 
@@ -146,7 +146,7 @@ func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 		for _, name := range rel.ProviderTypes(api) {
 			kind, ok := rel.Provider(api, name)
 			if ok && (len(args) == 0 || args[0] == kind.Type || args[0] == kind.Short()) {
-				found = append(found, shown(kind))
+				found = append(found, describe(kind))
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	return fmt.Errorf("%s; see kubectl llamastack providers --release %s", message, rel.Line)
 }
 
-func shown(kind *provider.Type) providerType {
+func describe(kind *provider.Type) providerType {
 	result := providerType{
 		API: specAPI(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
 		Needs: camelCased(kind.Requires), Note: note(kind), Keys: []providerKey{},

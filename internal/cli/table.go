@@ -18,7 +18,7 @@ const (
 	formYAML  = "yaml"
 )
 
-// checkForm says whether -o can be used.
+// checkForm returns why -o cannot be used.
 func checkForm(form string) error {
 	switch form {
 	case formTable, formJSON, formYAML:

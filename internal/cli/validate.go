@@ -58,7 +58,7 @@ func runValidate(stdin io.Reader, streams Streams, options validateOptions) erro
 		if err != nil {
 			return err
 		}
-		check = func(s stack) outcome { return found.since(s, previous) }
+		check = func(s stack) outcome { return found.offlineChange(s, previous) }
 	}
 	wrong := 0
 	for _, s := range found.stacks {
@@ -72,7 +72,7 @@ func runValidate(stdin io.Reader, streams Streams, options validateOptions) erro
 	return nil
 }
 
-// report prints what was found of one stack and says whether it is valid.
+// report prints what was found of one stack and reports whether it is valid.
 func report(p printer, s stack, found outcome, strict bool) bool {
 	for _, problem := range found.errs {
 		p.problem(s.title() + ": " + problem)

@@ -31,7 +31,7 @@ type Intent struct {
 	// the container (workload.overrides.env), sorted. A provider of the base that
 	// exists only when a variable is set counts as configured when it is here.
 	Variables []string
-	// MoreVariables says that the container has further variables, whose names
+	// MoreVariables reports whether the container has further variables, whose names
 	// nobody knows here (workload.overrides.envFrom).
 	MoreVariables bool
 	// Secrets are all references to Secrets, those of the fields above, sorted by variable.

@@ -125,7 +125,7 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 	return nil
 }
 
-// overlap says whether one of two paths leads to the other.
+// overlap reports whether one of two paths leads to the other.
 func overlap(a, b []string) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] && b[i] != "*" {

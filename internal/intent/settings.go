@@ -31,7 +31,7 @@ type RemovedSetting struct {
 // Text is the path as it was written: server.quota.
 func (r *RemovedSetting) Text() string { return strings.Join(r.Keys, ".") }
 
-// Decides says whether the settings set a value, or take it out.
+// Decides reports whether the settings set a value, or take it out.
 func (s *Settings) Decides(keys ...string) bool {
 	if slices.ContainsFunc(s.Removed, func(r RemovedSetting) bool {
 		return len(r.Keys) <= len(keys) && slices.Equal(r.Keys, keys[:len(r.Keys)])

@@ -97,22 +97,22 @@ func (s storeChecks) endpoint(text string) {
 }
 
 func parseRedis(text string) (string, int32, error) {
-	shown := withoutUser(text)
+	redacted := withoutUser(text)
 	if !strings.Contains(text, "://") {
 		text = "redis://" + text
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || strings.ContainsAny(text, " ${}"):
-		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", shown)
+		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
 	case u.Scheme == "rediss":
-		return "", 0, fmt.Errorf("%q asks for TLS, and the server speaks to Redis without; write redis://", shown)
+		return "", 0, fmt.Errorf("%q asks for TLS, and the server speaks to Redis without; write redis://", redacted)
 	case u.Scheme != "redis":
-		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", shown)
+		return "", 0, fmt.Errorf("%q is not host:port or redis://host:port", redacted)
 	case u.User != nil:
-		return "", 0, fmt.Errorf("%q carries a user or password; put the password into a Secret and name it in password", shown)
+		return "", 0, fmt.Errorf("%q carries a user or password; put the password into a Secret and name it in password", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return "", 0, fmt.Errorf("%q has more than host and port; the server reads nothing else", shown)
+		return "", 0, fmt.Errorf("%q has more than host and port; the server reads nothing else", redacted)
 	}
 	host := u.Hostname()
 	if strings.Contains(host, ":") {
@@ -123,7 +123,7 @@ func parseRedis(text string) (string, int32, error) {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
-		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", shown)
+		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", redacted)
 	}
 	return host, int32(port), nil
 }

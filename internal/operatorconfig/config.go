@@ -50,7 +50,7 @@ type Config struct {
 	known map[string]bool
 }
 
-// Unknown says that a key never could be read: what it asks for is not known,
+// Unknown reports whether a key never could be read: what it asks for is not known,
 // and what was done on its behalf is best left as it is.
 func (c Config) Unknown(key string) bool { return !c.known[key] }
 

@@ -2,7 +2,7 @@ package operatorconfig
 
 // Features are what every stack gets.
 type Features struct {
-	// NetworkPolicies says that each stack has a NetworkPolicy. Unset: those that ask
+	// NetworkPolicies reports whether each stack has a NetworkPolicy. Unset: those that ask
 	// for one with spec.networking.allowedFrom.
 	NetworkPolicies bool
 }

@@ -18,7 +18,7 @@ type node struct {
 	value *yaml.Node
 }
 
-// given says that there is a value: an empty document or null is none.
+// given reports whether there is a value: an empty document or null is none.
 func (n node) given() bool {
 	return n.value != nil && (n.value.Kind != yaml.ScalarNode || n.value.Tag != "!!null")
 }

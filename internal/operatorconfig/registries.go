@@ -10,7 +10,7 @@ import (
 
 // Registries says how images are read.
 type Registries struct {
-	// ReadLabels says that images are read at all: by default. An operator whose
+	// ReadLabels reports whether images are read at all: by default. An operator whose
 	// key could never be read, which may hold back a registry, reads none.
 	ReadLabels bool
 	// Allow are the registries that may be read, as host[:port], or what begins a

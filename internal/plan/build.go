@@ -78,7 +78,7 @@ func (p *Plan) generate(in Input) error {
 	p.Report = report
 	p.Warnings = append(releaseWarnings(in), report.Warnings...)
 	p.Derived, p.Models = result.Derived, result.Models
-	p.Env = readingFrom(result.Env, in.Object.Name, p.input.StorageSecret)
+	p.Env = readFromSecret(result.Env, in.Object.Name, p.input.StorageSecret)
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source
@@ -96,13 +96,13 @@ func (p *Plan) override(in Input) error {
 		return errors.New("build a plan with overrideConfig: its content was not read")
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
-	if asEver(in.Object) {
-		return p.overrideAsEver(in)
+	if asV1alpha1(in.Object) {
+		return p.overrideAsV1alpha1(in)
 	}
 	if in.Distribution.DetectedBy != distribution.Unknown && !intent.OwnCommand(&in.Object.Spec) {
 		p.Warnings = append(p.Warnings, stackconfig.CheckOverride(in.Override.Data, in.Distribution.Release)...)
 	}
-	if standsInServer(&in.Object.Spec) {
+	if needsServerSection(&in.Object.Spec) {
 		data, err := stackconfig.OverrideCopy(in.Override.Data, in.Intent.Server)
 		if err != nil {
 			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, fmt.Errorf("ConfigMap %q, key %q: %w",

@@ -11,15 +11,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// asEver says that the user's ConfigMap is mounted and the server started as stacks of v1alpha1 know it. Only a
+// asV1alpha1 reports whether the user's ConfigMap is mounted and the server started as stacks of v1alpha1 know it. Only a
 // certificate has to stand in the file itself, and be read by the image's entrypoint.
-func asEver(stack *v1alpha2.LlamaStackDistribution) bool {
+func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
 
-// overrideAsEver mounts the user's ConfigMap whole, every key a file: users' own commands know the directory. Of one in
+// overrideAsV1alpha1 mounts the user's ConfigMap whole, every key a file: users' own commands know the directory. Of one in
 // another namespace the configuration is copied, which no command could know.
-func (p *Plan) overrideAsEver(in Input) error {
+func (p *Plan) overrideAsV1alpha1(in Input) error {
 	ownCommand := intent.OwnCommand(&in.Object.Spec)
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
@@ -49,7 +49,7 @@ func olderConfigFile(configMap string) stackconfig.Finding {
 	}
 }
 
-// BaseOptional says that a stack goes without a base where there is none: nothing but the number of workers asks for a
+// BaseOptional reports whether a stack goes without a base where there is none: nothing but the number of workers asks for a
 // generated configuration, and the stack is one of v1alpha1, which runs the image's own then, as ever.
 func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec

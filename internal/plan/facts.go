@@ -22,7 +22,7 @@ import (
 // facts is what the renderers need to know whatever the configuration is.
 func facts(in Input) render.Input {
 	result := render.Input{
-		CABundle:  trust(in.Certificates),
+		CABundle:  caBundle(in.Certificates),
 		Expose:    expose(&in.Object.Spec),
 		Stack:     in.Object,
 		Image:     image(in),
@@ -99,8 +99,8 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 	return &wanted
 }
 
-// trust is the bundle of certificates; nil: there are none.
-func trust(certificates [][]byte) *render.CABundle {
+// caBundle is the bundle of certificates; nil: there are none.
+func caBundle(certificates [][]byte) *render.CABundle {
 	if certificates == nil {
 		return nil
 	}
@@ -196,9 +196,9 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readingFrom has the variables with derived values read them from another Secret than that of the usual name; empty:
+// readFromSecret has the variables with derived values read them from another Secret than that of the usual name; empty:
 // from that.
-func readingFrom(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
+func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env
 	}

@@ -22,24 +22,24 @@ func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	switch {
 	case spec.OverrideConfig != nil:
 		return ModeOverride
-	case configured(spec), standsInServer(spec):
+	case configured(spec), needsServerSection(spec):
 		return ModeGenerated
 	default:
 		return ModeImageDefault
 	}
 }
 
-// NeedsBase says that Build needs a base configuration.
+// NeedsBase reports whether Build needs a base configuration.
 func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(spec) == ModeGenerated }
 
-// configured says that the spec wishes anything of the configuration itself.
+// configured reports whether the spec asks anything of the configuration itself.
 func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return spec.Providers != nil || spec.Resources != nil || spec.Storage != nil || len(spec.Disabled) > 0 ||
 		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil
 }
 
-// standsInServer says that something outside of the configuration's own fields has to stand in it, also in an
+// needsServerSection reports whether something outside of the configuration's own fields has to stand in it, also in an
 // override.
-func standsInServer(spec *v1alpha2.LlamaStackDistributionSpec) bool {
+func needsServerSection(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return render.Workers(spec) > 1 || render.TLSSecret(spec) != ""
 }

@@ -39,7 +39,7 @@ type Input struct {
 	Certificates [][]byte
 	// Unexposed keeps the stack from being exposed, whatever its spec says: another has its host name.
 	Unexposed bool
-	// EarlierHost says that what exposes the stack has the made-up host name, or none, that operators before this one gave
+	// EarlierHost reports whether what exposes the stack has the made-up host name, or none, that operators before this one gave
 	// it, and keeps it.
 	EarlierHost bool
 	// Override is the content of spec.overrideConfig. Nil: the spec has none.
@@ -93,13 +93,13 @@ type Plan struct {
 	Rendered rollout.Rendered
 	// Config is the configuration that was generated. Nil when none was.
 	Config []byte
-	// ServesTLS says that the server speaks HTTPS, and nothing else.
+	// ServesTLS reports whether the server speaks HTTPS, and nothing else.
 	ServesTLS bool
 	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty when nothing is mounted.
 	ConfigHash string
 	// ConfigMapName is the mounted ConfigMap, BaseConfigMapName the one that keeps the base. Empty when there is none.
 	ConfigMapName, BaseConfigMapName string
-	// Exposure is the kind of object by which the stack is reached from outside, ExposureServed says that the cluster
+	// Exposure is the kind of object by which the stack is reached from outside, ExposureServed reports whether the cluster
 	// serves it, Hostname is the host name it asks for. Empty: the stack is not exposed, or has the name that the
 	// cluster gives it.
 	Exposure       schema.GroupVersionKind

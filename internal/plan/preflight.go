@@ -36,8 +36,8 @@ func (p *Plan) storesOf(in Input) stores {
 	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
-// TriesChanges says that a change of what the pods run is tried in a pod of its own first (spec.workload.preflight).
-// Without a wish, or with Auto, only where that is useful, because the old pods stop before the new ones start, and does
+// TriesChanges reports whether a change of what the pods run is tried in a pod of its own first (spec.workload.preflight).
+// Unset, or with Auto, only where that is useful, because the old pods stop before the new ones start, and does
 // no harm: nothing but the pods' own volume has the server's data, and no device is asked for that may be the only one.
 // A stack that was made as v1alpha1 is changed as ever, unless its spec asks for more.
 func (p *Plan) TriesChanges() bool {
@@ -57,7 +57,7 @@ func (p *Plan) TriesChanges() bool {
 		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
 }
 
-// asksForDevices says that a pod needs what a node has few of: extended resources, as GPUs are, or claims of them.
+// asksForDevices reports whether a pod needs what a node has few of: extended resources, as GPUs are, or claims of them.
 func asksForDevices(pod *corev1ac.PodSpecApplyConfiguration) bool {
 	if len(pod.ResourceClaims) > 0 {
 		return true

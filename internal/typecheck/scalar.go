@@ -27,17 +27,17 @@ func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
 		if _, ok := value.(bool); ok {
 			return value, true
 		}
-		return c.wrong(path, "must be true or false, got %s", shown(value))
+		return c.wrong(path, "must be true or false, got %s", abbreviated(value))
 	case reflect.Float32, reflect.Float64:
 		if _, err := strconv.ParseFloat(number.String(), typ.Bits()); isNumber && err == nil {
 			return value, true
 		}
-		return c.wrong(path, "must be a number, got %s", shown(value))
+		return c.wrong(path, "must be a number, got %s", abbreviated(value))
 	default:
 		if isNumber && fits(number, typ) {
 			return value, true
 		}
-		return c.wrong(path, "must be a whole number, got %s%s", shown(value), withoutQuotes(value))
+		return c.wrong(path, "must be a whole number, got %s%s", abbreviated(value), withoutQuotes(value))
 	}
 }
 
@@ -60,24 +60,24 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	}
 	switch typ {
 	case reflect.TypeFor[resource.Quantity]():
-		return c.wrong(path, "%s is not a quantity: write one like 10Gi, 500m or 2", shown(value))
+		return c.wrong(path, "%s is not a quantity: write one like 10Gi, 500m or 2", abbreviated(value))
 	case reflect.TypeFor[intstr.IntOrString]():
-		return c.wrong(path, "must be a whole number or text such as 50%%, got %s", shown(value))
+		return c.wrong(path, "must be a whole number or text such as 50%%, got %s", abbreviated(value))
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
-		return c.wrong(path, "must be a time such as 2006-01-02T15:04:05Z, got %s", shown(value))
+		return c.wrong(path, "must be a time such as 2006-01-02T15:04:05Z, got %s", abbreviated(value))
 	default:
 		return c.wrong(path, "does not take %s: see the reference of the API", kindOf(value))
 	}
 }
 
-// maxShown bounds the text that an error repeats.
-const maxShown = 40
+// maxText bounds the text that an error repeats.
+const maxText = 40
 
-func shown(value any) string {
+func abbreviated(value any) string {
 	switch v := value.(type) {
 	case string:
-		if runes := []rune(v); len(runes) > maxShown {
-			v = string(runes[:maxShown-1]) + "…"
+		if runes := []rune(v); len(runes) > maxText {
+			v = string(runes[:maxText-1]) + "…"
 		}
 		return strconv.Quote(v)
 	case json.Number:

@@ -14,23 +14,23 @@ import (
 type checks struct {
 	*v1alpha2.LlamaStackDistribution
 	intent.Errors
-	// intent holds what is right of the spec, undecoded tells what is not.
-	intent    *intent.Intent
-	undecoded field.ErrorList
+	// intent holds what is right of the spec, decodeErrors tells what is not.
+	intent       *intent.Intent
+	decodeErrors field.ErrorList
 }
 
 func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
 	in, errs := intent.FromObject(stack)
-	return &checks{LlamaStackDistribution: stack, intent: in, undecoded: errs}
+	return &checks{LlamaStackDistribution: stack, intent: in, decodeErrors: errs}
 }
 
 // rule is one check. Its name is what tests use to tell that it has cases.
 type rule struct {
 	name  string
 	check func(*checks)
-	// since says that v1alpha1 never asked for this: a stack of that version is
+	// newInV1alpha2 reports whether v1alpha1 never asked for this: a stack of that version is
 	// warned, and what it asks for is left to the API server to judge, as ever.
-	since bool
+	newInV1alpha2 bool
 }
 
 // find returns what a rule finds.
@@ -45,7 +45,7 @@ var rules = []rule{
 	{name: "name", check: name},
 	{name: "paused", check: paused},
 	{name: "distribution.one", check: distributionOne},
-	{name: "distribution.image", check: distributionImage, since: true},
+	{name: "distribution.image", check: distributionImage, newInV1alpha2: true},
 	{name: "distribution.version", check: distributionVersion},
 	{name: "overrideConfig.excludes", check: overrideExcludes},
 	{name: "overrideConfig.reference", check: overrideReference},
@@ -59,27 +59,27 @@ var rules = []rule{
 	{name: "disabled.count", check: disabledCount},
 	{name: "disabled.twice", check: disabledTwice},
 	{name: "networking.tls.secretName", check: tlsSecretName},
-	{name: "networking.tls.caBundle", check: caBundle, since: true},
+	{name: "networking.tls.caBundle", check: caBundle, newInV1alpha2: true},
 	{name: "networking.expose", check: expose},
-	{name: "networking.allowedFrom.namespaces", check: allowedNamespaces, since: true},
-	{name: "networking.allowedFrom.labels", check: allowedLabels, since: true},
+	{name: "networking.allowedFrom.namespaces", check: allowedNamespaces, newInV1alpha2: true},
+	{name: "networking.allowedFrom.labels", check: allowedLabels, newInV1alpha2: true},
 	{name: "workload.replicas", check: replicas},
-	{name: "workload.autoscaling.bounds", check: autoscalingBounds, since: true},
-	{name: "workload.autoscaling.targets", check: autoscalingTargets, since: true},
-	{name: "workload.storage.size", check: storageSize, since: true},
-	{name: "workload.storage.mountPath", check: storageMountPath, since: true},
+	{name: "workload.autoscaling.bounds", check: autoscalingBounds, newInV1alpha2: true},
+	{name: "workload.autoscaling.targets", check: autoscalingTargets, newInV1alpha2: true},
+	{name: "workload.storage.size", check: storageSize, newInV1alpha2: true},
+	{name: "workload.storage.mountPath", check: storageMountPath, newInV1alpha2: true},
 	{name: "workload.storage.accessModes", check: storageAccessModes},
-	{name: "workload.podDisruptionBudget.one", check: disruptionBudgetOne, since: true},
-	{name: "workload.podDisruptionBudget.value", check: disruptionBudgetValue, since: true},
+	{name: "workload.podDisruptionBudget.one", check: disruptionBudgetOne, newInV1alpha2: true},
+	{name: "workload.podDisruptionBudget.value", check: disruptionBudgetValue, newInV1alpha2: true},
 	{name: "workload.topologySpreadConstraints.twice", check: spreadTwice},
 	{name: "workload.preflight", check: preflight},
-	{name: "workload.overrides.count", check: overridesCount, since: true},
-	{name: "workload.overrides.serviceAccountName", check: serviceAccountName, since: true},
+	{name: "workload.overrides.count", check: overridesCount, newInV1alpha2: true},
+	{name: "workload.overrides.serviceAccountName", check: serviceAccountName, newInV1alpha2: true},
 	{name: "workload.overrides.imagePullPolicy", check: imagePullPolicy},
 	{name: "workload.overrides.imagePullSecrets", check: imagePullSecrets},
 	{name: "workload.overrides.podLabels", check: podLabels},
 	{name: "workload.overrides.podAnnotations", check: podAnnotations},
-	{name: "workload.overrides.terminationGracePeriodSeconds", check: terminationGracePeriod, since: true},
+	{name: "workload.overrides.terminationGracePeriodSeconds", check: terminationGracePeriod, newInV1alpha2: true},
 	{name: "workload.overrides.podTemplate", check: podTemplate},
 	{name: "externalProviders.api", check: externalAPI},
 	{name: "externalProviders.count", check: externalCount},
@@ -106,7 +106,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 	c := checksOf(stack)
 	for _, r := range rules {
 		found := r.find(c)
-		if r.since && names.Compat(stack.Annotations) {
+		if r.newInV1alpha2 && names.Compat(stack.Annotations) {
 			for _, err := range found {
 				warnings = append(warnings, intent.Message(err))
 			}
@@ -114,7 +114,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 		}
 		errs = append(errs, found...)
 	}
-	return c.intent, bounded(append(warnings, hardlyMeant(c)...)), intent.Bounded(errs)
+	return c.intent, bounded(append(warnings, suspicious(c)...)), intent.Bounded(errs)
 }
 
 // maxWarnings is how many warnings are told at once.
@@ -130,6 +130,6 @@ func bounded(warnings []string) []string {
 
 // fromIntent are the rules of the strict decoder: providers, resources, storage,
 // settings, disabled, port, workers and secret references.
-func fromIntent(c *checks) { c.Add(c.undecoded...) }
+func fromIntent(c *checks) { c.Add(c.decodeErrors...) }
 
 func spec(names ...string) *field.Path { return field.NewPath("spec", names...) }

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// hardlyMeant are warnings of what is valid and hardly meant.
-func hardlyMeant(c *checks) []string {
+// suspicious are warnings of what is valid and hardly meant.
+func suspicious(c *checks) []string {
 	return slices.Concat(disabledAndConfigured(c), variables(c), commandWithTLS(c), spreadOfNothing(c),
 		workersWithoutCPU(c))
 }

@@ -19,13 +19,13 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 		for _, r := range rules {
 			if len(r.find(checksOf(object))) > 0 {
 				broken = append(broken, r.name)
-				others = others || !r.since
+				others = others || !r.newInV1alpha2
 			}
 		}
 		if len(broken) == 0 || others {
 			continue
 		}
-		before := len(hardlyMeant(checksOf(object)))
+		before := len(suspicious(checksOf(object)))
 		object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 		_, warnings, errs := Spec(object)
 		if len(errs) > 0 || len(warnings) <= before {
@@ -36,7 +36,7 @@ func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 		}
 	}
 	for _, r := range rules {
-		if r.since && !warned[r.name] {
+		if r.newInV1alpha2 && !warned[r.name] {
 			t.Errorf("rule %s: no case breaks it alone", r.name)
 		}
 	}
