@@ -21,7 +21,7 @@ const (
 )
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. Who lost the
-// lease because that is away ends, and starts again before it is back: to end once
+// lease because that is unavailable ends, and starts again before it is back: to end once
 // more would let the kubelet's pauses grow to five minutes. Meanwhile the program
 // is alive, and not ready.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
@@ -32,7 +32,7 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress stri
 		return fmt.Errorf("make a client: %w", err)
 	}
 	ask := func() ([]byte, error) { return client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx) }
-	if _, err := ask(); !away(err) {
+	if _, err := ask(); !unavailable(err) {
 		return nil
 	}
 	stop, err := serveWaiting(ctx, healthAddress)

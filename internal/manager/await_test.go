@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Who starts while the API server is away waits for it, alive and not ready, and leaves the address to the manager.
+// Who starts while the API server is unavailable waits for it, alive and not ready, and leaves the address to the manager.
 func TestAwaitAPIServer(t *testing.T) {
 	var calls atomic.Int32
 	health := make(chan int, 2)

@@ -35,6 +35,7 @@ func cacheOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 newInformer,
+		DefaultNamespaces:           inNamespaces(namespaces),
 		// For our own kind, which must not be named below: its definition may come later.
 		DefaultTransform: stripStack,
 		ByObject: map[client.Object]cache.ByObject{
@@ -52,13 +53,19 @@ func cacheOptions(namespaces []string) cache.Options {
 			options.ByObject[kind.New()] = children
 		}
 	}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
 	return options
+}
+
+// inNamespaces are a cache's namespaces; nil: all of them.
+func inNamespaces(namespaces []string) map[string]cache.Config {
+	if len(namespaces) == 0 {
+		return nil
+	}
+	configs := make(map[string]cache.Config, len(namespaces))
+	for _, namespace := range namespaces {
+		configs[namespace] = cache.Config{}
+	}
+	return configs
 }
 
 // oneOf selects by the values of a label.

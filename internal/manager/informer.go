@@ -17,7 +17,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reconnect are the pauses between attempts to reach an API server that is away:
+// reconnect are the pauses between attempts to reach an API server that is unavailable:
 // from one second to between five and ten.
 var reconnect = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32, Jitter: 1}
 
@@ -53,7 +53,7 @@ func answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 	delay := pauses.DelayFunc()
 	for first := true; ; first = false {
 		answer, err := call()
-		if !away(err) {
+		if !unavailable(err) {
 			return answer, err
 		}
 		if first && ctx.Err() == nil {
@@ -67,10 +67,10 @@ func answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 	}
 }
 
-// away says that the API server was not reached, or that it, or what stands before
+// unavailable reports whether the API server was not reached, or it, or what stands before
 // it, is in no state to answer. A version that it does not have yet is for the
 // informer to deal with.
-func away(err error) bool {
+func unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
 		var unreached *url.Error

@@ -109,7 +109,7 @@ func TestReconnectPauses(t *testing.T) {
 	}
 }
 
-func TestAway(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	generic := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "get", pods, "", "<html>", 0, true)
@@ -132,7 +132,7 @@ func TestAway(t *testing.T) {
 		"not served":                    {generic(http.StatusNotFound), false},
 		"not understood":                {errors.New("no kind is registered"), false},
 	} {
-		if got := away(tc.err); got != tc.want {
+		if got := unavailable(tc.err); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -63,7 +63,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	if err := addHealth(mgr); err != nil {
 		return nil, err
 	}
-	if err := mgr.Add(newMemoryReturner(getenv("GOGC"))); err != nil {
+	if err := mgr.Add(newMemoryReleaser(getenv("GOGC"))); err != nil {
 		return nil, fmt.Errorf("add what gives memory back: %w", err)
 	}
 	// Reads past the caches, and no write can start a watch by accident.

@@ -15,17 +15,11 @@ import (
 // optionalOptions cache children of kinds that a cluster need not serve, managed fields
 // included.
 func optionalOptions(namespaces []string) cache.Options {
-	options := cache.Options{
+	return cache.Options{
 		ReaderFailOnMissingInformer: true,
 		DefaultLabelSelector:        labels.SelectorFromSet(labels.Set{names.LabelManagedBy: names.ManagedBy}),
+		DefaultNamespaces:           inNamespaces(namespaces),
 	}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	return options
 }
 
 // definitionOptions cache the metadata of one CustomResourceDefinition.

@@ -21,30 +21,30 @@ const (
 	busyBytes = 4 << 20
 )
 
-// memoryReturner gives the memory that a burst of work left back to the node as soon
-// as the work is done. By itself a Go program keeps most of it: the garbage of the
-// last cycle until there is a next one, which in an operator at rest may be hours.
-type memoryReturner struct {
+// memoryReleaser gives the memory that a burst of work left back to the node as soon
+// as the work is done. By itself a Go program at rest keeps it for two minutes, until the
+// next cycle, and as much as the heap may grow for good.
+type memoryReleaser struct {
 	tick time.Duration
 	// allocated counts the bytes that were allocated ever.
 	allocated func() uint64
 	// started says that the start is over.
-	started  func()
-	giveBack func()
+	started func()
+	release func()
 }
 
-// newMemoryReturner cleans up more often after the start, where $GOGC does not say how
+// newMemoryReleaser cleans up more often after the start, where $GOGC does not say how
 // often.
-func newMemoryReturner(gogc string) *memoryReturner {
+func newMemoryReleaser(gogc string) *memoryReleaser {
 	started := func() { debug.SetGCPercent(gcPercent) }
 	if gogc != "" {
 		started = func() {}
 	}
-	return &memoryReturner{tick: memoryTick, allocated: allocatedBytes, started: started, giveBack: debug.FreeOSMemory}
+	return &memoryReleaser{tick: memoryTick, allocated: allocatedBytes, started: started, release: debug.FreeOSMemory}
 }
 
 // Start looks until ctx ends.
-func (m *memoryReturner) Start(ctx context.Context) error {
+func (m *memoryReleaser) Start(ctx context.Context) error {
 	ticker := time.NewTicker(m.tick)
 	defer ticker.Stop()
 	before, busy, starts := m.allocated(), true, true
@@ -62,14 +62,14 @@ func (m *memoryReturner) Start(ctx context.Context) error {
 			m.started()
 		}
 		if ends || busy && !worked {
-			m.giveBack()
+			m.release()
 		}
 		before, busy = now, worked
 	}
 }
 
 // NeedLeaderElection is false: replicas that wait have filled caches, too.
-func (*memoryReturner) NeedLeaderElection() bool { return false }
+func (*memoryReleaser) NeedLeaderElection() bool { return false }
 
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}

@@ -30,7 +30,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(len(tc.allocations))*time.Second+time.Millisecond)
 				defer cancel()
 				total, looks, given, starts := uint64(0), 0, 0, 0
-				m := &memoryReturner{
+				m := &memoryReleaser{
 					tick: time.Second,
 					allocated: func() uint64 {
 						if looks > 0 {
@@ -39,8 +39,8 @@ func TestMemoryIsGivenBack(t *testing.T) {
 						looks++
 						return total
 					},
-					started:  func() { starts++ },
-					giveBack: func() { given++ },
+					started: func() { starts++ },
+					release: func() { given++ },
 				}
 				if err := m.Start(ctx); err != nil {
 					t.Error(err)
