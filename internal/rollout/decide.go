@@ -66,71 +66,71 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	if live == nil {
 		return apply(Changed, rendered, rendered.Record)
 	}
-	seen := look(live, replicaSets, rendered)
-	rendered = keepReplicas(seen, rendered)
-	if generation, stale := seen.newerGeneration(); stale {
-		decision := stop(seen, fmt.Sprintf("generation %d was rendered already, read again", generation))
+	o := observe(live, replicaSets, rendered)
+	o.rendered = o.keepReplicas()
+	if generation, stale := o.newerGeneration(); stale {
+		decision := o.stop(fmt.Sprintf("generation %d was rendered already, read again", generation))
 		decision.NewerGeneration = true
 		return decision, nil
 	}
-	switch back, settled := seen.rolledBack(); {
+	switch back, settled := o.rolledBack(); {
 	case back && !settled:
-		return stop(seen, "the Deployment and its ReplicaSets do not fit together yet"), nil
+		return o.stop("the Deployment and its ReplicaSets do not fit together yet"), nil
 	case back:
-		return leave(seen, rendered)
+		return o.leave()
 	}
 	switch {
-	case !seen.recorded && seen.inputs == "":
-		return keep(seen, rendered)
-	case !seen.recorded && seen.sameInputs(seen.unrecorded()):
-		next := rendered.Record
-		next.setTemplateInputs(seen.inputs)
-		return applyUnchanged(seen, rendered, next)
-	case seen.recorded && seen.onlyOperator(rendered):
-		return keep(seen, rendered)
-	case !seen.recorded, !seen.sameInputs(seen.record):
-		return applyChange(seen, rendered)
-	case seen.record.Template == rendered.Record.Template:
-		return applyAgain(seen, rendered)
-	case seen.restarted():
-		return apply(Changed, rendered, rendered.Record)
+	case !o.recorded && o.inputs == "":
+		return o.keep()
+	case !o.recorded && o.sameInputs(o.unrecorded()):
+		next := o.rendered.Record
+		next.setTemplateInputs(o.inputs)
+		return o.applyUnchanged(next)
+	case o.recorded && o.onlyOperator():
+		return o.keep()
+	case !o.recorded, !o.sameInputs(o.record):
+		return o.applyChange()
+	case o.record.Template == o.rendered.Record.Template:
+		return o.applyAgain()
+	case o.restarted():
+		return apply(Changed, o.rendered, o.rendered.Record)
 	default:
-		return keep(seen, rendered)
+		return o.keep()
 	}
 }
 
 // sameInputs reports whether what fed the template of a record is what feeds the rendered one.
-func (s seen) sameInputs(was Record) bool {
+func (o observed) sameInputs(was Record) bool {
 	inputs, _ := splitDigest(was.Inputs)
-	wanted, _ := splitDigest(s.wanted.Inputs)
-	return inputs == wanted && s.sameReferences(was)
+	wanted, _ := splitDigest(o.rendered.Record.Inputs)
+	return inputs == wanted && o.sameReferences(was)
 }
 
 // sameReferences reports whether the references of a record are those of the rendering. A digest by a key that nobody
 // knows is no change: the key was lost and made again, the Secrets are what they were.
-func (s seen) sameReferences(was Record) bool {
+func (o observed) sameReferences(was Record) bool {
 	_, digest := splitDigest(was.Inputs)
-	_, wanted := splitDigest(s.wanted.Inputs)
+	_, wanted := splitDigest(o.rendered.Record.Inputs)
 	switch was.ReferenceKey {
-	case s.wanted.ReferenceKey:
+	case o.rendered.Record.ReferenceKey:
 		return digest == wanted
-	case s.references.EarlierKey:
-		return digest == s.references.EarlierDigest
+	case o.rendered.References.EarlierKey:
+		return digest == o.rendered.References.EarlierDigest
 	default:
 		return true
 	}
 }
 
 // applyChange rolls the pods, unless the change is one that the template does not show.
-func applyChange(seen seen, rendered Rendered) (Decision, error) {
-	next := rendered.Record
-	if seen.recorded && seen.record.Template == next.Template && seen.sameReferences(seen.record) {
-		next.setTemplateInputs(seen.record.templateInputs())
-		rendered = sameGeneration(seen, rendered)
+func (o observed) applyChange() (Decision, error) {
+	next, rendered := o.rendered.Record, o.rendered
+	if o.recorded && o.record.Template == next.Template && o.sameReferences(o.record) {
+		next.setTemplateInputs(o.record.templateInputs())
+		rendered = o.sameGeneration()
 	}
-	replaces := next.templateInputs() != seen.running()
+	replaces := next.templateInputs() != o.running()
 	if !replaces {
-		next.Left = seen.record.Left
+		next.Left = o.record.Left
 	}
 	decision, err := apply(Changed, rendered, next)
 	decision.Replaces = replaces
@@ -139,26 +139,27 @@ func applyChange(seen seen, rendered Rendered) (Decision, error) {
 
 // applyAgain changes nothing but the record, and that only when it has something new to say: an operator upgrade
 // alone is none.
-func applyAgain(seen seen, rendered Rendered) (Decision, error) {
-	next := rendered.Record
-	next.setTemplateInputs(seen.record.templateInputs())
-	next.OperatorVersion = seen.record.OperatorVersion
-	next.keepData(seen.record)
-	if !reflect.DeepEqual(next, seen.record) {
-		next.OperatorVersion = rendered.Record.OperatorVersion
+func (o observed) applyAgain() (Decision, error) {
+	next := o.rendered.Record
+	next.setTemplateInputs(o.record.templateInputs())
+	next.OperatorVersion = o.record.OperatorVersion
+	next.keepData(o.record)
+	if !reflect.DeepEqual(next, o.record) {
+		next.OperatorVersion = o.rendered.Record.OperatorVersion
 	}
-	return applyUnchanged(seen, rendered, next)
+	return o.applyUnchanged(next)
 }
 
 // applyUnchanged applies the rendering of pods that stay.
-func applyUnchanged(seen seen, rendered Rendered, next Record) (Decision, error) {
-	return apply(Unchanged, sameGeneration(seen, rendered), next)
+func (o observed) applyUnchanged(next Record) (Decision, error) {
+	return apply(Unchanged, o.sameGeneration(), next)
 }
 
 // sameGeneration is the rendering with the generation in its template that the live template says.
-func sameGeneration(seen seen, rendered Rendered) Rendered {
+func (o observed) sameGeneration() Rendered {
+	rendered := o.rendered
 	rendered.Deployment = clone(rendered.Deployment)
-	rendered.Deployment.Spec.Template = withGeneration(rendered.Deployment.Spec.Template, seen.live)
+	rendered.Deployment.Spec.Template = withGeneration(rendered.Deployment.Spec.Template, o.live)
 	return rendered
 }
 
@@ -183,55 +184,55 @@ func apply(outcome Outcome, rendered Rendered, next Record) (Decision, error) {
 }
 
 // stop writes nothing.
-func stop(seen seen, message string) Decision {
-	return Decision{Outcome: StaleCache, Record: seen.record, Message: message}
+func (o observed) stop(message string) Decision {
+	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
 // leave respects a rollback: the template and the record that came back with it stay, the rest of the Deployment
 // follows the spec, so that a rolled back stack still scales.
-func leave(seen seen, rendered Rendered) (Decision, error) {
-	template, err := ownTemplate(seen.live)
+func (o observed) leave() (Decision, error) {
+	template, err := ownTemplate(o.live)
 	if err != nil {
 		return Decision{}, err
 	}
-	deployment := clone(rendered.Deployment)
+	deployment := clone(o.rendered.Deployment)
 	deployment.Spec.Template = template
 	delete(deployment.Annotations, names.AnnotationRendered)
-	if value, ok := seen.live.Annotations[names.AnnotationRendered]; ok {
+	if value, ok := o.live.Annotations[names.AnnotationRendered]; ok {
 		deployment.WithAnnotations(map[string]string{names.AnnotationRendered: value})
 	}
 	message := fmt.Sprintf("Deployment %q was rolled back to revision %d; the spec takes effect at its next change, "+
-		"or with `kubectl rollout undo deployment/%s`", seen.live.Name, seen.revision(), seen.live.Name)
-	return Decision{Outcome: RolledBack, Deployment: deployment, Record: seen.record, Message: message}, nil
+		"or with `kubectl rollout undo deployment/%s`", o.live.Name, o.revision(), o.live.Name)
+	return Decision{Outcome: RolledBack, Deployment: deployment, Record: o.record, Message: message}, nil
 }
 
 // keep leaves a template as it is that would be rendered differently.
-func keep(seen seen, rendered Rendered) (Decision, error) {
-	template, err := ownTemplate(seen.live)
+func (o observed) keep() (Decision, error) {
+	template, err := ownTemplate(o.live)
 	if err != nil {
 		return Decision{}, err
 	}
-	differences, err := differences(seen.live, template, rendered.Deployment.Spec.Template)
+	differences, err := differences(o.live, template, o.rendered.Deployment.Spec.Template)
 	if err != nil {
 		return Decision{}, err
 	}
-	next := rendered.Record
-	next.Template = seen.record.Template
-	next.OperatorVersion = seen.record.OperatorVersion
-	next.keepData(seen.record)
-	if seen.recorded {
-		next.setTemplateInputs(seen.record.templateInputs())
+	next := o.rendered.Record
+	next.Template = o.record.Template
+	next.OperatorVersion = o.record.OperatorVersion
+	next.keepData(o.record)
+	if o.recorded {
+		next.setTemplateInputs(o.record.templateInputs())
 	}
-	next.Kept = seen.record.Kept
+	next.Kept = o.record.Kept
 	if next.Kept == nil {
-		next.Kept = &Kept{RestartedAt: restartedAt(seen.live)}
+		next.Kept = &Kept{RestartedAt: restartedAt(o.live)}
 	}
-	deployment := clone(rendered.Deployment)
+	deployment := clone(o.rendered.Deployment)
 	deployment.Spec.Template = template
 	if err := annotate(deployment, next); err != nil {
 		return Decision{}, err
 	}
 	message := fmt.Sprintf("the pods of Deployment %q stay as they were rendered before; at the next change, or with "+
-		"`kubectl rollout restart deployment/%s`, these differ: %s", seen.live.Name, seen.live.Name, differences)
+		"`kubectl rollout restart deployment/%s`, these differ: %s", o.live.Name, o.live.Name, differences)
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
 }

@@ -7,17 +7,17 @@ import (
 // onlyOperator reports whether a newer operator makes another configuration of the same stack, and nothing else changed:
 // the spec, its image and base, and what its references hold are what they were. Such a change restarts no pod; it goes out
 // with the next one that somebody asks for.
-func (s seen) onlyOperator(rendered Rendered) bool {
-	was, wanted := s.record, rendered.Record
+func (o observed) onlyOperator() bool {
+	was, wanted := o.record, o.rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation && was.OperatorVersion != wanted.OperatorVersion &&
 		was.Image == wanted.Image && was.BaseConfigMap == wanted.BaseConfigMap && was.Distribution == wanted.Distribution &&
-		s.sameReferences(was)
+		o.sameReferences(was)
 	if !same || was.ConfigHash == "" || was.ConfigHash == wanted.ConfigHash {
 		return false
 	}
-	stack := s.live.Name
+	stack := o.live.Name
 	for _, configMap := range []string{names.ConfigMap(stack, was.ConfigHash), names.LongConfigMap(stack, was.ConfigHash)} {
-		inputs := rendered.Inputs
+		inputs := o.rendered.Inputs
 		inputs.ConfigHash, inputs.ConfigMap = was.ConfigHash, configMap
 		digest, err := Digest(inputs, References{})
 		recorded, _ := splitDigest(was.Inputs)

@@ -12,13 +12,14 @@ type Autoscaled struct {
 
 // keepReplicas keeps the number that an autoscaler left, until the spec asks for another than it did all the time: who
 // stops an autoscaler at five replicas did not ask for the one that the API defaults to.
-func keepReplicas(seen seen, rendered Rendered) Rendered {
-	left, wanted := seen.record.Autoscaled, rendered.Deployment.Spec.Replicas
-	if !seen.recorded || wanted == nil || left.Spec != *wanted || left == (Autoscaled{}) {
+func (o observed) keepReplicas() Rendered {
+	left, rendered := o.record.Autoscaled, o.rendered
+	wanted := rendered.Deployment.Spec.Replicas
+	if !o.recorded || wanted == nil || left.Spec != *wanted || left == (Autoscaled{}) {
 		return rendered
 	}
 	if left.Count == 0 {
-		left.Count = ptr.Deref(seen.live.Spec.Replicas, 1)
+		left.Count = ptr.Deref(o.live.Spec.Replicas, 1)
 	}
 	if left.Count == 0 || left.Count == left.Spec {
 		return rendered

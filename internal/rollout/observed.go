@@ -19,8 +19,8 @@ const (
 	restartAnnotation = "kubectl.kubernetes.io/restartedAt"
 )
 
-// seen is what runs, beside what is wanted.
-type seen struct {
+// observed is what runs, beside what is rendered.
+type observed struct {
 	live *appsv1.Deployment
 	// record on the live Deployment, when recorded.
 	record   Record
@@ -28,12 +28,8 @@ type seen struct {
 	// inputs is what the live template says of its inputs.
 	inputs string
 	// past holds the ReplicaSets of the live Deployment.
-	past []revision
-	// wanted is the record of the rendering, references those in it.
-	wanted     Record
-	references References
-	// newest says that no generation is newer than that of wanted.
-	newest bool
+	past     []revision
+	rendered Rendered
 }
 
 // revision is a ReplicaSet of the Deployment.
@@ -48,11 +44,8 @@ type revision struct {
 	recorded bool
 }
 
-func look(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) seen {
-	result := seen{
-		live: live, inputs: live.Spec.Template.Annotations[names.AnnotationInputs], wanted: rendered.Record, references: rendered.References,
-		newest: rendered.Newest,
-	}
+func observe(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) observed {
+	result := observed{live: live, inputs: live.Spec.Template.Annotations[names.AnnotationInputs], rendered: rendered}
 	result.record, result.recorded = Parse(live.Annotations)
 	for i := range replicaSets {
 		if set := &replicaSets[i]; metav1.IsControlledBy(set, live) {
@@ -74,91 +67,91 @@ func newRevision(set *appsv1.ReplicaSet) revision {
 }
 
 // newerGeneration finds a record of a generation that the object in hand has not reached.
-func (s seen) newerGeneration() (int64, bool) {
-	newest := s.generation(s.record)
-	for _, past := range s.past {
-		newest = max(newest, s.generation(past.record))
+func (o observed) newerGeneration() (int64, bool) {
+	newest := o.generation(o.record)
+	for _, past := range o.past {
+		newest = max(newest, o.generation(past.record))
 	}
-	return newest, newest > s.wanted.Generation
+	return newest, newest > o.rendered.Record.Generation
 }
 
 // generation of a record of this stack; zero for another's, for a generation that the stack never had, or none.
-func (s seen) generation(r Record) int64 {
-	if r.UID != s.wanted.UID || s.newest && r.Generation > s.wanted.Generation {
+func (o observed) generation(r Record) int64 {
+	if r.UID != o.rendered.Record.UID || o.rendered.Newest && r.Generation > o.rendered.Record.Generation {
 		return 0
 	}
 	return r.Generation
 }
 
-// rolledBack says that a user went back to an older template although the spec is as it was. It is settled once the
+// rolledBack reports whether a user went back to an older template although the spec is as it was. It is settled once the
 // Deployment controller has counted the revision up; until then it cannot be told from a Deployment that was read too
 // early.
-func (s seen) rolledBack() (back, settled bool) {
-	if s.recorded && s.sameInputs(s.record) {
-		return s.templateRolledBack()
+func (o observed) rolledBack() (back, settled bool) {
+	if o.recorded && o.sameInputs(o.record) {
+		return o.templateRolledBack()
 	}
 	// `kubectl rollout undo` brings the annotations of that time back, our record too: the newer record is on the
 	// ReplicaSet that was left.
 	left := int64(-1)
-	for _, past := range s.past {
-		newer := past.recorded && s.generation(past.record) > s.generation(s.record)
-		if newer && s.sameInputs(past.record) && past.inputs != s.inputs {
+	for _, past := range o.past {
+		newer := past.recorded && o.generation(past.record) > o.generation(o.record)
+		if newer && o.sameInputs(past.record) && past.inputs != o.inputs {
 			left = max(left, past.number)
 		}
 	}
-	return left >= 0, s.revision() > left
+	return left >= 0, o.revision() > left
 }
 
 // templateRolledBack finds a rollback that left the Deployment's annotations alone. An edit that puts a digest of its
 // own into the template is none: its ReplicaSet is new.
-func (s seen) templateRolledBack() (back, settled bool) {
-	if s.inputs == "" || s.inputs == s.record.templateInputs() {
+func (o observed) templateRolledBack() (back, settled bool) {
+	if o.inputs == "" || o.inputs == o.record.templateInputs() {
 		return false, false
 	}
 	left := int64(-1)
-	for _, past := range s.past {
-		if past.inputs == s.record.templateInputs() {
+	for _, past := range o.past {
+		if past.inputs == o.record.templateInputs() {
 			left = max(left, past.number)
 		}
 	}
-	back = slices.ContainsFunc(s.past, func(past revision) bool {
-		return past.inputs == s.inputs && (past.again || past.number < left)
+	back = slices.ContainsFunc(o.past, func(past revision) bool {
+		return past.inputs == o.inputs && (past.again || past.number < left)
 	})
 	return back, back
 }
 
 // running is what the template says of its inputs, as it was applied last.
-func (s seen) running() string {
-	if s.recorded {
-		return s.record.templateInputs()
+func (o observed) running() string {
+	if o.recorded {
+		return o.record.templateInputs()
 	}
-	return s.inputs
+	return o.inputs
 }
 
 // unrecorded is what the template tells of a record that somebody removed. By which key its references' digest is made
 // is told by the digest alone.
-func (s seen) unrecorded() Record {
-	was := Record{Inputs: s.inputs, ReferenceKey: s.wanted.ReferenceKey}
-	if _, digest := splitDigest(s.inputs); digest != "" && digest == s.references.EarlierDigest {
-		was.ReferenceKey = s.references.EarlierKey
+func (o observed) unrecorded() Record {
+	was := Record{Inputs: o.inputs, ReferenceKey: o.rendered.Record.ReferenceKey}
+	if _, digest := splitDigest(o.inputs); digest != "" && digest == o.rendered.References.EarlierDigest {
+		was.ReferenceKey = o.rendered.References.EarlierKey
 	}
 	return was
 }
 
 // revision is the number of the live template's revision; -1 when it has none.
-func (s seen) revision() int64 {
+func (o observed) revision() int64 {
 	number := int64(-1)
-	for _, past := range s.past {
-		if past.inputs == s.inputs {
+	for _, past := range o.past {
+		if past.inputs == o.inputs {
 			number = max(number, past.number)
 		}
 	}
 	return number
 }
 
-// restarted says that a user restarted the pods since their template was first kept.
-func (s seen) restarted() bool {
-	return s.record.Kept != nil && s.record.Kept.RestartedAt != restartedAt(s.live)
+// restarted reports whether a user restarted the pods since their template was first kept.
+func (o observed) restarted() bool {
+	return o.record.Kept != nil && o.record.Kept.RestartedAt != restartedAt(o.live)
 }
 
 func restartedAt(live *appsv1.Deployment) string {
