@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,21 +47,14 @@ func Compare(before, after *Plan) []Difference {
 
 // differences are sorted by name.
 func differences(kind string, before, after map[string]string) []Difference {
-	var names []string
-	for name, value := range before {
-		if other, both := after[name]; !both || other != value {
-			names = append(names, name)
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	found := []Difference{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		from, was := before[name]
+		if to, is := after[name]; was != is || from != to {
+			found = append(found, Difference{What: kind + name, From: from, To: to})
 		}
-	}
-	for name := range after {
-		if _, both := before[name]; !both {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	found := make([]Difference, 0, len(names))
-	for _, name := range names {
-		found = append(found, Difference{What: kind + name, From: before[name], To: after[name]})
 	}
 	return found
 }

@@ -2,8 +2,10 @@ package resolve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,15 +64,8 @@ func (v Values) Digest(key DigestKey) string {
 	if len(v.data) == 0 {
 		return ""
 	}
-	refs := make([]keyRef, 0, len(v.data))
-	for ref := range v.data {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, func(a, b keyRef) int {
-		if order := strings.Compare(a.secret, b.secret); order != 0 {
-			return order
-		}
-		return strings.Compare(a.key, b.key)
+	refs := slices.SortedFunc(maps.Keys(v.data), func(a, b keyRef) int {
+		return cmp.Or(strings.Compare(a.secret, b.secret), strings.Compare(a.key, b.key))
 	})
 	parts := make([][]byte, 0, 3*len(refs))
 	for _, ref := range refs {

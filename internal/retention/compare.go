@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func Compare(before, after *Places) []Loss {
 		c.volumes()
 		return c.finish()
 	}
-	for _, what := range sortedKeys(before.Data) {
+	for _, what := range slices.Sorted(maps.Keys(before.Data)) {
 		c.data(what)
 	}
 	return c.finish()
@@ -172,7 +173,7 @@ func (c *comparison) gone(what string, was Data) {
 	switch {
 	case !isVector(what):
 		c.lose(what, c.droppedField(what), dropped(place), false)
-	case !slices.ContainsFunc(sortedKeys(c.after.Data), isVector):
+	case !slices.ContainsFunc(slices.Sorted(maps.Keys(c.after.Data)), isVector):
 		field := pathDisabled
 		if c.after.Override {
 			field = pathOverride
@@ -201,7 +202,7 @@ func (c *comparison) has(what string) bool {
 // renamed is the id of a new vector provider that keeps its data in a place of one
 // that is gone; empty without one.
 func (c *comparison) renamed(was Data) string {
-	for _, what := range sortedKeys(c.after.Data) {
+	for _, what := range slices.Sorted(maps.Keys(c.after.Data)) {
 		is := c.after.Data[what]
 		if _, old := c.before.Data[what]; old || !isVector(what) || is.Type != was.Type {
 			continue

@@ -3,6 +3,7 @@ package retention
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -49,7 +50,7 @@ func Of(in Input) *Places {
 
 // bound keeps Places small. The data that is left out is never taken for lost.
 func (p *Places) bound() {
-	names := sortedKeys(p.Data)
+	names := slices.Sorted(maps.Keys(p.Data))
 	if len(names) > maxData {
 		p.More = len(names) - maxData
 		for _, name := range names[maxData:] {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -116,7 +117,7 @@ func (p *Places) Table() string {
 	if !p.Known() {
 		return ""
 	}
-	names := append([]string{release.KVDefault}, sortedKeys(p.Stores)...)
+	names := append([]string{release.KVDefault}, slices.Sorted(maps.Keys(p.Stores))...)
 	for _, name := range names {
 		if store := p.Stores[name]; store.Type == kvPostgres && store.Table != "" {
 			return store.Table
@@ -197,14 +198,4 @@ func below(file, mount string) (rest string, ok bool) {
 // mounted reports whether a volume is mounted anywhere.
 func (p *Places) mounted(source string) bool {
 	return slices.ContainsFunc(p.Volumes, func(v Volume) bool { return v.Source == source })
-}
-
-// sortedKeys are the keys of a map in order.
-func sortedKeys[T any](of map[string]T) []string {
-	keys := make([]string, 0, len(of))
-	for key := range of {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, cmp.Compare[string])
-	return keys
 }

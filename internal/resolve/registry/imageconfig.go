@@ -1,9 +1,9 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 )
 
 // imageConfig is what is needed of an image's configuration. Labels and arguments
@@ -43,41 +43,20 @@ func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 
 // addLabels adds the labels of some names, and keeps nothing of the others.
 func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, names ...string) error {
-	if c.Config.Labels == nil {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(c.Config.Labels))
-	start, err := decoder.Token()
-	switch {
-	case err != nil:
-		return errNoManifest
-	case start == nil:
-		return nil
-	case start != json.Delim('{'):
-		return errNoManifest
-	}
-	for count := 0; decoder.More(); count++ {
-		if count == maxListed {
-			return errTooMany
-		}
-		if err := ctx.Err(); err != nil {
-			return inOwnWords(err)
-		}
+	return eachEntry(ctx, c.Config.Labels, '{', func(decoder *json.Decoder) (done bool, err error) {
 		label, err := decoder.Token()
 		if err != nil {
-			return errNoManifest
+			return false, errNoManifest
 		}
 		var value string
 		if err := decoder.Decode(&value); err != nil {
-			return errNoManifest
+			return false, errNoManifest
 		}
-		for _, name := range names {
-			if label == name {
-				into[name] = value
-			}
+		if name, ok := label.(string); ok && slices.Contains(names, name) {
+			into[name] = value
 		}
-	}
-	return nil
+		return false, nil
+	})
 }
 
 const (
@@ -93,7 +72,11 @@ func (c *imageConfig) entrypoint() ([]string, error) {
 	if len(c.Config.Entrypoint) > maxRawEntrypoint {
 		return nil, nil
 	}
-	withCmd, err := hasEntries(c.Config.Cmd)
+	withCmd := false
+	err := eachEntry(context.Background(), c.Config.Cmd, '[', func(*json.Decoder) (done bool, err error) {
+		withCmd = true
+		return true, nil
+	})
 	if err != nil || withCmd || c.Config.Entrypoint == nil {
 		return nil, err
 	}
@@ -109,22 +92,4 @@ func (c *imageConfig) entrypoint() ([]string, error) {
 		return nil, nil
 	}
 	return found, nil
-}
-
-// hasEntries reports whether a list has any.
-func hasEntries(list json.RawMessage) (bool, error) {
-	if list == nil {
-		return false, nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(list))
-	start, err := decoder.Token()
-	switch {
-	case err != nil:
-		return false, errNoManifest
-	case start == nil:
-		return false, nil
-	case start != json.Delim('['):
-		return false, errNoManifest
-	}
-	return decoder.More(), nil
 }

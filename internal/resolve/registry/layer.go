@@ -67,7 +67,10 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 		return nil, &LabelError{Label: LabelLayer, Err: err}
 	}
 	defer done()
-	data, err := fileIn(&boundedReader{ctx: ctx, reader: unpacked, left: maxUnpacked}, file)
+	data, err := fileIn(&boundedReader{
+		ctx: ctx, reader: unpacked, left: maxUnpacked,
+		exceeded: fmt.Errorf("%w; %s", tooLarge("unpacked layer", maxUnpacked), useBase64),
+	}, file)
 	var limit *limitError
 	switch {
 	case err == nil:
@@ -137,12 +140,13 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %q is not among the first %d; %s", errNoFile, file, maxEntries, useBase64)
 }
 
-// boundedReader fails when there is more to read than may be, and when nobody waits
-// any more.
+// boundedReader fails with exceeded when there is more to read than may be, and when
+// nobody waits any more.
 type boundedReader struct {
-	ctx    context.Context // an io.Reader is given none
-	reader io.Reader
-	left   int64
+	ctx      context.Context // an io.Reader is given none
+	reader   io.Reader
+	left     int64
+	exceeded error
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
@@ -150,7 +154,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if b.left <= 0 {
-		return 0, fmt.Errorf("%w; %s", tooLarge("unpacked layer", maxUnpacked), useBase64)
+		return 0, b.exceeded
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]

@@ -61,27 +61,45 @@ const maxListed = 10_000
 // find returns the first entry of a list that fits, nil without one. It keeps one
 // entry at a time.
 func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool) (*descriptor, error) {
-	if list == nil {
-		return nil, nil //nolint:nilnil // no list has no entry
+	var found *descriptor
+	err := eachEntry(ctx, list, '[', func(decoder *json.Decoder) (done bool, err error) {
+		var entry descriptor
+		if err := decoder.Decode(&entry); err != nil {
+			return false, errNoManifest
+		}
+		if fits(&entry) {
+			found = &entry
+		}
+		return found != nil, nil
+	})
+	return found, err
+}
+
+// eachEntry hands the decoder of a list or an object, which begins with start, to use at each
+// entry, until that is done. Null has no entry.
+func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error)) error {
+	if content == nil {
+		return nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(list))
-	if _, err := decoder.Token(); err != nil {
-		return nil, errNoManifest
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	switch found, err := decoder.Token(); {
+	case err != nil:
+		return errNoManifest
+	case found == nil:
+		return nil
+	case found != start:
+		return errNoManifest
 	}
 	for count := 0; decoder.More(); count++ {
 		if count == maxListed {
-			return nil, errTooMany
+			return errTooMany
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, inOwnWords(err)
+			return inOwnWords(err)
 		}
-		var entry descriptor
-		if err := decoder.Decode(&entry); err != nil {
-			return nil, errNoManifest
-		}
-		if fits(&entry) {
-			return &entry, nil
+		if done, err := use(decoder); done || err != nil {
+			return err
 		}
 	}
-	return nil, nil //nolint:nilnil // no entry is no error here
+	return nil
 }

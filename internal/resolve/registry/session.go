@@ -121,24 +121,14 @@ func verified(content io.Reader, of descriptor, use func(io.Reader) error) error
 		return errNoManifest
 	}
 	// One byte more than there should be shows that there is more.
-	reader := &countingReader{reader: io.TeeReader(io.LimitReader(content, of.Size+1), hasher)}
+	limited := &io.LimitedReader{R: content, N: of.Size + 1}
+	reader := io.TeeReader(limited, hasher)
 	used := use(reader)
 	if _, err := io.Copy(io.Discard, reader); err != nil {
 		return inOwnWords(err)
 	}
-	if reader.count != of.Size || hex.EncodeToString(hasher.Sum(nil)) != of.Digest.Hex {
+	if limited.N != 1 || hex.EncodeToString(hasher.Sum(nil)) != of.Digest.Hex {
 		return errWrongContent
 	}
 	return used
-}
-
-type countingReader struct {
-	reader io.Reader
-	count  int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.reader.Read(p)
-	c.count += int64(n)
-	return n, err
 }

@@ -23,29 +23,21 @@ type roundTripper struct {
 }
 
 func newTransport(options Options) *roundTripper {
-	return &roundTripper{
-		options: options,
-		secure: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			MaxResponseHeaderBytes: maxHeader,
-			DisableCompression:     true, // a digest is that of the bytes as they are sent
-			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: checkDialed}).DialContext,
-			TLSHandshakeTimeout:    5 * time.Second,
-			IdleConnTimeout:        30 * time.Second,
-			MaxIdleConns:           8,
-			ForceAttemptHTTP2:      true,
-		},
-		insecure: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			MaxResponseHeaderBytes: maxHeader,
-			DisableCompression:     true, // a digest is that of the bytes as they are sent
-			DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // the administrator lists these registries
-			TLSHandshakeTimeout:    5 * time.Second,
-			IdleConnTimeout:        30 * time.Second,
-			MaxIdleConns:           8,
-		},
+	secure := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true, // a digest is that of the bytes as they are sent
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: checkDialed}).DialContext,
+		TLSHandshakeTimeout:    5 * time.Second,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConns:           8,
+		ForceAttemptHTTP2:      true,
 	}
+	insecure := secure.Clone()
+	insecure.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	insecure.TLSClientConfig = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // the administrator lists these registries
+	insecure.ForceAttemptHTTP2 = false
+	return &roundTripper{options: options, secure: secure, insecure: insecure}
 }
 
 // errPlainHTTP and errLocalAddress are refusals of ours.
@@ -71,7 +63,10 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	response.Body = &boundedBody{body: response.Body, left: maxBody}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{&boundedReader{ctx: request.Context(), reader: response.Body, left: maxBody, exceeded: tooLarge("answer", maxBody)}, response.Body}
 	return response, nil
 }
 
@@ -82,23 +77,3 @@ func (t *roundTripper) close() {
 		}
 	}
 }
-
-// boundedBody fails when there is more to read than may be.
-type boundedBody struct {
-	body io.ReadCloser
-	left int64
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, tooLarge("answer", maxBody)
-	}
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
-	}
-	n, err := b.body.Read(p)
-	b.left -= int64(n)
-	return n, err
-}
-
-func (b *boundedBody) Close() error { return b.body.Close() }
