@@ -155,11 +155,8 @@ func equal(wanted, live any) bool {
 		items, ok := live.([]any)
 		return ok && slices.EqualFunc(wanted, items, equal) || live == nil && len(wanted) == 0
 	default:
-		if a, ok := number(wanted); ok {
-			b, ok := number(live)
-			return ok && a == b || live == nil && a == 0
-		}
-		return reflect.DeepEqual(wanted, live) || isZero(wanted) && isZero(live)
+		return wanted == live || isZero(wanted) && isZero(live) ||
+			value.Equals(value.NewValueInterface(wanted), value.NewValueInterface(live))
 	}
 }
 
@@ -176,19 +173,6 @@ func equalFields(wanted, live map[string]any) bool {
 		}
 	}
 	return true
-}
-
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case int:
-		return float64(v), true
-	case float64:
-		return v, true
-	default:
-		return 0, false
-	}
 }
 
 func isZero(v any) bool {

@@ -12,6 +12,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // Difference is one thing that differs between two plans of a stack.
@@ -162,10 +163,8 @@ func label(item *yaml.Node, i int) string {
 	}
 	// The entry's own id stands before that of what it refers to.
 	for _, key := range slices.Backward(identities) {
-		for k := 0; k+1 < len(item.Content); k += 2 {
-			if item.Kind == yaml.MappingNode && item.Content[k].Value == key && item.Content[k+1].Value != "" {
-				return conditional(item.Content[k+1].Value)
-			}
+		if id := yamlnode.Get(item, key); id != nil && id.Value != "" {
+			return conditional(id.Value)
 		}
 	}
 	return strconv.Itoa(i)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -39,10 +40,7 @@ func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, pat
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	original, err := fieldsOf(template) // a merge writes into both of its arguments
-	if err != nil {
-		return nil, broken(path, err)
-	}
+	original := runtime.DeepCopyJSON(before) // a merge writes into both of its arguments
 	server := *template.Spec.Containers[0].Name
 	aside := setAside(original, changes, server)
 	after, err := strategicpatch.StrategicMergeMapPatch(original, changes, corev1.PodTemplateSpec{})

@@ -155,11 +155,14 @@ func (o observed) applyUnchanged(next Record) (Decision, error) {
 	return apply(Unchanged, o.sameGeneration(), next)
 }
 
-// sameGeneration is the rendering with the generation in its template that the live template says.
+// sameGeneration is the rendering with the generation in its template that the live template says: another generation
+// alone must not replace pods.
 func (o observed) sameGeneration() Rendered {
-	rendered := o.rendered
-	rendered.Deployment = clone(rendered.Deployment)
-	rendered.Deployment.Spec.Template = withGeneration(rendered.Deployment.Spec.Template, o.live)
+	rendered, template := o.rendered, o.rendered.Deployment.Spec.Template
+	if template.ObjectMetaApplyConfiguration != nil && template.Annotations[names.AnnotationGeneration] != "" {
+		rendered.Deployment = clone(rendered.Deployment)
+		rendered.Deployment.Spec.Template = withAnnotation(template, names.AnnotationGeneration, o.live.Spec.Template.Annotations[names.AnnotationGeneration])
+	}
 	return rendered
 }
 
@@ -176,7 +179,7 @@ func (r *Record) keepData(of Record) { r.Places, r.Left = of.Places, of.Left }
 // apply is the rendering with its record.
 func apply(outcome Outcome, rendered Rendered, next Record) (Decision, error) {
 	deployment := clone(rendered.Deployment)
-	deployment.Spec.Template = withInputs(deployment.Spec.Template, next.templateInputs())
+	deployment.Spec.Template = withAnnotation(deployment.Spec.Template, names.AnnotationInputs, next.templateInputs())
 	if err := annotate(deployment, next); err != nil {
 		return Decision{}, err
 	}

@@ -48,26 +48,13 @@ func cloneMetadata(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.Ob
 	return &result
 }
 
-// withGeneration is a copy of the template with the generation that the live one says. Another generation alone must not
-// replace pods.
-func withGeneration(template *corev1ac.PodTemplateSpecApplyConfiguration, live *appsv1.Deployment,
-) *corev1ac.PodTemplateSpecApplyConfiguration {
-	if template.ObjectMetaApplyConfiguration == nil || template.Annotations[names.AnnotationGeneration] == "" {
-		return template
-	}
+// withAnnotation is a copy of the template with an annotation; an empty value removes it.
+func withAnnotation(template *corev1ac.PodTemplateSpecApplyConfiguration, name, value string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	result := *template
 	result.ObjectMetaApplyConfiguration = cloneMetadata(template.ObjectMetaApplyConfiguration)
-	delete(result.Annotations, names.AnnotationGeneration)
-	if value := live.Spec.Template.Annotations[names.AnnotationGeneration]; value != "" {
-		result.Annotations[names.AnnotationGeneration] = value
+	delete(result.Annotations, name)
+	if value != "" {
+		result.WithAnnotations(map[string]string{name: value})
 	}
 	return &result
-}
-
-// withInputs is a copy of the template with the digest of its inputs.
-func withInputs(template *corev1ac.PodTemplateSpecApplyConfiguration, inputs string,
-) *corev1ac.PodTemplateSpecApplyConfiguration {
-	result := *template
-	result.ObjectMetaApplyConfiguration = cloneMetadata(template.ObjectMetaApplyConfiguration)
-	return result.WithAnnotations(map[string]string{names.AnnotationInputs: inputs})
 }

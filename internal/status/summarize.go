@@ -95,7 +95,7 @@ func (f *Failure) condition() metav1.Condition {
 	if f.Unknown {
 		status = metav1.ConditionUnknown
 	}
-	return metav1.Condition{Type: f.Condition, Status: status, Reason: f.Reason, Message: f.Message}
+	return newCondition(f.Condition, status, f.Reason, f.Message)
 }
 
 // carryOver keeps the previous conditions that still mean something.
@@ -138,9 +138,7 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 		if found != nil && found.ObservedGeneration == in.Generation || found == nil && optional[gate] {
 			continue
 		}
-		set(conditions, metav1.Condition{
-			Type: gate, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonWaiting, Message: message,
-		}, in)
+		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, message), in)
 	}
 }
 
@@ -153,25 +151,19 @@ func mirror(conditions *[]metav1.Condition, in Input) {
 
 // readiness is the first gate that does not hold, or that all do.
 func readiness(conditions []metav1.Condition) metav1.Condition {
+	ready := func(status metav1.ConditionStatus, from *metav1.Condition) metav1.Condition {
+		return newCondition(v1alpha2.ConditionReady, status, from.Reason, from.Message)
+	}
 	for _, gate := range gates {
-		found := meta.FindStatusCondition(conditions, gate)
-		if found == nil || found.Status == metav1.ConditionTrue {
-			continue
-		}
-		return metav1.Condition{
-			Type: v1alpha2.ConditionReady, Status: metav1.ConditionFalse, Reason: found.Reason, Message: found.Message,
+		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {
+			return ready(metav1.ConditionFalse, found)
 		}
 	}
 	if degraded := meta.FindStatusCondition(conditions, v1alpha2.ConditionDegraded); degraded != nil &&
 		degraded.Reason == v1alpha2.ReasonRolledBack {
-		return metav1.Condition{
-			Type: v1alpha2.ConditionReady, Status: metav1.ConditionFalse, Reason: degraded.Reason, Message: degraded.Message,
-		}
+		return ready(metav1.ConditionFalse, degraded)
 	}
-	available := meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable)
-	return metav1.Condition{
-		Type: v1alpha2.ConditionReady, Status: metav1.ConditionTrue, Reason: available.Reason, Message: available.Message,
-	}
+	return ready(metav1.ConditionTrue, meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable))
 }
 
 // stalled is True for a failure that only a change of the object mends, for a

@@ -94,13 +94,9 @@ func podTrouble(pod *corev1.Pod, overdue bool) trouble {
 			return trouble{message: fmt.Sprintf("pod %q cannot be scheduled: %s", pod.Name, takenOver(condition.Message))}
 		}
 	}
-	for i := range pod.Status.InitContainerStatuses {
-		if found := containerTrouble(pod, &pod.Status.InitContainerStatuses[i], true); found.message != "" {
-			return found
-		}
-	}
-	for i := range pod.Status.ContainerStatuses {
-		if found := containerTrouble(pod, &pod.Status.ContainerStatuses[i], false); found.message != "" {
+	initial := len(pod.Status.InitContainerStatuses)
+	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if found := containerTrouble(pod, &container, i < initial); found.message != "" {
 			return found
 		}
 	}

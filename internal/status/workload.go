@@ -2,11 +2,13 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
@@ -91,10 +93,7 @@ func progressReason(deployment *appsv1.Deployment) string {
 }
 
 func unknown(condition string) metav1.Condition {
-	return metav1.Condition{
-		Type: condition, Status: metav1.ConditionUnknown, Reason: v1alpha2.ReasonWaiting,
-		Message: "Nothing was deployed yet",
-	}
+	return newCondition(condition, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing was deployed yet")
 }
 
 func availability(in WorkloadInput, overdue bool) metav1.Condition {
@@ -102,10 +101,7 @@ func availability(in WorkloadInput, overdue bool) metav1.Condition {
 	if in.Earlier {
 		config, asked = "an earlier config", ""
 	}
-	wanted := int32(1)
-	if deployment.Spec.Replicas != nil {
-		wanted = *deployment.Spec.Replicas
-	}
+	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	state := deployment.Status
 	seen := isSeen(deployment)
 	if wanted == 0 && seen {
@@ -139,37 +135,32 @@ func unavailableReason(trouble trouble, overdue, wasComplete bool) string {
 }
 
 func available(status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: status, Reason: reason, Message: message}
+	return newCondition(v1alpha2.ConditionAvailable, status, reason, message)
+}
+
+func newCondition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
 // deploymentReady and healthCheck keep the words that v1alpha1's users know.
 func deploymentReady(available metav1.Condition) metav1.Condition {
+	available.Type = v1alpha2.ConditionDeploymentReady
 	if available.Status == metav1.ConditionTrue {
-		return metav1.Condition{
-			Type: v1alpha2.ConditionDeploymentReady, Status: metav1.ConditionTrue,
-			Reason: v1alpha2.ReasonDeploymentReady, Message: "Deployment is ready",
-		}
+		available.Reason, available.Message = v1alpha2.ReasonDeploymentReady, "Deployment is ready"
 	}
-	return metav1.Condition{
-		Type: v1alpha2.ConditionDeploymentReady, Status: metav1.ConditionFalse,
-		Reason: available.Reason, Message: available.Message,
-	}
+	return available
 }
 
 func healthCheck(available metav1.Condition) metav1.Condition {
-	condition := metav1.Condition{
-		Type: v1alpha2.ConditionHealthCheck, Status: metav1.ConditionFalse,
-		Reason: v1alpha2.ReasonHealthCheckFailed, Message: "Deployment not ready",
+	kind := v1alpha2.ConditionHealthCheck
+	switch available.Reason {
+	case v1alpha2.ReasonMinimumReplicasAvailable:
+		return newCondition(kind, metav1.ConditionTrue, v1alpha2.ReasonHealthCheckPassed, "Every pod passes its health check")
+	case v1alpha2.ReasonScaledToZero:
+		return newCondition(kind, metav1.ConditionUnknown, v1alpha2.ReasonScaledToZero, "No pods to check")
+	default:
+		return newCondition(kind, metav1.ConditionFalse, v1alpha2.ReasonHealthCheckFailed, "Deployment not ready")
 	}
-	if available.Reason == v1alpha2.ReasonMinimumReplicasAvailable {
-		condition.Status = metav1.ConditionTrue
-		condition.Reason, condition.Message = v1alpha2.ReasonHealthCheckPassed, "Every pod passes its health check"
-	}
-	if available.Reason == v1alpha2.ReasonScaledToZero {
-		condition.Status = metav1.ConditionUnknown
-		condition.Reason, condition.Message = v1alpha2.ReasonScaledToZero, "No pods to check"
-	}
-	return condition
 }
 
 // currentSet is the ReplicaSet of the Deployment's newest revision.
@@ -215,10 +206,9 @@ func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) i
 }
 
 func findDeploymentCondition(deployment *appsv1.Deployment, name appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	for i := range deployment.Status.Conditions {
-		if deployment.Status.Conditions[i].Type == name {
-			return &deployment.Status.Conditions[i]
-		}
+	conditions := deployment.Status.Conditions
+	if i := slices.IndexFunc(conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == name }); i >= 0 {
+		return &conditions[i]
 	}
 	return nil
 }
