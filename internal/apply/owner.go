@@ -33,7 +33,7 @@ func (o Owner) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
-// owns says whether the object is a child of this owner.
+// owns reports whether the object is a child of this owner.
 func (o Owner) owns(object metav1.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controller.UID == o.UID

@@ -67,7 +67,7 @@ func switchOff(older map[string]any) {
 	}
 }
 
-// positive says that a JSON number is at least 1.
+// positive reports whether a JSON number is at least 1.
 func positive(value any) bool {
 	data, err := json.Marshal(value)
 	var number float64
@@ -123,7 +123,7 @@ func toOlder(hub map[string]any) map[string]any {
 	return older
 }
 
-// applies says that the hub has what the annotation is about.
+// applies reports whether the hub has what the annotation is about.
 func (a attribute) applies(hub map[string]any) bool {
 	return a.beside == nil || at(hub, a.beside) != nil
 }

@@ -117,7 +117,7 @@ func (l losses) restore(visible map[string]any, how layout) {
 	}
 }
 
-// holds says that the object, which the place is a mere part of, is there.
+// holds reports whether the object, which the place is a mere part of, is there.
 func (l layout) holds(visible map[string]any, p path) bool {
 	for _, anchor := range l.anchors {
 		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && at(visible, anchor) == nil {

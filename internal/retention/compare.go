@@ -23,8 +23,8 @@ type Loss struct {
 // String is the message behind its path.
 func (l Loss) String() string { return l.Path + ": " + l.Message }
 
-// Compare tells which data of what runs a change leaves behind, data of one cause in
-// one Loss, in the order of the first of it. Nothing is told where one of both is not
+// Compare lists which data of what runs a change leaves behind, data of one cause in
+// one Loss, in the order of the first of it. It lists nothing where one of both is not
 // known.
 func Compare(before, after *Places) []Loss {
 	if !before.Known() || !after.Known() {

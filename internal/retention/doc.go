@@ -1,5 +1,5 @@
-// Package retention tells where the data of a stack lies, and which of it a change of the spec leaves behind. Of reads
-// the places out of a configuration and the pod that runs it. Compare tells what the places of a change no longer lead
+// Package retention finds where the data of a stack lies, and which of it a change of the spec leaves behind. Of reads
+// the places out of a configuration and the pod that runs it. Compare lists what the places of a change no longer lead
 // to. Both are pure. The places of what runs are kept in the record of the Deployment, so that nobody has to read
 // anything to compare.
 //

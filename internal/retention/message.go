@@ -43,7 +43,7 @@ func (c *comparison) describe(p *Places, place Place) string {
 	return text
 }
 
-// elsewhere tells of data whose store is another one.
+// elsewhere is the message about data whose store is another one.
 func elsewhere(from, to, tool string) string {
 	carry := throughAPI
 	if tool != "" {
@@ -131,7 +131,7 @@ func displaced(d displacement) string {
 	return message + fmt.Sprintf("; mount the volume at %s, or move the files, to keep it", d.mount)
 }
 
-// otherFiles tells of a release that has other files for the same.
+// otherFiles is the message about a release that has other files for the same.
 func (c *comparison) otherFiles(from location) string {
 	return fmt.Sprintf("the data of %s stays in the files of release %s, and release %s reads others beside them, in the directory %s of %s; "+
 		"%s; release %s finds it again", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
@@ -158,7 +158,7 @@ func changedType(was, is Data) string {
 		whatMark, is.Type, was.Type, goBack)
 }
 
-// lostProvider tells of a vector provider that is gone, or has another id.
+// lostProvider is the message about a vector provider that is gone, or has another id.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
 		return fmt.Sprintf("the vector provider %q is now called %q: vector stores keep the id of their provider, and those of %q answer errors, "+
@@ -174,14 +174,14 @@ func notServed(from string) string {
 		"take the API out of spec.disabled, or configure its providers again, to bring it back", whatMark, from)
 }
 
-// hiddenKeys tells of a release that looks for keys without their namespace.
+// hiddenKeys is the message about a release that looks for keys without their namespace.
 func (c *comparison) hiddenKeys() string {
 	return fmt.Sprintf("release %s keeps the data of %s under keys that begin with their namespace, and release %s looks for them without it: "+
 		"what clients stored since the upgrade is not found; release %s finds it again; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }
 
-// unreadable tells of content that a release does not start on.
+// unreadable is the message about content that a release does not start on.
 func (c *comparison) unreadable(what string) string {
 	return fmt.Sprintf("release %s does not start on what %s keeps under release %s, and nothing converts it: "+
 		"stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; "+

@@ -88,7 +88,7 @@ func (r *reader) add(what string, kept Data) {
 	r.places.Data[what] = kept
 }
 
-// responses tells the answers that are kept, which the API is called by from 0.7 on,
+// responses separates the answers that are kept, which the API is called by from 0.7 on,
 // from the agents of the API before it.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {

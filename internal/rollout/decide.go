@@ -73,8 +73,8 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 		decision.NewerGeneration = true
 		return decision, nil
 	}
-	switch back, settled := o.rolledBack(); {
-	case back && !settled:
+	switch back, confirmed := o.rolledBack(); {
+	case back && !confirmed:
 		return o.stop("the Deployment and its ReplicaSets do not fit together yet"), nil
 	case back:
 		return o.leave()

@@ -83,10 +83,10 @@ func (o observed) generation(r Record) int64 {
 	return r.Generation
 }
 
-// rolledBack reports whether a user went back to an older template although the spec is as it was. It is settled once the
+// rolledBack reports whether a user went back to an older template although the spec is as it was. It is confirmed once the
 // Deployment controller has counted the revision up; until then it cannot be told from a Deployment that was read too
 // early.
-func (o observed) rolledBack() (back, settled bool) {
+func (o observed) rolledBack() (back, confirmed bool) {
 	if o.recorded && o.sameInputs(o.record) {
 		return o.templateRolledBack()
 	}
@@ -104,7 +104,7 @@ func (o observed) rolledBack() (back, settled bool) {
 
 // templateRolledBack finds a rollback that left the Deployment's annotations alone. An edit that puts a digest of its
 // own into the template is none: its ReplicaSet is new.
-func (o observed) templateRolledBack() (back, settled bool) {
+func (o observed) templateRolledBack() (back, confirmed bool) {
 	if o.inputs == "" || o.inputs == o.record.templateInputs() {
 		return false, false
 	}

@@ -56,7 +56,7 @@ type WorkloadInput struct {
 	Earlier bool
 }
 
-// Workload tells whether the wanted pods serve the current configuration and, if
+// Workload judges whether the wanted pods serve the current configuration and, if
 // not, why.
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
@@ -80,7 +80,7 @@ func isOverdue(deployment *appsv1.Deployment) bool {
 	return isSeen(deployment) && progressReason(deployment) == deadlineExceeded
 }
 
-// isSeen says that the Deployment's status is about its present spec.
+// isSeen reports whether the Deployment's status is about its present spec.
 func isSeen(deployment *appsv1.Deployment) bool {
 	return deployment.Status.ObservedGeneration >= deployment.Generation
 }

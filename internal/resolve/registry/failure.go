@@ -80,9 +80,9 @@ func newAnswerError(status int, said []transport.Diagnostic) error {
 	return answer
 }
 
-// inOwnWords replaces an error of a library, which may hold what a remote host wrote:
+// sanitize replaces an error of a library, which may hold what a remote host wrote:
 // the body of an answer, its first line, a token, an address with a signature.
-func inOwnWords(err error) error {
+func sanitize(err error) error {
 	var answer *transport.Error
 	var limit *limitError
 	switch {

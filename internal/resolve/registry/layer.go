@@ -76,7 +76,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	case err == nil:
 		return data, nil
 	case ctx.Err() != nil:
-		return nil, inOwnWords(ctx.Err())
+		return nil, sanitize(ctx.Err())
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		err = fmt.Errorf("the layer is packed by zstd with a window larger than %d bytes; %s", maxWindow, useBase64)
 	case !errors.As(err, &limit) && !errors.Is(err, errNoFile):

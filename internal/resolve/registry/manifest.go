@@ -95,7 +95,7 @@ func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, u
 			return errTooMany
 		}
 		if err := ctx.Err(); err != nil {
-			return inOwnWords(err)
+			return sanitize(err)
 		}
 		if done, err := use(decoder); done || err != nil {
 			return err

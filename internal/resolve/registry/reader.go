@@ -47,7 +47,7 @@ func New(options Options) *Reader {
 func (r *Reader) Close() { r.through.close() }
 
 // Read reads an image with somebody's credentials. A *RefusedError or a *LabelError
-// stays until something changes; Passing tells of any other error whether another
+// stays until something changes; Transient reports of any other error whether another
 // attempt may help. No error holds anything that a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	ref, err := r.reference(image)
@@ -186,7 +186,7 @@ func readImageConfig(ctx context.Context, of *manifest, blob fetch) (*imageConfi
 
 // reference is what to ask a registry for.
 func (r *Reader) reference(image string) (name.Reference, error) {
-	written, err := name.ParseReference(image, name.WithDefaultTag(""))
+	written, err := name.ParseReference(image)
 	if err != nil {
 		return nil, fmt.Errorf("parse image %q: %w", image, err)
 	}
@@ -195,34 +195,23 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 		return nil, err
 	}
 	repository = r.options.rewrite(repository)
-	var options []name.Option
 	asked, err := name.NewRepository(repository)
+	if err == nil && r.options.isInsecure(asked.RegistryStr()) {
+		asked, err = name.NewRepository(repository, name.Insecure)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("parse rewritten repository %q: %w", repository, err)
 	}
-	repository = asked.Name()
-	if !r.options.allows(repository) {
-		return nil, &RefusedError{Repository: imagename.Familiar(repository)}
+	if !r.options.allows(asked.Name()) {
+		return nil, &RefusedError{Repository: imagename.Familiar(asked.Name())}
 	}
-	if r.options.isInsecure(asked.RegistryStr()) {
-		options = append(options, name.Insecure)
-	}
-	separator := ":"
 	if _, pinned := written.(name.Digest); pinned {
-		separator = "@"
+		return asked.Digest(written.Identifier()), nil
 	}
-	identifier := written.Identifier()
-	if identifier == "" {
-		identifier = name.DefaultTag
-	}
-	ref, err := name.ParseReference(repository+separator+identifier, options...)
-	if err != nil {
-		return nil, fmt.Errorf("parse image %q: %w", image, err)
-	}
-	return ref, nil
+	return asked.Tag(written.Identifier()), nil
 }
 
-// Transient says whether the same read may succeed a while later: the registry is not
+// Transient reports whether the same read may succeed a while later: the registry is not
 // reached, or in trouble, or has had enough of us. What it refuses, or does not
 // have, may change too, but nobody knows when.
 func Transient(err error) bool {

@@ -41,7 +41,7 @@ func connect(ctx context.Context, repository name.Repository, auth authn.Authent
 	authenticated, err := transport.NewWithContext(ctx, repository.Registry, auth,
 		transport.NewUserAgent(through, userAgent), []string{repository.Scope(transport.PullScope)})
 	if err != nil {
-		return nil, inOwnWords(err)
+		return nil, sanitize(err)
 	}
 	return &session{repository: repository, client: &http.Client{Transport: authenticated}}, nil
 }
@@ -56,7 +56,7 @@ func (s *session) manifest(ctx context.Context, identifier string) ([]byte, v1.H
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxManifest+1))
 	if err != nil {
-		return nil, v1.Hash{}, inOwnWords(err)
+		return nil, v1.Hash{}, sanitize(err)
 	}
 	if len(content) > maxManifest {
 		return nil, v1.Hash{}, tooLarge("manifest", maxManifest)
@@ -96,14 +96,14 @@ func (s *session) get(ctx context.Context, kind, identifier string) (*http.Respo
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
-		return nil, inOwnWords(err)
+		return nil, sanitize(err)
 	}
 	if kind == "manifests" {
 		request.Header.Set("Accept", manifestTypes)
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return nil, inOwnWords(err)
+		return nil, sanitize(err)
 	}
 	if response.StatusCode != http.StatusOK {
 		defer response.Body.Close()
@@ -125,7 +125,7 @@ func verified(content io.Reader, of descriptor, use func(io.Reader) error) error
 	reader := io.TeeReader(limited, hasher)
 	used := use(reader)
 	if _, err := io.Copy(io.Discard, reader); err != nil {
-		return inOwnWords(err)
+		return sanitize(err)
 	}
 	if limited.N != 1 || hex.EncodeToString(hasher.Sum(nil)) != of.Digest.Hex {
 		return errWrongContent
