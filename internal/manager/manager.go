@@ -43,20 +43,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	config.WarningHandlerWithContext = verboseWarnings{}
 	renewToken(config)
 
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
-		Cache:                         cacheOptions(options.WatchNamespaces),
-		Metrics:                       metricsOptions(options),
-		HealthProbeBindAddress:        options.HealthProbeBindAddress,
-		LeaderElection:                options.LeaderElect,
-		LeaderElectionID:              names.LeaderElectionID,
-		LeaderElectionNamespace:       options.LeaderElectionNamespace,
-		LeaderElectionReleaseOnCancel: true, // Run ends with Start
-		LeaseDuration:                 &options.LeaseDuration,
-		RenewDeadline:                 &options.RenewDeadline,
-		RetryPeriod:                   &options.RetryPeriod,
-		GracefulShutdownTimeout:       new(GracefulShutdown),
-	})
+	mgr, err := ctrl.NewManager(config, managerOptions(scheme, options))
 	if err != nil {
 		return nil, fmt.Errorf("make a manager: %w", err)
 	}
@@ -93,6 +80,23 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 		return nil, fmt.Errorf("set up the controller: %w", err)
 	}
 	return mgr, nil
+}
+
+func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
+	return ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cacheOptions(options.WatchNamespaces),
+		Metrics:                       metricsOptions(options),
+		HealthProbeBindAddress:        options.HealthProbeBindAddress,
+		LeaderElection:                options.LeaderElect,
+		LeaderElectionID:              names.LeaderElectionID,
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true, // Run ends with Start
+		LeaseDuration:                 &options.LeaseDuration,
+		RenewDeadline:                 &options.RenewDeadline,
+		RetryPeriod:                   &options.RetryPeriod,
+		GracefulShutdownTimeout:       new(GracefulShutdown),
+	}
 }
 
 func metricsOptions(options Options) metricsserver.Options {

@@ -73,44 +73,55 @@ func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 // Get reads every ConfigMap that the stack refers to. The error is a
 // *status.Failure that lists all that is missing.
 func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse) (Contents, error) {
-	contents := Contents{}
-	kept := map[string]content{}
+	contents, kept := Contents{}, map[string]content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
 	for _, use := range uses {
-		if use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace) {
-			problems.add(v1alpha2.ReasonConfigMapNotFound, fmt.Sprintf(
-				"ConfigMap %q of namespace %q cannot be read: this operator works in other namespaces only", use.Name, use.Namespace), use.Path)
-			continue
-		}
-		name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
-		found, err := c.read(ctx, c.stacks, stack, name, use.ID())
+		found, err := c.find(ctx, stack, use, problems)
 		if err != nil {
 			return nil, err
 		}
-		if found == nil && use.Optional {
-			continue
+		if found != nil {
+			problems.addMissingKeys(use, found, cmp.Or(use.Namespace, stack.Namespace))
+			contents[use.ID()], kept[use.ID()] = found.bytes(), *found
 		}
-		if found == nil || (use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace)) {
-			problems.add(v1alpha2.ReasonConfigMapNotFound, notFound(use, stack.Namespace), use.Path)
-			continue
-		}
-		for _, key := range use.Keys {
-			if _, ok := found.data[key]; !ok {
-				problems.add(v1alpha2.ReasonConfigMapKeyMissing,
-					fmt.Sprintf("Key %q not found in ConfigMap %q in namespace %q", key, use.Name, name.Namespace), use.Path)
-			}
-		}
-		if len(use.AnyOf) > 0 && !slices.ContainsFunc(use.AnyOf, func(key string) bool { _, ok := found.data[key]; return ok }) {
-			problems.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("None of the keys %s found in ConfigMap %q in namespace %q",
-				strings.Join(use.AnyOf, ", "), use.Name, name.Namespace), use.Path)
-		}
-		contents[use.ID()] = found.bytes()
-		kept[use.ID()] = *found
 	}
 	c.mu.Lock()
 	c.stacks[stack] = kept
 	c.mu.Unlock()
 	return contents, problems.failure()
+}
+
+// find is the content of the ConfigMap that a use refers to, nil when the stack does not get it.
+func (c *ConfigMaps) find(ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems) (*content, error) {
+	if use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace) {
+		problems.add(v1alpha2.ReasonConfigMapNotFound, fmt.Sprintf(
+			"ConfigMap %q of namespace %q cannot be read: this operator works in other namespaces only", use.Name, use.Namespace), use.Path)
+		return nil, nil
+	}
+	name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
+	found, err := c.read(ctx, c.stacks, stack, name, use.ID())
+	switch {
+	case err != nil, found == nil && use.Optional:
+		return nil, err
+	case found == nil, use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace):
+		problems.add(v1alpha2.ReasonConfigMapNotFound, notFound(use, stack.Namespace), use.Path)
+		return nil, nil
+	}
+	return found, nil
+}
+
+// addMissingKeys adds the keys that a use needs and the ConfigMap does not have.
+func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, namespace string) {
+	missing := func(key string) bool { _, ok := found.data[key]; return !ok }
+	for _, key := range use.Keys {
+		if missing(key) {
+			p.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("Key %q not found in ConfigMap %q in namespace %q", key, use.Name, namespace), use.Path)
+		}
+	}
+	if len(use.AnyOf) > 0 && !slices.ContainsFunc(use.AnyOf, func(key string) bool { return !missing(key) }) {
+		p.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("None of the keys %s found in ConfigMap %q in namespace %q",
+			strings.Join(use.AnyOf, ", "), use.Name, namespace), use.Path)
+	}
 }
 
 // notFound does not tell whether a ConfigMap of another namespace is there: who may not read it may not know that
