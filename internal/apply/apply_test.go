@@ -163,7 +163,7 @@ func TestSetDropsWhatIsNoLongerWanted(t *testing.T) {
 	}
 }
 
-func TestClaimGuardsOwnership(t *testing.T) {
+func TestCheckOwnership(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		foreign func(b *bench, u *unstructured.Unstructured)
@@ -242,7 +242,7 @@ func TestClaimGuardsOwnership(t *testing.T) {
 	}
 }
 
-func TestClaimOfAnImmutableName(t *testing.T) {
+func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	for name, change := range map[string]func(*unstructured.Unstructured){
 		"other content": func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"config.yaml": "two"} },
 		"somebody else's": func(u *unstructured.Unstructured) {
@@ -267,7 +267,7 @@ func TestClaimOfAnImmutableName(t *testing.T) {
 
 // An older program created with Update and applied under the name of the owner:
 // what we leave out has to go, and nobody else's fields may.
-func TestTakeOver(t *testing.T) {
+func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
 	before.SetAnnotations(map[string]string{"stale-by-update": "x"})
@@ -374,7 +374,7 @@ spec:
 
 // A claim's spec cannot change: taking it over must not drop what the older
 // program's create stored there.
-func TestTakeOverOfAClaim(t *testing.T) {
+func TestMigrateVolumeClaim(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, claimText)
 	if err := unstructured.SetNestedField(before.Object, "slow", "spec", "storageClassName"); err != nil {

@@ -29,7 +29,7 @@ func (b *bench) restore(t *testing.T, text string) {
 
 // What a backup tool restored is ours from the adoption on: a port or a variable that we
 // leave out has to go, and what others wrote may not.
-func TestTakeOverOfARestoredObject(t *testing.T) {
+func TestMigrateRestoredObject(t *testing.T) {
 	for name, tc := range map[string]struct{ before, after string }{
 		"Service": {
 			serviceText,
@@ -104,7 +104,7 @@ func settled(value any) any {
 }
 
 // An object that a version without this take-over adopted is mended as well.
-func TestTakeOverLongAfterTheAdoption(t *testing.T) {
+func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)
 	ours := b.child(t, serviceText)
@@ -116,7 +116,7 @@ func TestTakeOverLongAfterTheAdoption(t *testing.T) {
 
 // Who applies a copy is taken over at the adoption only; whoever applies beside us later
 // means it. So does whoever updates and does not write the labels.
-func TestTakeOverLeavesOthersAlone(t *testing.T) {
+func TestMigrateLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))
 	theirs := b.child(t, serviceText)

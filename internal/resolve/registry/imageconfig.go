@@ -72,12 +72,8 @@ func (c *imageConfig) entrypoint() ([]string, error) {
 	if len(c.Config.Entrypoint) > maxRawEntrypoint {
 		return nil, nil
 	}
-	withCmd := false
-	err := eachEntry(context.Background(), c.Config.Cmd, '[', func(*json.Decoder) (done bool, err error) {
-		withCmd = true
-		return true, nil
-	})
-	if err != nil || withCmd || c.Config.Entrypoint == nil {
+	cmd, err := entriesOf(c.Config.Cmd, '[')
+	if err != nil || cmd != nil && cmd.More() || c.Config.Entrypoint == nil {
 		return nil, err
 	}
 	var found []string

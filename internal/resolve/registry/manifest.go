@@ -76,19 +76,11 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 }
 
 // eachEntry hands the decoder of a list or an object, which begins with start, to use at each
-// entry, until that is done. Null has no entry.
+// entry, until that is done.
 func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error)) error {
-	if content == nil {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	switch found, err := decoder.Token(); {
-	case err != nil:
-		return errNoManifest
-	case found == nil:
-		return nil
-	case found != start:
-		return errNoManifest
+	decoder, err := entriesOf(content, start)
+	if err != nil || decoder == nil {
+		return err
 	}
 	for count := 0; decoder.More(); count++ {
 		if count == maxListed {
@@ -102,4 +94,19 @@ func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, u
 		}
 	}
 	return nil
+}
+
+// entriesOf is the decoder of a list or an object, before its first entry; nil where there is null, or nothing.
+func entriesOf(content json.RawMessage, start json.Delim) (*json.Decoder, error) {
+	if content == nil {
+		return nil, nil //nolint:nilnil // nothing has no entries
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	switch found, err := decoder.Token(); {
+	case err != nil, found != nil && found != start:
+		return nil, errNoManifest
+	case found == nil:
+		return nil, nil //nolint:nilnil // null has no entries
+	}
+	return decoder, nil
 }
