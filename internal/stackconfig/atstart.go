@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// atStart is a value as the server will read it, as far as the spec tells which
+// withVariables is a value as the server will read it, as far as the spec tells which
 // variables are set. Nothing is known when some come from elsewhere (envFrom).
-func (c *checker) atStart(node *yaml.Node) *yaml.Node {
+func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	if node == nil || c.in.MoreVariables || !c.readsVariables(node) {
 		return node
 	}
@@ -42,44 +40,6 @@ func (c *checker) substitute(node *yaml.Node) {
 		default:
 			c.substitute(item)
 		}
-	}
-}
-
-// startText is what a text is known to become: that of a default or an
-// alternative, or, where a variable with a default is set, that there is a value.
-// False when it names no variable or several, or one without a default.
-func (d *draft) startText(node *yaml.Node) (string, bool) {
-	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
-		return "", false
-	}
-	all := slices.Collect(envref.Lookalike.All(node.Value))
-	if len(all) != 1 || all[0].Operator == "" || !all[0].Replaced() {
-		return "", false
-	}
-	text := all[0].Text
-	switch set, isDefault := d.isSet(all[0].Name), all[0].Operator == envref.Default; {
-	case isDefault && set:
-		text = envref.To(all[0].Name)
-	case !isDefault && !set:
-		text = ""
-	}
-	return strings.Replace(node.Value, all[0].String(), text, 1), true
-}
-
-// converted is a text as the server converts it after a substitution (SERVER.md
-// 4): nothing is null, and what reads as a bool or a number is one.
-func converted(text string) *yaml.Node {
-	switch {
-	case text == "":
-		return yamlnode.Null()
-	case strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
-		return yamlnode.Bool(strings.EqualFold(text, "true"))
-	case secretvalue.IsInteger(strings.TrimSpace(text)):
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strings.TrimSpace(text)}
-	case secretvalue.IsFloat(strings.TrimSpace(text)):
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!float", Value: strings.TrimSpace(text)}
-	default:
-		return yamlnode.String(text)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // backendWriter writes a backend that lives on a server of its own.
 type backendWriter struct {
-	*draft
+	*storageWriter
 	kind  release.Backend
 	store *intent.Store
 	node  *yaml.Node

@@ -17,8 +17,10 @@ import (
 // check walks the whole configuration beside the release's data (ENGINE.md 4).
 // What would keep the server from starting is an error. What it would silently
 // ignore is a warning, if the user wrote it: a base may hold keys of its own.
-func check(d *draft) {
-	c := checker{draft: d, finder: newFinder(d), choices: make(map[string]string)}
+// taken are the paths that settings took out, with the entry that did. It returns the directories that have to exist
+// before the server starts.
+func check(d *draft, taken map[string]*field.Path) []string {
+	c := checker{draft: d, finder: newFinder(d), choices: make(map[string]string), taken: taken}
 	c.variables()
 	c.apis()
 	c.sections()
@@ -27,10 +29,10 @@ func check(d *draft) {
 	c.dependencies()
 	c.backends()
 	c.authentication()
-	c.directories()
 	c.registeredResources()
-	c.modelsAtStart()
+	c.startupModels()
 	c.references()
+	return c.directories()
 }
 
 type checker struct {
@@ -38,6 +40,8 @@ type checker struct {
 	finder
 	// choices are the providers of an API as messages list them.
 	choices map[string]string
+	// taken are the paths that the user took out of the configuration, with the entry that did.
+	taken map[string]*field.Path
 }
 
 // available is the same for each error: no provider comes or goes any more.
@@ -117,7 +121,7 @@ func (c *checker) providers() {
 			})
 			continue
 		}
-		problems := e.kind.Config.Check(c.atStart(yamlnode.Get(e.node, "config")))
+		problems := e.kind.Config.Check(c.withVariables(yamlnode.Get(e.node, "config")))
 		for i := range problems {
 			c.providerProblem(e, &problems[i], path+".config")
 		}
@@ -207,8 +211,8 @@ func (c *checker) problem(p *schema.Problem, path string) {
 		})
 	case p.Fatal:
 		c.failAt(path, func() string { return p.Message() + c.unset(path) })
-	case origin.Path != nil && c.warnings.full():
-		c.warnings.count++ // a message takes more time than all the rest
+	case origin.Path != nil && c.warningsFull():
+		c.countWarning() // a message takes more time than all the rest
 	case origin.Path != nil:
 		c.warn(Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.elsewhere(p, path)})
 	}
@@ -252,12 +256,12 @@ func (c *checker) elsewhere(p *schema.Problem, path string) string {
 func (c *checker) failAt(path string, message func() string) {
 	origin := c.originAt(path)
 	isWarning := origin.Path == nil && c.unknown
-	if !isWarning && c.errors.full() {
+	if !isWarning && c.errorsFull() {
 		c.fail(&field.Error{Type: field.ErrorTypeInvalid})
 		return
 	}
-	if isWarning && c.warnings.full() {
-		c.warnings.count++
+	if isWarning && c.warningsFull() {
+		c.countWarning()
 		return
 	}
 	if origin.Path != nil {
@@ -359,7 +363,7 @@ func (c *checker) backendTypes(backends *yaml.Node) {
 			})
 			continue
 		}
-		problems := kind.Class.Check(c.atStart(backend))
+		problems := kind.Class.Check(c.withVariables(backend))
 		for i := range problems {
 			c.problem(&problems[i], joinPath(path, problems[i].Path))
 		}
@@ -502,19 +506,4 @@ func (c *checker) resourceReference(reference release.Reference, setting *yaml.N
 			return fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, listed(ids))
 		})
 	}
-}
-
-// serves says whether the server has an API: it has all where none are listed.
-func (d *draft) serves(api string) bool {
-	listed := yamlnode.Items(yamlnode.Get(d.root, "apis"))
-	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })
-}
-
-func anyFatal(problems []schema.Problem) bool {
-	for i := range problems {
-		if problems[i].Fatal {
-			return true
-		}
-	}
-	return false
 }

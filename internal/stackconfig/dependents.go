@@ -69,10 +69,3 @@ func (d *draft) goneWith(api string) *intent.Disabled {
 	}
 	return d.off.of(api)
 }
-
-// hasDependent reports whether a provider of an API, of one of the types if there are any, went with what it needs.
-func (d *draft) hasDependent(api string, types ...string) bool {
-	return slices.ContainsFunc(d.index.of(api), func(e *entry) bool {
-		return d.off.dependents[[2]string{api, e.id}] && (len(types) == 0 || slices.Contains(types, e.providerType))
-	})
-}

@@ -16,7 +16,8 @@ import (
 // that the pod makes it first. A key-value backend makes its own; the relational
 // one does not, and fails at the start or at the first request (SERVER.md 1.2). It
 // comes up when the key-value state moves away from the directory the two shared.
-func (c *checker) directories() {
+func (c *checker) directories() []string {
+	var needed []string
 	backends := c.allBackends()
 	made, noted := madeBy(backends), make(map[string]bool)
 	for _, b := range backends {
@@ -26,9 +27,10 @@ func (c *checker) directories() {
 		}
 		if dir := path.Dir(file); !noted[dir] {
 			noted[dir] = true
-			c.dirs = append(c.dirs, dir)
+			needed = append(needed, dir)
 		}
 	}
+	return needed
 }
 
 // configured is a backend of the configuration, of a kind that the release knows.

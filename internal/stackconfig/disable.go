@@ -168,17 +168,3 @@ func (d *draft) removeReferences(removed map[string][]string) {
 		}
 	}
 }
-
-// named is the id that a setting holds under a key; "." is the setting itself.
-func named(setting *yaml.Node, key string) string {
-	text := ""
-	switch {
-	case key == "":
-	case key == "." && setting.Kind == yaml.ScalarNode:
-		text = setting.Value
-	default:
-		text = yamlnode.Text(setting, key)
-	}
-	id, _ := envref.Static(text)
-	return id
-}

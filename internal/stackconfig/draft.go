@@ -1,15 +1,16 @@
 package stackconfig
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -21,15 +22,11 @@ type draft struct {
 	unknown bool
 	root    *yaml.Node
 	// base is the root of the base, not to be changed.
-	base    *yaml.Node
-	version string
-	report  *Report
+	base   *yaml.Node
+	report *Report
 
 	// directory is where SQLite files go that the base does not name.
 	directory string
-	// kvTable is the table with the stack's data; empty when nobody knows one.
-	kvTable string
-
 	// distribution is the name that default paths are made with.
 	distribution string
 	// index of the providers, filled by resolve and kept by providers.
@@ -37,44 +34,44 @@ type draft struct {
 	// off is what the user disabled.
 	off disabled
 
-	// registers reports whether the user registers resources, which the server keeps.
-	registers bool
-	// registry is where the server keeps them; nil when nothing has to be brought in line.
-	registry *Registry
-
-	// taken are the paths that removeSettings took out of the configuration, with
-	// the entry that did.
-	taken map[string]*field.Path
-
 	// errors, warnings and ignorances count the findings of the report, warned are the warnings among them.
 	errors, warnings, ignorances tally
 	warned                       map[Finding]bool
 
-	models []PublicModel
-	env    []EnvVar
-	// set are the names of env.
-	set     map[string]bool
-	derived []secretvalue.Derived
-	// dirs have to exist before the server starts.
-	dirs []string
+	// env are the variables that the configuration reads, set are their names.
+	env []EnvVar
+	set map[string]bool
 }
 
-func newDraft(in Input) *draft {
+// newDraft begins with a copy of a base.
+func newDraft(base *baseconfig.Base, in *intent.Intent, rel *release.Release) *draft {
 	d := &draft{
-		in:      in.Intent,
-		rel:     in.Release,
-		unknown: in.ReleaseUnknown,
-		kvTable: in.KVTable,
-		root:    yamlnode.Clone(in.Base.Root()),
-		base:    in.Base.Root(),
-		version: in.Base.Version(),
-		report:  &Report{origins: make(map[*yaml.Node]Origin)},
-		set:     make(map[string]bool),
+		in:     in,
+		rel:    rel,
+		root:   yamlnode.Clone(base.Root()),
+		base:   base.Root(),
+		report: &Report{origins: make(map[*yaml.Node]Origin)},
+		set:    make(map[string]bool),
 	}
 	d.report.root = d.root
 	d.distribution = distributionName(d)
-	d.directory = d.dataDirectory(in.Directory)
+	d.directory = d.dataDirectory("")
 	return d
+}
+
+// finish ends the list of findings and returns them. Nothing is told after it.
+func (d *draft) finish() *Report {
+	d.countRest()
+	return d.report
+}
+
+// originOf is where a value comes from that was written into the draft; nothing for one of the base.
+func (d *draft) originOf(value *yaml.Node) Origin { return d.report.origins[value] }
+
+// variables are the variables that the configuration reads, sorted by name.
+func (d *draft) variables() []EnvVar {
+	slices.SortFunc(d.env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	return d.env
 }
 
 // distributionName is the base's own name, else the one the user wrote.
@@ -164,4 +161,39 @@ func (d *draft) addEnv(variable EnvVar) {
 		d.set[variable.Name] = true
 		d.env = append(d.env, variable)
 	}
+}
+
+// sqliteDirectory is the variable that the server's own configurations take that directory from.
+const sqliteDirectory = "SQLITE_STORE_DIR"
+
+// dataDirectory is where SQLite files go that the base does not name. Without a section for storage, the server itself
+// has them in a directory that all distributions share: a stack whose first resource adds that section keeps its files.
+func (d *draft) dataDirectory(running string) string {
+	all := d.rel.Runtime.DataDir + "/distributions"
+	if !yamlnode.IsNull(yamlnode.Get(d.root, "storage")) || d.rel.Storage.Required || d.rel.Storage.Inline {
+		return envref.WithDefault(sqliteDirectory, all+"/"+d.distribution)
+	}
+	return cmp.Or(running, envref.WithDefault(sqliteDirectory, all))
+}
+
+// serve adds an API to those the server shall serve. A base without a list
+// serves all it has, and one with an empty list too, but for releases that take
+// it at its word.
+func (d *draft) serve(api string, origin Origin) {
+	apis := yamlnode.Get(d.root, "apis")
+	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.rel.Runtime.EmptyAPIsServeNone) {
+		return
+	}
+	for _, item := range apis.Content {
+		if item.Value == api {
+			return
+		}
+	}
+	d.write(endOf(apis), yamlnode.String(api), origin)
+}
+
+// serves says whether the server has an API: it has all where none are listed.
+func (d *draft) serves(api string) bool {
+	listed := yamlnode.Items(yamlnode.Get(d.root, "apis"))
+	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })
 }

@@ -74,8 +74,8 @@ func (d *draft) ignored(path *field.Path, format string, args ...any) {
 	d.warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
 }
 
-// tellMore ends the lists of findings with the number of those that are not told.
-func (d *draft) tellMore() {
+// countRest ends the lists of findings with the number of those that are not told.
+func (d *draft) countRest() {
 	if more := d.errors.more(); more > 0 {
 		d.report.Errors = append(d.report.Errors, &field.Error{
 			Type: d.errors.kind, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf("and %d more errors", more),
@@ -98,3 +98,15 @@ func listed(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// errorsFull reports whether no more errors are told, so that a message need not be made.
+func (d *draft) errorsFull() bool { return d.errors.full() }
+
+// warningsFull is the same for warnings.
+func (d *draft) warningsFull() bool { return d.warnings.full() }
+
+// countWarning counts a warning whose message is not made.
+func (d *draft) countWarning() { d.warnings.count++ }
+
+// errorCount is how many errors there are, told or not.
+func (d *draft) errorCount() int { return d.errors.count }

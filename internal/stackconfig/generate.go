@@ -1,25 +1,61 @@
 package stackconfig
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+)
+
 // step does one job on the draft and never looks at what a later one does.
 type step struct {
 	name string
-	run  func(*draft)
+	run  func(*run)
+}
+
+// run is one way through the steps: the draft that all of them work on, and what single steps find out beside it.
+type run struct {
+	Input
+	draft *draft
+
+	models      []PublicModel
+	registers   bool
+	registry    *Registry
+	derived     []secretvalue.Derived
+	taken       map[string]*field.Path
+	directories []string
 }
 
 // steps are the way from a base to a configuration, in order.
 var steps = []step{
-	{"resolve", resolve},       // the base's conditional ids; an index of its providers
-	{"providers", providers},   // the user's providers, over the base's by id
-	{"dependents", dependents}, // what needs an API that is disabled
-	{"resources", resources},   // models, tools and shields
-	{"storage", storage},       // backends, stores, a registry of the stack's own
-	{"tables", tables},         // of key-value stores in PostgreSQL, the same in every release
-	{"disable", disable},       // APIs and providers taken away, with what points at them
-	{"supply", supply},         // what the base lacks to start
-	{"server", server},         // port, host, workers
-	{"settings", settings},     // the user's own patch
-	{"check", check},           // everything against the release
-	{"spellings", spellings},   // an unknown release: what others call the same thing
+	// the base's conditional ids; an index of its providers
+	{"resolve", func(r *run) { resolve(r.draft) }},
+	// the user's providers, over the base's by id
+	{"providers", func(r *run) { providers(r.draft) }},
+	// what needs an API that is disabled
+	{"dependents", func(r *run) { dependents(r.draft) }},
+	// models, tools and shields
+	{"resources", func(r *run) { r.models, r.registers = resources(r.draft) }},
+	// backends, stores, a registry of the stack's own
+	{"storage", func(r *run) { r.registry, r.derived = storage(r.draft, r.registers) }},
+	// of key-value stores in PostgreSQL, the same in every release
+	{"tables", func(r *run) { tables(r.draft, r.KVTable) }},
+	// APIs and providers taken away, with what points at them
+	{"disable", func(r *run) { disable(r.draft) }},
+	// what the base lacks to start
+	{"supply", func(r *run) { supply(r.draft) }},
+	// port, host, workers
+	{"server", func(r *run) { server(r.draft) }},
+	// the user's own patch
+	{"settings", func(r *run) { r.taken = settings(r.draft) }},
+	// everything against the release
+	{"check", func(r *run) { r.directories = check(r.draft, r.taken) }},
+	// an unknown release: what others call the same thing
+	{"spellings", func(r *run) { spellings(r.draft) }},
 }
 
 // Generate makes the configuration that Input.Release boots with. It changes
@@ -27,9 +63,36 @@ var steps = []step{
 // Errors do not stop it, so that all are told at once; with errors the Result is
 // nil. The Report is never nil.
 func Generate(in Input) (*Result, *Report) {
-	d := newDraft(in)
+	r := &run{Input: in, draft: newDraft(in.Base, in.Intent, in.Release)}
+	r.draft.unknown = in.ReleaseUnknown
+	r.draft.directory = r.draft.dataDirectory(in.Directory)
 	for _, s := range steps {
-		s.run(d)
+		s.run(r)
 	}
-	return d.finish(), d.report
+	report := r.draft.finish()
+	if len(report.Errors) > 0 {
+		return nil, report
+	}
+	return r.result(), report
+}
+
+// result writes the configuration down: header, YAML, hash.
+func (r *run) result() *Result {
+	d := r.draft
+	config := encode(d.root, header(d))
+	sum := sha256.Sum256(config)
+	slices.SortFunc(r.derived, func(a, b secretvalue.Derived) int { return strings.Compare(a.Key, b.Key) })
+	return &Result{
+		Config:        config,
+		Hash:          hex.EncodeToString(sum[:]),
+		Env:           d.variables(),
+		Derived:       r.derived,
+		Directories:   r.directories,
+		Registry:      r.registry,
+		Models:        r.models,
+		ProviderCount: providerCount(d),
+		ResourceCount: resourceCount(d),
+		ServesTLS:     servesTLS(d.root),
+		ConfigVersion: r.Base.Version(),
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -28,12 +29,12 @@ type inlineStore struct {
 // what the settings of a provider say of its own store stays.
 // The registry needs no place that depends on its content: these releases take a
 // changed model for the newer one.
-func inlineStorage(d *draft) {
+func inlineStorage(d *draft) []secretvalue.Derived {
+	s := storageWriter{draft: d}
 	for _, store := range []*intent.Store{d.in.Storage.KV, d.in.Storage.SQL} {
 		if store == nil {
 			continue
 		}
-		s := storageWriter{draft: d}
 		family := release.KV
 		if store == d.in.Storage.SQL {
 			family = release.SQL
@@ -46,11 +47,12 @@ func inlineStorage(d *draft) {
 			s.replaceInline(&place, kind, store)
 		}
 	}
+	return s.derived
 }
 
 func (s *storageWriter) replaceInline(at *inlineStore, kind release.Backend, store *intent.Store) {
 	base := yamlnode.Get(at.in, at.key)
-	if s.report.origins[base].Path != nil {
+	if s.originOf(base).Path != nil {
 		return // the user's own, in the settings of a provider
 	}
 	if store.Type == intent.SQLite {

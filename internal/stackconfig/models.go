@@ -2,6 +2,7 @@ package stackconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -100,4 +101,21 @@ func (r *registry) embedding(m *intent.Model) {
 	default:
 		r.failf(path, "must be a whole number above 0")
 	}
+}
+
+// PublicModel is a model of the user's. The release decides under which id the
+// server serves it.
+type PublicModel struct {
+	// Path is its field in the spec, Name what stands there.
+	Path, Name string
+	// ID is what clients send as model: vllm/llama3.2-8b.
+	ID string
+}
+
+// Renamed says that clients call a model by another name than the spec does.
+func (m PublicModel) Renamed() bool { return m.ID != m.Name }
+
+// String tells a user who wrote the name.
+func (m PublicModel) String() string {
+	return fmt.Sprintf("%s: clients call this model %q", m.Path, m.ID)
 }

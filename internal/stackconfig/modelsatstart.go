@@ -7,11 +7,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// modelsAtStart: up to 0.5 the server asks the provider for each model that is
+// startupModels: up to 0.5 the server asks the provider for each model that is
 // registered, and ends when the provider does not have it. A service has none
 // for who shows no key, so the configuration cannot start; a server at an
 // endpoint of the user's own may ask nobody for one.
-func (c *checker) modelsAtStart() {
+func (c *checker) startupModels() {
 	models, ok := c.rel.Resource("models")
 	if !ok || !c.rel.Runtime.ModelsAskedAtStart {
 		return

@@ -24,7 +24,7 @@ func CheckOverride(data []byte, rel *release.Release) []Finding {
 	if err != nil {
 		return []Finding{{Path: pathOverride, Message: err.Error()}}
 	}
-	d := newDraft(Input{Intent: &intent.Intent{MoreVariables: true}, Base: base, Release: rel})
+	d := newDraft(base, &intent.Intent{MoreVariables: true}, rel)
 	resolve(d)
 	c := overrideChecker{checker: checker{draft: d, finder: newFinder(d)}}
 	problems := rel.TopLevel.Check(base.Root())

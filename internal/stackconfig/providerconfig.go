@@ -14,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -158,16 +159,11 @@ func (c *configWriter) settings() {
 	p := c.entry.user
 	path := p.Path.Child("settings")
 	for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
-		if known, ok := c.kind.Config.Key(key); ok && known.Secret && isClearText(p.Settings[key]) {
+		if known, ok := c.kind.Config.Key(key); ok && known.Secret && redact.IsClearText(p.Settings[key]) {
 			c.warnf(path.Child(key), "is a credential in clear text; name a Secret in apiKey or secretRefs instead")
 		}
 		c.put(key, yamlnode.FromJSON(p.Settings[key]), path.Child(key))
 	}
-}
-
-func isClearText(value any) bool {
-	text, ok := value.(string)
-	return ok && text != "" && !envref.In(text)
 }
 
 // baseConfig is the configuration of the base's provider of the same id and type;
@@ -207,7 +203,7 @@ func (c *configWriter) connection(base *yaml.Node) {
 // its variable is set, and the user's, which always exists, does without.
 func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
 	text, replaced := c.startText(value)
-	return !replaced || c.in.MoreVariables || !anyFatal(key.Type.Check(converted(text)))
+	return !replaced || c.in.MoreVariables || !schema.AnyFatal(key.Type.Check(converted(text)))
 }
 
 // isEndpoint reports whether a key is the endpoint, or a part of it.

@@ -113,28 +113,12 @@ func (d *draft) overlay(p *intent.Provider, kind *provider.Type) {
 	*replaced = *e
 }
 
-// serve adds an API to those the server shall serve. A base without a list
-// serves all it has, and one with an empty list too, but for releases that take
-// it at its word.
-func (d *draft) serve(api string, origin Origin) {
-	apis := yamlnode.Get(d.root, "apis")
-	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.rel.Runtime.EmptyAPIsServeNone) {
-		return
-	}
-	for _, item := range apis.Content {
-		if item.Value == api {
-			return
-		}
-	}
-	d.write(endOf(apis), yamlnode.String(api), origin)
-}
-
 // providerConfig is the config of a user's provider: endpoint, credential,
 // secrets and settings in the keys of its type, then what the type needs and the
 // user cannot know.
 func (d *draft) providerConfig(e *entry, replaced *entry) *yaml.Node {
 	c := configWriter{draft: d, entry: e, kind: e.kind, config: yamlnode.FieldsOf(yamlnode.Map()), setBy: map[string]*field.Path{}}
-	before := d.errors.count
+	before := d.errorCount()
 	c.endpoint()
 	c.credential()
 	c.secrets()
@@ -142,6 +126,6 @@ func (d *draft) providerConfig(e *entry, replaced *entry) *yaml.Node {
 	base := c.baseConfig(replaced)
 	c.connection(base)
 	c.defaults(base)
-	e.incomplete = d.errors.count > before
+	e.incomplete = d.errorCount() > before
 	return c.config.Mapping()
 }

@@ -54,10 +54,6 @@ func withoutIDs(known release.Resource, item *yaml.Node) *yaml.Node {
 	return rest
 }
 
-func itemPath(known release.Resource, i int) string {
-	return fmt.Sprintf("%s[%d]", joinPath(known.Section, known.Kind), i)
-}
-
 // writtenAt is the field that wrote a place of the configuration, else the place itself.
 func (c *checker) writtenAt(path string) string {
 	if origin := c.originAt(path); origin.Path != nil {

@@ -40,25 +40,25 @@ type Registry struct {
 // The namespace carries the stack's name and namespace and not its UID: a stack that is
 // restored from a backup finds its registry again, and the offline renderer knows no UID.
 // A preflight pod, and a user who restores a stack under another name, set LLS_REGISTRY.
-func (s *storageWriter) registryNamespace() {
+func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))
 	if metadata == nil || backend == nil {
-		return
+		return &Registry{}
 	}
 	namespace := yamlnode.Text(metadata, "namespace")
 	earlier := "registry-" + digest(yamlnode.Get(s.root, release.RegisteredResources))
 	if yamlnode.Text(backend, "type") == release.KV+"_sqlite" {
-		s.registry = &Registry{Earlier: s.besides(yamlnode.Text(backend, "db_path"), earlier+".db")}
-		return
+		return &Registry{Earlier: s.besides(yamlnode.Text(backend, "db_path"), earlier+".db")}
 	}
 	own := namespace + "/" + cmp.Or(s.in.Namespace, defaultNamespace) + "/" + s.in.Name
-	s.registry = &Registry{Earlier: earlier}
+	registry := &Registry{Earlier: earlier}
 	if !strings.Contains(namespace, "${") { // a reference cannot stand within another
-		s.registry.Namespace = own
+		registry.Namespace = own
 		own = envref.WithDefault(names.EnvRegistry, own)
 	}
 	s.write(under(metadata, "namespace"), yamlnode.String(own), Origin{Note: "one registry per stack"})
+	return registry
 }
 
 // besides returns a file in the directory of another one. Where a reference hides the

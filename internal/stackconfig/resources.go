@@ -23,7 +23,9 @@ const (
 // resources registers the user's models, tools and shields, beside the base's;
 // the same kind and id replaces the base's (API.md 4.3). Each names its provider:
 // the server silently skips one that does not.
-func resources(d *draft) {
+//
+// It returns the user's models as clients call them, and whether the user registers anything that the server keeps.
+func resources(d *draft) (models []PublicModel, registers bool) {
 	r := registry{draft: d, written: map[string]*field.Path{}}
 	for i := range d.in.Models {
 		r.model(&d.in.Models[i])
@@ -35,12 +37,16 @@ func resources(d *draft) {
 		r.shield(&d.in.Shields[i])
 	}
 	r.defaults()
+	return r.models, r.registers
 }
 
 // registry writes resources; written remembers the user's own by kind and id.
 type registry struct {
 	*draft
 	written map[string]*field.Path
+	// models are the user's as clients call them; registers says that the server keeps some of the resources.
+	models    []PublicModel
+	registers bool
 	// first is the id of the first resource the user registered of a kind.
 	first map[string]firstOf
 }
@@ -162,26 +168,6 @@ func (r *registry) firstProvider(api string) *entry {
 	return nil
 }
 
-// available lists the providers of an API that a resource may name, the user's
-// first.
-func (d *draft) available(api string) string {
-	var users, others []string
-	for _, e := range d.index.of(api) {
-		switch {
-		case e.id == "" || d.off.has(api, e.id):
-		case e.user != nil:
-			users = append(users, e.id)
-		default:
-			others = append(others, e.id)
-		}
-	}
-	all := slices.Concat(users, others)
-	if len(all) == 0 {
-		return "none"
-	}
-	return listed(all)
-}
-
 // notFound is the kind of error that status calls MissingProviderForResource.
 func (r *registry) notFound(path *field.Path, value, detail string) {
 	err := field.NotFound(path, value)
@@ -225,7 +211,7 @@ func (r *registry) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+
 // error.
 func (r *registry) twice(res *resource, other *field.Path) {
 	for _, item := range yamlnode.Items(r.listOf(res)) {
-		if origin := r.report.origins[item]; origin.Path == other && yamlnode.Equal(item, res.entry) {
+		if origin := r.originOf(item); origin.Path == other && yamlnode.Equal(item, res.entry) {
 			return
 		}
 	}
@@ -280,36 +266,4 @@ func (r *registry) isRegistered(kind, id string) bool {
 		itemID, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 		return itemID == id && r.registered(known, item)
 	})
-}
-
-// registered says whether the server registers an entry: its conditions are met,
-// and its provider exists where it needs one.
-func (d *draft) registered(known release.Resource, item *yaml.Node) bool {
-	_, condition := envref.Static(yamlnode.Text(item, known.IDKey))
-	if !d.met(condition) {
-		return false
-	}
-	if !known.NeedsProvider {
-		return true
-	}
-	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
-	e := d.index.find(known.API, id)
-	return d.met(condition) && e != nil && e.enabled
-}
-
-// met says whether a condition of the base holds.
-func (d *draft) met(variable string) bool {
-	if variable == "" {
-		return true
-	}
-	_, set := slices.BinarySearch(d.in.Variables, variable)
-	return set
-}
-
-// existing is the list of a kind, nil when there is none.
-func (d *draft) existing(known release.Resource) *yaml.Node {
-	if known.Section == release.TopLevel {
-		return yamlnode.Get(d.root, known.Kind)
-	}
-	return yamlnode.At(d.root, known.Section, known.Kind)
 }

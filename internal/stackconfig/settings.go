@@ -18,10 +18,12 @@ import (
 // settings are merged in (RFC 7396), so that a section of the base can be replaced
 // as a whole by naming it in both. What they may not touch at all package intent
 // has refused; here a value that another field has just set is refused too.
-func settings(d *draft) {
-	d.taken = make(map[string]*field.Path, len(d.in.Settings.Removed))
+//
+// It returns the paths that removeSettings took out of the configuration, with the entry that did.
+func settings(d *draft) map[string]*field.Path {
+	taken := make(map[string]*field.Path, len(d.in.Settings.Removed))
 	for i := range d.in.Settings.Removed {
-		d.take(&d.in.Settings.Removed[i])
+		d.take(&d.in.Settings.Removed[i], taken)
 	}
 	d.merge(d.root, d.in.Settings.Values, d.in.Settings.Path)
 	d.variablesIn(d.in.Settings.Values, d.in.Settings.Path)
@@ -32,11 +34,12 @@ func settings(d *draft) {
 		d.ignored(d.in.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
 			d.rel.Line, d.rel.Runtime.LoggingVariable)
 	}
+	return taken
 }
 
 // take removes one value, and what becomes empty by it: an empty section is not
 // the same to the server as none (server.auth).
-func (d *draft) take(removed *intent.RemovedSetting) {
+func (d *draft) take(removed *intent.RemovedSetting, taken map[string]*field.Path) {
 	parents := []*yaml.Node{d.root}
 	for i, key := range removed.Keys {
 		parent := parents[i]
@@ -54,7 +57,7 @@ func (d *draft) take(removed *intent.RemovedSetting) {
 	}
 	for i := last; i > 0 && (i == last || yamlnode.Len(parents[i]) == 0); i-- {
 		yamlnode.Remove(parents[i-1], removed.Keys[i-1])
-		d.taken[strings.Join(removed.Keys[:i], ".")] = removed.Path
+		taken[strings.Join(removed.Keys[:i], ".")] = removed.Path
 	}
 }
 
@@ -98,7 +101,7 @@ func (d *draft) setBy(node *yaml.Node) *field.Path {
 	if node == nil {
 		return nil
 	}
-	if origin := d.report.origins[node]; origin.Path != nil && origin.Note == "" {
+	if origin := d.originOf(node); origin.Path != nil && origin.Note == "" {
 		return origin.Path
 	}
 	for _, inner := range node.Content {
@@ -129,5 +132,5 @@ func (d *draft) clearText(value any, path *field.Path) {
 
 func holdsClearText(value any) bool {
 	list, isList := value.([]any)
-	return isClearText(value) || isList && slices.ContainsFunc(list, isClearText)
+	return redact.IsClearText(value) || isList && slices.ContainsFunc(list, redact.IsClearText)
 }

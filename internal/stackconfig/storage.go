@@ -1,17 +1,16 @@
 package stackconfig
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -19,15 +18,16 @@ import (
 // given stays as the base has it (FR-053). The backends are always called
 // kv_default and sql_default: the defaults of the server's stores point at these
 // names, and every store would have to be listed under others.
-func storage(d *draft) {
+//
+// It returns where the server keeps its registry, nil when nothing has to be brought in line, and the values that are
+// derived from those of Secrets.
+func storage(d *draft, registers bool) (*Registry, []secretvalue.Derived) {
 	if d.rel.Storage.Inline {
-		inlineStorage(d)
-		return
+		return nil, inlineStorage(d)
 	}
 	kv, sql := d.in.Storage.KV, d.in.Storage.SQL
-	d.registry = &Registry{}
-	if kv == nil && sql == nil && !d.registers && yamlnode.IsNull(yamlnode.At(d.root, "storage", "stores", "metadata")) {
-		return // the server's defaults: a sqlite file of its own
+	if kv == nil && sql == nil && !registers && yamlnode.IsNull(yamlnode.At(d.root, "storage", "stores", "metadata")) {
+		return &Registry{}, nil // the server's defaults: a sqlite file of its own
 	}
 	s := storageWriter{draft: d}
 	s.begin()
@@ -37,15 +37,17 @@ func storage(d *draft) {
 	if sql != nil {
 		s.replace(release.SQL, sql)
 	}
-	if kv != nil || sql != nil || d.registers {
+	if kv != nil || sql != nil || registers {
 		s.complete()
 	}
-	s.registryNamespace()
+	return s.registryNamespace(), s.derived
 }
 
 type storageWriter struct {
 	*draft
 	backends, stores *yaml.Node
+	// derived are the values that the backends take from those of Secrets.
+	derived []secretvalue.Derived
 }
 
 func (s *storageWriter) begin() {
@@ -160,7 +162,7 @@ func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old [
 
 // served is a backend on a server of its own.
 func (s *storageWriter) served(kind release.Backend, store *intent.Store) *yaml.Node {
-	b := backendWriter{draft: s.draft, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
+	b := backendWriter{storageWriter: s, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
 	if kind.Family == release.SQL {
 		b.id = intent.SQLID
 	}
@@ -189,21 +191,8 @@ func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	return node
 }
 
-// sqliteDirectory is the variable that the server's own configurations take that directory from.
-const sqliteDirectory = "SQLITE_STORE_DIR"
-
 // dataFile is a file in the directory for the distribution's databases.
 func (d *draft) dataFile(name string) string { return d.directory + "/" + name }
-
-// dataDirectory is where SQLite files go that the base does not name. Without a section for storage, the server itself
-// has them in a directory that all distributions share: a stack whose first resource adds that section keeps its files.
-func (d *draft) dataDirectory(running string) string {
-	all := d.rel.Runtime.DataDir + "/distributions"
-	if !yamlnode.IsNull(yamlnode.Get(d.root, "storage")) || d.rel.Storage.Required || d.rel.Storage.Inline {
-		return envref.WithDefault(sqliteDirectory, all+"/"+d.distribution)
-	}
-	return cmp.Or(running, envref.WithDefault(sqliteDirectory, all))
-}
 
 // complete lists every store the release knows, and the backends they point at.
 func (s *storageWriter) complete() {

@@ -19,8 +19,8 @@ const (
 )
 
 // tables writes out the table of each key-value store in PostgreSQL, so that it stays
-// the same from release to release. A stack whose data lies in another table keeps that.
-func tables(d *draft) {
+// the same from release to release. A stack whose data lies in another table, the one in use, keeps that.
+func tables(d *draft, inUse string) {
 	if d.rel.Storage.Inline {
 		return
 	}
@@ -32,18 +32,18 @@ func tables(d *draft) {
 			continue
 		}
 		if _, has := kind.Class.Key(tableKey); has {
-			d.table(node)
+			d.table(node, inUse)
 		}
 	}
 }
 
-func (d *draft) table(backend *yaml.Node) {
+func (d *draft) table(backend *yaml.Node, inUse string) {
 	written := yamlnode.Text(backend, tableKey)
 	switch {
 	case written == "":
-		d.write(under(backend, tableKey), yamlnode.String(cmp.Or(d.kvTable, keyValueTable)), Origin{Note: "the same in every release"})
-	case d.kvTable != "":
-		if text, moved := d.tableWithDefault(written); moved {
+		d.write(under(backend, tableKey), yamlnode.String(cmp.Or(inUse, keyValueTable)), Origin{Note: "the same in every release"})
+	case inUse != "":
+		if text, moved := d.tableWithDefault(written, inUse); moved {
 			d.write(under(backend, tableKey), yamlnode.String(text), Origin{Note: "the table that the data is in"})
 		}
 	}
@@ -51,10 +51,10 @@ func (d *draft) table(backend *yaml.Node) {
 
 // tableWithDefault is a name of the base with the table in use for its default; false
 // when it has none, or a variable says the table.
-func (d *draft) tableWithDefault(written string) (string, bool) {
+func (d *draft) tableWithDefault(written, inUse string) (string, bool) {
 	found, whole := envref.Lookalike.Whole(written)
-	if !whole || found.Operator != envref.Default || found.Text == d.kvTable || d.isSet(found.Name) {
+	if !whole || found.Operator != envref.Default || found.Text == inUse || d.isSet(found.Name) {
 		return "", false
 	}
-	return envref.WithDefault(found.Name, d.kvTable), true
+	return envref.WithDefault(found.Name, inUse), true
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -45,19 +44,6 @@ func (d *draft) variable(found envref.Reference, path *field.Path) {
 		d.warnf(path, "%q must come with spec.workload.overrides.envFrom, or the server does not start", name)
 	}
 	// Without envFrom it is an error, which the step check tells for the whole configuration.
-}
-
-// isSet says whether the server's container has a variable for sure.
-func (d *draft) isSet(name string) bool {
-	switch name {
-	case names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
-		d.rel.Runtime.PortVariable, d.rel.Runtime.FactoryVariable:
-		return true
-	}
-	if _, set := slices.BinarySearch(d.in.Variables, name); set {
-		return true
-	}
-	return d.set[name] || slices.ContainsFunc(d.in.SecretEnv, func(v intent.Variable) bool { return v.Name == name })
 }
 
 // TextVariables are the variables that settings hand to keys of the server that

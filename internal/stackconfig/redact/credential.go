@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
 // credentialWord is a part of the names of keys that hold credentials, in lower case.
@@ -51,6 +53,12 @@ func NamesCredential(key string) bool {
 	return slices.ContainsFunc(credentialWords, func(word credentialWord) bool {
 		return word.certain && (key == word.text || strings.HasSuffix(key, "_"+word.text))
 	})
+}
+
+// IsClearText reports whether the value of a credential is a text that is no reference to a variable.
+func IsClearText(value any) bool {
+	text, ok := value.(string)
+	return ok && text != "" && !envref.In(text)
 }
 
 // withoutSeparators makes names alike that differ in their separators only.

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // ProblemKind says what is wrong with a value.
 type ProblemKind string
 
@@ -41,4 +43,9 @@ type Problem struct {
 	Nearest string
 	// Fatal says that the server would not start.
 	Fatal bool
+}
+
+// AnyFatal reports whether the server would not start with one of the problems.
+func AnyFatal(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Fatal })
 }
