@@ -16,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
 // Build makes the plan of a stack. The same input gives the same plan, byte for byte; secret values are in neither.
@@ -100,7 +101,7 @@ func (p *Plan) override(in Input) error {
 		return p.overrideAsV1alpha1(in)
 	}
 	if in.Distribution.DetectedBy != distribution.Unknown && !intent.OwnCommand(&in.Object.Spec) {
-		p.Warnings = append(p.Warnings, stackconfig.CheckOverride(in.Override.Data, in.Distribution.Release)...)
+		p.Warnings = append(p.Warnings, check.Override(in.Override.Data, in.Distribution.Release)...)
 	}
 	if needsServerSection(&in.Object.Spec) {
 		data, err := stackconfig.OverrideCopy(in.Override.Data, in.Intent.Server)

@@ -6,22 +6,23 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // header says what the file is. Nothing in it changes with an upgrade of the
 // operator, with time, or with the digest of an image: it would restart the pods.
-func header(d *draft) string {
-	what := d.in.Distribution.Name
+func header(d *draft.Draft) string {
+	what := d.Intent.Distribution.Name
 	if what == "" {
-		what, _, _ = strings.Cut(d.in.Distribution.Image, "@")
+		what, _, _ = strings.Cut(d.Intent.Distribution.Image, "@")
 	}
-	line := d.rel.Line
-	if d.unknown {
+	line := d.Release.Line
+	if d.Unknown {
 		line = "not known, configured as " + line
 	}
 	return fmt.Sprintf("# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n"+
-		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.in.Name), oneLine(what), line)
+		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.Intent.Name), oneLine(what), line)
 }
 
 // oneLine keeps a comment a comment, whatever a name holds.
@@ -38,10 +39,10 @@ func encode(root *yaml.Node, header string) []byte {
 	return append([]byte(header), yamlnode.Encode(root)...)
 }
 
-func providerCount(d *draft) int {
+func providerCount(d *draft.Draft) int {
 	count := 0
-	for _, e := range d.index.entries {
-		if e.enabled {
+	for _, e := range d.Index.Entries {
+		if e.Enabled {
 			count++
 		}
 	}
@@ -50,14 +51,14 @@ func providerCount(d *draft) int {
 
 // resourceCount counts what is registered without a condition that the spec does
 // not meet.
-func resourceCount(d *draft) int {
+func resourceCount(d *draft.Draft) int {
 	count := 0
-	for _, known := range d.rel.Resources() {
+	for _, known := range d.Release.Resources() {
 		if known.Dropped {
 			continue
 		}
-		for _, item := range yamlnode.Items(d.existing(known)) {
-			if d.registered(known, item) {
+		for _, item := range yamlnode.Items(d.ResourcesOf(known)) {
+			if d.Registers(known, item) {
 				count++
 			}
 		}

@@ -8,7 +8,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/providers"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/resources"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
 // step does one job on the draft and never looks at what a later one does.
@@ -20,11 +25,11 @@ type step struct {
 // run is one way through the steps: the draft that all of them work on, and what single steps find out beside it.
 type run struct {
 	Input
-	draft *draft
+	draft *draft.Draft
 
-	models      []PublicModel
+	models      []resources.PublicModel
 	registers   bool
-	registry    *Registry
+	registry    *storage.Registry
 	derived     []secretvalue.Derived
 	taken       map[string]*field.Path
 	directories []string
@@ -33,43 +38,42 @@ type run struct {
 // steps are the way from a base to a configuration, in order.
 var steps = []step{
 	// the base's conditional ids; an index of its providers
-	{"resolve", func(r *run) { resolve(r.draft) }},
+	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
 	// the user's providers, over the base's by id
-	{"providers", func(r *run) { providers(r.draft) }},
+	{"providers", func(r *run) { providers.Apply(r.draft) }},
 	// what needs an API that is disabled
 	{"dependents", func(r *run) { dependents(r.draft) }},
 	// models, tools and shields
-	{"resources", func(r *run) { r.models, r.registers = resources(r.draft) }},
+	{"resources", func(r *run) { r.models, r.registers = resources.Register(r.draft) }},
 	// backends, stores, a registry of the stack's own
-	{"storage", func(r *run) { r.registry, r.derived = storage(r.draft, r.registers) }},
+	{"storage", func(r *run) { r.registry, r.derived = storage.Place(r.draft, r.registers) }},
 	// of key-value stores in PostgreSQL, the same in every release
-	{"tables", func(r *run) { tables(r.draft, r.KVTable) }},
+	{"tables", func(r *run) { storage.NameTables(r.draft, r.KVTable) }},
 	// APIs and providers taken away, with what points at them
 	{"disable", func(r *run) { disable(r.draft) }},
 	// what the base lacks to start
-	{"supply", func(r *run) { supply(r.draft) }},
+	{"add-missing", func(r *run) { addMissing(r.draft) }},
 	// port, host, workers
 	{"server", func(r *run) { server(r.draft) }},
 	// the user's own patch
 	{"settings", func(r *run) { r.taken = settings(r.draft) }},
 	// everything against the release
-	{"check", func(r *run) { r.directories = check(r.draft, r.taken) }},
+	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.taken) }},
 	// an unknown release: what others call the same thing
-	{"spellings", func(r *run) { spellings(r.draft) }},
+	{"aliases", func(r *run) { aliases(r.draft) }},
 }
 
 // Generate makes the configuration that Input.Release boots with. It changes
 // nothing of its input and gives the same bytes for the same input, always.
 // Errors do not stop it, so that all are told at once; with errors the Result is
 // nil. The Report is never nil.
-func Generate(in Input) (*Result, *Report) {
-	r := &run{Input: in, draft: newDraft(in.Base, in.Intent, in.Release)}
-	r.draft.unknown = in.ReleaseUnknown
-	r.draft.directory = r.draft.dataDirectory(in.Directory)
+func Generate(in Input) (*Result, *draft.Report) {
+	r := &run{Input: in, draft: draft.New(in.Base, in.Intent, in.Release, in.Directory)}
+	r.draft.Unknown = in.ReleaseUnknown
 	for _, s := range steps {
 		s.run(r)
 	}
-	report := r.draft.finish()
+	report := r.draft.Finish()
 	if len(report.Errors) > 0 {
 		return nil, report
 	}
@@ -79,20 +83,20 @@ func Generate(in Input) (*Result, *Report) {
 // result writes the configuration down: header, YAML, hash.
 func (r *run) result() *Result {
 	d := r.draft
-	config := encode(d.root, header(d))
+	config := encode(d.Root, header(d))
 	sum := sha256.Sum256(config)
 	slices.SortFunc(r.derived, func(a, b secretvalue.Derived) int { return strings.Compare(a.Key, b.Key) })
 	return &Result{
 		Config:        config,
 		Hash:          hex.EncodeToString(sum[:]),
-		Env:           d.variables(),
+		Env:           d.Variables(),
 		Derived:       r.derived,
 		Directories:   r.directories,
 		Registry:      r.registry,
 		Models:        r.models,
 		ProviderCount: providerCount(d),
 		ResourceCount: resourceCount(d),
-		ServesTLS:     servesTLS(d.root),
+		ServesTLS:     servesTLS(d.Root),
 		ConfigVersion: r.Base.Version(),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -77,7 +78,7 @@ func (f *files) sharesProvider(providers *yaml.Node) bool {
 // enabled says that a provider may exist: its condition holds, or nobody knows.
 func (f *files) enabled(item *yaml.Node) bool {
 	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
-	if id == "" || id == disabledID {
+	if id == "" || id == draft.DisabledID {
 		return false
 	}
 	return condition == "" || f.in.MoreVariables || slices.Contains(f.in.Variables, condition) ||

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -14,14 +15,14 @@ import (
 // below mountPath (API.md 5): nothing is written beside the volume. A
 // distribution that the release does not ship has none; PathsIn finds them in its
 // configuration.
-func PathVariables(rel *release.Release, distribution, mountPath string) []EnvVar {
+func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	known, ok := rel.Distribution(distribution)
 	if !ok {
 		return nil
 	}
-	variables := make([]EnvVar, 0, len(known.PathVariables))
+	variables := make([]draft.EnvVar, 0, len(known.PathVariables))
 	for _, v := range known.PathVariables {
-		variables = append(variables, EnvVar{Name: v.Name, Value: path.Join(mountPath, v.Rest)})
+		variables = append(variables, draft.EnvVar{Name: v.Name, Value: path.Join(mountPath, v.Rest)})
 	}
 	return variables
 }
@@ -48,14 +49,14 @@ func pathReferences(config []byte) []pathReference {
 
 // PathsIn is PathVariables for any configuration: it finds them in the text. Of
 // two defaults for one variable the first in the text counts.
-func PathsIn(config []byte, mountPath string) []EnvVar {
-	var variables []EnvVar
+func PathsIn(config []byte, mountPath string) []draft.EnvVar {
+	var variables []draft.EnvVar
 	for _, found := range pathReferences(config) {
-		if !slices.ContainsFunc(variables, func(v EnvVar) bool { return v.Name == found.variable }) {
-			variables = append(variables, EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
+		if !slices.ContainsFunc(variables, func(v draft.EnvVar) bool { return v.Name == found.variable }) {
+			variables = append(variables, draft.EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
 		}
 	}
-	slices.SortFunc(variables, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(variables, func(a, b draft.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return variables
 }
 
@@ -63,20 +64,20 @@ func PathsIn(config []byte, mountPath string) []EnvVar {
 // data directory does not hold: the directory was renamed with release 0.8, and the
 // default of a variable lies below the one while the volume is mounted as the other.
 // Set to these values they find what earlier releases left on the volume.
-func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []EnvVar {
+func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {
 		return nil // nobody knows which directory it stands for
 	}
-	var variables []EnvVar
-	add := func(found EnvVar) {
-		if !slices.ContainsFunc(variables, func(v EnvVar) bool { return v.Name == found.Name }) {
+	var variables []draft.EnvVar
+	add := func(found draft.EnvVar) {
+		if !slices.ContainsFunc(variables, func(v draft.EnvVar) bool { return v.Name == found.Name }) {
 			variables = append(variables, found)
 		}
 	}
 	for _, found := range pathReferences(config) {
 		if found.directory != mounted {
-			add(EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
+			add(draft.EnvVar{Name: found.variable, Value: path.Join(mountPath, found.rest)})
 		}
 	}
 	if path.Base(rel.Runtime.DataDir) != mounted {
@@ -84,7 +85,7 @@ func PathsBeside(config []byte, rel *release.Release, distribution, mountPath st
 			add(known)
 		}
 	}
-	slices.SortFunc(variables, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(variables, func(a, b draft.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return variables
 }
 

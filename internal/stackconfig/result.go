@@ -3,8 +3,11 @@ package stackconfig
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/resources"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
 // Input is everything that a configuration is made from.
@@ -34,7 +37,7 @@ type Result struct {
 	// Hash is the SHA-256 of Config in hex.
 	Hash string
 	// Env are the variables that the configuration reads, sorted by name.
-	Env []EnvVar
+	Env []draft.EnvVar
 	// Derived are the entries of the Secret <name>-storage that Env refers to,
 	// sorted by key; the Secret does not exist when there are none.
 	Derived []secretvalue.Derived
@@ -43,15 +46,31 @@ type Result struct {
 	Directories []string
 	// Registry is where the server keeps what it registered. Nil when the release takes
 	// changed resources as they come (0.2).
-	Registry *Registry
+	Registry *storage.Registry
 	// ProviderCount counts the providers in the configuration, ResourceCount what
 	// it registers. Both leave out what exists only when a variable is set.
 	ProviderCount, ResourceCount int
 	// Models are the user's models as clients call them, in written order; nil when
 	// the release of the server is not known.
-	Models []PublicModel
+	Models []resources.PublicModel
 	// ServesTLS says that the server speaks HTTPS, whoever asked for it.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
 	ConfigVersion string
 }
+
+// What the steps make, as callers of this package know it.
+type (
+	// EnvVar is an environment variable of the server.
+	EnvVar = draft.EnvVar
+	// Report is what is told about a run, beside its result.
+	Report = draft.Report
+	// Finding is a warning.
+	Finding = draft.Finding
+	// Explained is one value of the configuration with its origin.
+	Explained = draft.Explained
+	// Registry describes where the server keeps what it registered.
+	Registry = storage.Registry
+	// PublicModel is a model of the user's as clients call it.
+	PublicModel = resources.PublicModel
+)

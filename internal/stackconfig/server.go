@@ -5,41 +5,42 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // server sets how the server listens. Releases up to 1.0 take the port from the
 // release's variable, which the Deployment sets; the key is written all the same
 // so that the file tells the truth. Without a host some releases bind IPv6 only.
-func server(d *draft) {
-	s := d.section(d.root, "server", d.releaseDefault())
-	d.write(under(s, "port"), yamlnode.Int(int64(d.in.Server.Port)), from(d.in.Server.PortPath))
-	if host := d.rel.Runtime.Host; host != "" && yamlnode.Text(s, "host") == "" {
-		d.write(under(s, "host"), yamlnode.String(host), d.releaseDefault())
+func server(d *draft.Draft) {
+	s := d.Section(d.Root, "server", d.ReleaseDefault())
+	d.Write(draft.Under(s, "port"), yamlnode.Int(int64(d.Intent.Server.Port)), draft.From(d.Intent.Server.PortPath))
+	if host := d.Release.Runtime.Host; host != "" && yamlnode.Text(s, "host") == "" {
+		d.Write(draft.Under(s, "host"), yamlnode.String(host), d.ReleaseDefault())
 	}
-	if d.in.Server.Workers > 0 {
-		d.workers()
+	if d.Intent.Server.Workers > 0 {
+		workers(d)
 	}
-	d.tls(s)
-	if d.rel.Runtime.PlainHTTPRefused && !servesTLS(d.root) {
-		d.write(under(s, "insecure"), yamlnode.Bool(true), d.releaseDefault())
+	certificate(d, s)
+	if d.Release.Runtime.PlainHTTPRefused && !servesTLS(d.Root) {
+		d.Write(draft.Under(s, "insecure"), yamlnode.Bool(true), d.ReleaseDefault())
 	}
-	d.name()
+	nameDistribution(d)
 }
 
-func (d *draft) workers() {
-	if _, known := d.rel.Server.Key("workers"); !known {
-		d.ignored(d.in.Server.WorkersPath, "the server release %s runs one process only", d.rel.Line)
+func workers(d *draft.Draft) {
+	if _, known := d.Release.Server.Key("workers"); !known {
+		d.Ignored(d.Intent.Server.WorkersPath, "the server release %s runs one process only", d.Release.Line)
 		return
 	}
-	d.write(under(yamlnode.Get(d.root, "server"), "workers"), yamlnode.Int(int64(d.in.Server.Workers)), from(d.in.Server.WorkersPath))
+	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)), draft.From(d.Intent.Server.WorkersPath))
 }
 
-// tls names the files of the mounted Secret (FR-061).
-func (d *draft) tls(server *yaml.Node) {
-	if tls := d.in.Server.TLS; tls != nil {
-		d.write(under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate), from(tls.Path))
-		d.write(under(server, keyKey), yamlnode.String(names.TLSDir+"/"+names.TLSKey), from(tls.Path))
+// certificate names the files of the mounted Secret (FR-061).
+func certificate(d *draft.Draft, server *yaml.Node) {
+	if tls := d.Intent.Server.TLS; tls != nil {
+		d.Write(draft.Under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate), draft.From(tls.Path))
+		d.Write(draft.Under(server, keyKey), yamlnode.String(names.TLSDir+"/"+names.TLSKey), draft.From(tls.Path))
 	}
 }
 
@@ -61,12 +62,12 @@ func ServesTLS(config []byte) bool {
 	return err == nil && servesTLS(root)
 }
 
-// name supplies the distribution's name, without which the server does not start.
-func (d *draft) name() {
-	if yamlnode.Text(d.root, "distro_name") != "" || yamlnode.Text(d.root, "image_name") != "" {
+// nameDistribution supplies the distribution's name, without which the server does not start.
+func nameDistribution(d *draft.Draft) {
+	if yamlnode.Text(d.Root, "distro_name") != "" || yamlnode.Text(d.Root, "image_name") != "" {
 		return
 	}
-	if key := d.rel.Runtime.DistributionKey; key != "" {
-		d.write(under(d.root, key), yamlnode.String(d.distribution), d.releaseDefault())
+	if key := d.Release.Runtime.DistributionKey; key != "" {
+		d.Write(draft.Under(d.Root, key), yamlnode.String(d.Distribution), d.ReleaseDefault())
 	}
 }

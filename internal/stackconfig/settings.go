@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
@@ -20,39 +22,39 @@ import (
 // has refused; here a value that another field has just set is refused too.
 //
 // It returns the paths that removeSettings took out of the configuration, with the entry that did.
-func settings(d *draft) map[string]*field.Path {
-	taken := make(map[string]*field.Path, len(d.in.Settings.Removed))
-	for i := range d.in.Settings.Removed {
-		d.take(&d.in.Settings.Removed[i], taken)
+func settings(d *draft.Draft) map[string]*field.Path {
+	taken := make(map[string]*field.Path, len(d.Intent.Settings.Removed))
+	for i := range d.Intent.Settings.Removed {
+		take(d, &d.Intent.Settings.Removed[i], taken)
 	}
-	d.merge(d.root, d.in.Settings.Values, d.in.Settings.Path)
-	d.variablesIn(d.in.Settings.Values, d.in.Settings.Path)
-	d.clearText(d.in.Settings.Values, d.in.Settings.Path)
-	d.namedStores()
-	d.neededStores()
-	if d.in.Settings.Values["logging"] != nil {
-		d.ignored(d.in.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
-			d.rel.Line, d.rel.Runtime.LoggingVariable)
+	merge(d, d.Root, d.Intent.Settings.Values, d.Intent.Settings.Path)
+	variablesIn(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
+	clearText(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
+	storage.PlaceNamed(d)
+	storage.AddNeeded(d)
+	if d.Intent.Settings.Values["logging"] != nil {
+		d.Ignored(d.Intent.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
+			d.Release.Line, d.Release.Runtime.LoggingVariable)
 	}
 	return taken
 }
 
 // take removes one value, and what becomes empty by it: an empty section is not
 // the same to the server as none (server.auth).
-func (d *draft) take(removed *intent.RemovedSetting, taken map[string]*field.Path) {
-	parents := []*yaml.Node{d.root}
+func take(d *draft.Draft, removed *intent.RemovedSetting, taken map[string]*field.Path) {
+	parents := []*yaml.Node{d.Root}
 	for i, key := range removed.Keys {
 		parent := parents[i]
 		found := yamlnode.Get(parent, key)
 		if found == nil {
-			d.nothingToTake(removed, parent, i)
+			nothingToTake(d, removed, parent, i)
 			return
 		}
 		parents = append(parents, found)
 	}
 	last := len(removed.Keys)
-	if owner := d.setBy(parents[last]); owner != nil {
-		d.failf(removed.Path, "%q is set by %s, and cannot be taken out here", removed.Text(), owner)
+	if owner := setBy(d, parents[last]); owner != nil {
+		d.Failf(removed.Path, "%q is set by %s, and cannot be taken out here", removed.Text(), owner)
 		return
 	}
 	for i := last; i > 0 && (i == last || yamlnode.Len(parents[i]) == 0); i-- {
@@ -63,49 +65,49 @@ func (d *draft) take(removed *intent.RemovedSetting, taken map[string]*field.Pat
 
 // nothingToTake says what is wrong with a path whose i-th key the parent does not
 // have.
-func (d *draft) nothingToTake(removed *intent.RemovedSetting, parent *yaml.Node, i int) {
+func nothingToTake(d *draft.Draft, removed *intent.RemovedSetting, parent *yaml.Node, i int) {
 	near := slices.Clone(removed.Keys)
 	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
 	switch {
 	case parent.Kind == yaml.SequenceNode:
-		d.warnf(removed.Path, "%q leads into a list, which can only go as a whole", removed.Text())
+		d.Warnf(removed.Path, "%q leads into a list, which can only go as a whole", removed.Text())
 	case near[i] != "":
-		d.warnf(removed.Path, "there is no %q in the configuration, did you mean %q?", removed.Text(), strings.Join(near, "."))
+		d.Warnf(removed.Path, "there is no %q in the configuration, did you mean %q?", removed.Text(), strings.Join(near, "."))
 	default:
-		d.warnf(removed.Path, "there is no %q in the configuration, so nothing is taken out", removed.Text())
+		d.Warnf(removed.Path, "there is no %q in the configuration, so nothing is taken out", removed.Text())
 	}
 }
 
 // merge puts values into a mapping: an object into an object, anything else in
 // place of what was there.
-func (d *draft) merge(mapping *yaml.Node, values map[string]any, path *field.Path) {
+func merge(d *draft.Draft, mapping *yaml.Node, values map[string]any, path *field.Path) {
 	fields := yamlnode.FieldsOf(mapping)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		there := fields.Get(key)
 		inner, isObject := values[key].(map[string]any)
 		if isObject && there != nil && there.Kind == yaml.MappingNode {
-			d.merge(there, inner, path.Child(key))
+			merge(d, there, inner, path.Child(key))
 			continue
 		}
-		if owner := d.setBy(there); owner != nil {
-			d.failf(path.Child(key), "is set by %s too; keep one of them", owner)
+		if owner := setBy(d, there); owner != nil {
+			d.Failf(path.Child(key), "is set by %s too; keep one of them", owner)
 			continue
 		}
-		d.writeField(fields, key, yamlnode.FromJSON(values[key]), from(path.Child(key)))
+		d.WriteField(fields, key, yamlnode.FromJSON(values[key]), draft.From(path.Child(key)))
 	}
 }
 
 // setBy is the field of the spec that set a value or a part of it; nil when none
 // did. What was derived from a field is a default, which gives way.
-func (d *draft) setBy(node *yaml.Node) *field.Path {
+func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	if node == nil {
 		return nil
 	}
-	if origin := d.originOf(node); origin.Path != nil && origin.Note == "" {
+	if origin := d.OriginOf(node); origin.Path != nil && origin.Note == "" {
 		return origin.Path
 	}
 	for _, inner := range node.Content {
-		if owner := d.setBy(inner); owner != nil {
+		if owner := setBy(d, inner); owner != nil {
 			return owner
 		}
 	}
@@ -113,19 +115,19 @@ func (d *draft) setBy(node *yaml.Node) *field.Path {
 }
 
 // clearText warns of credentials that stand in the ConfigMap for all to read.
-func (d *draft) clearText(value any, path *field.Path) {
+func clearText(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if redact.NamesCredential(key) && holdsClearText(v[key]) {
-				d.warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
+				d.Warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
 				continue
 			}
-			d.clearText(v[key], path.Child(key))
+			clearText(d, v[key], path.Child(key))
 		}
 	case []any:
 		for i, item := range v {
-			d.clearText(item, path.Index(i))
+			clearText(d, item, path.Index(i))
 		}
 	}
 }

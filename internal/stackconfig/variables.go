@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -17,31 +18,31 @@ import (
 
 // variablesIn warns of variables in settings that are not what they look like, or
 // that nobody knows of.
-func (d *draft) variablesIn(value any, path *field.Path) {
+func variablesIn(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			d.variablesIn(v[key], path.Child(key))
+			variablesIn(d, v[key], path.Child(key))
 		}
 	case []any:
 		for i, item := range v {
-			d.variablesIn(item, path.Index(i))
+			variablesIn(d, item, path.Index(i))
 		}
 	case string:
 		for found := range envref.Lookalike.All(v) {
-			d.variable(found, path)
+			variable(d, found, path)
 		}
 	}
 }
 
-func (d *draft) variable(found envref.Reference, path *field.Path) {
+func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	name := found.Name
 	switch {
 	case !found.Replaced():
-		d.warnf(path, "%q is not replaced: the server reads names of upper-case letters, digits and '_' only", envref.To(name))
-	case found.Operator != "" || d.isSet(name):
-	case d.in.MoreVariables:
-		d.warnf(path, "%q must come with spec.workload.overrides.envFrom, or the server does not start", name)
+		d.Warnf(path, "%q is not replaced: the server reads names of upper-case letters, digits and '_' only", envref.To(name))
+	case found.Operator != "" || d.IsSet(name):
+	case d.Intent.MoreVariables:
+		d.Warnf(path, "%q must come with spec.workload.overrides.envFrom, or the server does not start", name)
 	}
 	// Without envFrom it is an error, which the step check tells for the whole configuration.
 }
@@ -72,7 +73,7 @@ func numbered(value any, path string, at map[string]string) any {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for key := range v {
-			object[key] = numbered(v[key], joinPath(path, key), at)
+			object[key] = numbered(v[key], draft.JoinPath(path, key), at)
 		}
 		return object
 	case []any:

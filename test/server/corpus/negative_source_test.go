@@ -18,7 +18,11 @@ import (
 
 // checked are the packages whose every text for users needs a case. The rules of packages intent and validate are about the
 // form of an object, whatever the release; their own tests have a case of each.
-var checked = []string{"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/schema", "internal/stackconfig/secretvalue"}
+var checked = []string{
+	"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/check", "internal/stackconfig/draft",
+	"internal/stackconfig/providers", "internal/stackconfig/resources", "internal/stackconfig/schema",
+	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
+}
 
 // toldElsewhere are texts without a case, each with the reason. A text that has got a case, or that is gone, fails the test.
 var toldElsewhere = map[string]string{
@@ -27,7 +31,7 @@ var toldElsewhere = map[string]string{
 	"line %d: has more than %d bytes when its aliases are written out":         "TestParseErrors: a case is one mistake in a stack, not a base of a megabyte",
 
 	"not known, configured as ":                             header,
-	"; the release of the server is not known)":             "only for an image of an unknown release: TestGenerate/spellings/unknown-release",
+	"; the release of the server is not known)":             "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
 	"override config: %w":                                   override,
 	"override config: server must be a mapping, got %s":     override,
 	"%q is not a part of a connection string":               "a defect: the parts are constants",
@@ -135,17 +139,23 @@ func isNoMessage(node ast.Node) bool {
 	case *ast.ImportSpec, *ast.Field:
 		return true
 	case *ast.CompositeLit:
-		name, _ := n.Type.(*ast.Ident)
-		return name != nil && name.Name == "Origin"
+		return nameOf(n.Type) == "Origin"
 	case *ast.CallExpr:
-		switch called := n.Fun.(type) {
-		case *ast.Ident:
-			return called.Name == "panic" || called.Name == "derived"
-		case *ast.SelectorExpr:
-			return called.Sel.Name == "MustCompile"
-		}
+		return slices.Contains([]string{"panic", "Derived", "MustCompile"}, nameOf(n.Fun))
 	}
 	return false
+}
+
+// nameOf is the name of a type or a function, without its package.
+func nameOf(expr ast.Expr) string {
+	switch e := expr.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	default:
+		return ""
+	}
 }
 
 var verb = regexp.MustCompile(`%[a-z]`)

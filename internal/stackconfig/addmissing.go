@@ -1,0 +1,84 @@
+package stackconfig
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// addMissing adds what the base lacks to start and nobody disabled: not every
+// shipped configuration starts (SERVER.md fact 14), and a user's provider may
+// need an API that a small base does not have. It says what it added.
+func addMissing(d *draft.Draft) {
+	storage.AddRequired(d)
+	// What is added may need something itself; no chain is longer than the APIs.
+	for range d.Release.APIs() {
+		missing := check.MissingAPIs(d)
+		added := false
+		for _, m := range missing {
+			if d.Disabled.Of(m.Api) == nil && addAPI(d, m) {
+				added = true
+			}
+		}
+		if !added {
+			return
+		}
+	}
+}
+
+// addAPI adds an API: an empty list where that is enough, else a provider that needs
+// nothing the user would have to know.
+func addAPI(d *draft.Draft, m check.Missing) bool {
+	origin := draft.Origin{Note: "needed by " + m.Names()}
+	all := yamlnode.Get(d.Root, "providers")
+	if known, _ := d.Release.API(m.Api); known.RoutingTable != "" {
+		if yamlnode.IsNull(yamlnode.Get(all, m.Api)) {
+			d.Write(draft.Under(all, m.Api), yamlnode.Seq(), origin)
+		}
+		d.ServeAPI(m.Api, origin)
+		return true
+	}
+	kind := selfContained(d, m.Api)
+	if kind == nil {
+		return false
+	}
+	node := yamlnode.Map()
+	e := &draft.Provider{API: m.Api, ID: kind.Short(), Text: kind.Short(), Enabled: true, ProviderType: kind.Type, Node: node, Kind: kind}
+	d.Write(draft.Under(node, "provider_id"), yamlnode.String(e.ID), origin)
+	d.Write(draft.Under(node, "provider_type"), yamlnode.String(kind.Type), origin)
+	config := yamlnode.Map()
+	for _, needed := range kind.Defaults(e.ID, d.Distribution) {
+		d.Write(draft.Under(config, needed.Key), provider.Node(needed.Value), d.ReleaseDefault())
+	}
+	if len(config.Content) > 0 {
+		d.Write(draft.Under(node, "config"), config, origin)
+	}
+	d.Write(draft.EndOf(d.List(all, m.Api, origin)), node, origin)
+	d.Index.Add(e)
+	d.ServeAPI(m.Api, origin)
+	d.Warn(draft.Finding{ConfigPath: "providers." + m.Api, Message: "the distribution's configuration has no provider of the API " +
+		draft.APIField(m.Api) + ", which " + m.Names() + " needs to start; added " + kind.Type})
+	return true
+}
+
+// selfContained is the first inline type of an API all of whose required keys
+// have a working value.
+func selfContained(d *draft.Draft, api string) *provider.Type {
+	for _, name := range d.Release.ProviderTypes(api) {
+		kind, _ := d.Release.Provider(api, name)
+		if kind.IsRemote() || kind.Deprecated != "" || kind.Broken != "" {
+			continue
+		}
+		config := yamlnode.Map()
+		for _, needed := range kind.Defaults(kind.Short(), d.Distribution) {
+			yamlnode.Set(config, needed.Key, provider.Node(needed.Value))
+		}
+		if !schema.AnyFatal(kind.Config.Check(config)) {
+			return kind
+		}
+	}
+	return nil
+}

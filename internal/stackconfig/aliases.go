@@ -1,0 +1,65 @@
+package stackconfig
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// aliases writes, for a server whose release nobody knows, what other releases
+// call the same thing: a server ignores a key that it does not know (SERVER.md
+// fact 2), so that one file starts on all of them from 0.3 on. It comes after the
+// check, which would take the other names for mistakes.
+func aliases(d *draft.Draft) {
+	if !d.Unknown {
+		return
+	}
+	origin := draft.Origin{Note: "for other releases"}
+	for _, e := range d.Index.Entries {
+		if e.User != nil && e.Enabled && e.Kind != nil {
+			providerAliases(d, e)
+		}
+	}
+	for _, key := range release.DistributionKeys() {
+		if yamlnode.Text(d.Root, key) == "" {
+			d.Write(draft.Under(d.Root, key), yamlnode.String(d.Distribution), origin)
+		}
+	}
+	s := yamlnode.Get(d.Root, "server")
+	if yamlnode.Text(s, "tls_certfile") == "" && yamlnode.Get(s, "insecure") == nil {
+		d.Write(draft.Under(s, "insecure"), yamlnode.Bool(true), origin)
+	}
+}
+
+// providerAliases gives a user's provider the endpoint and the credential under every
+// name that its type has for them, unless one that is not known would be handed on
+// or refused.
+func providerAliases(d *draft.Draft, e *draft.Provider) {
+	all := release.SpellingsOf(e.API, e.Kind.Type)
+	config := yamlnode.Get(e.Node, "config")
+	if all.Strict || config == nil {
+		return
+	}
+	absent := func(key string) bool { return yamlnode.Get(config, key) == nil }
+	if e.User.Endpoint != "" && e.Kind.EndpointParts.Port == "" {
+		for _, other := range all.Endpoints {
+			if absent(other.Key) && other.Type.EndpointParts.Port == "" {
+				put(d, config, other.Key, other.Type.Endpoint(e.User.Endpoint), draft.From(e.User.Path.Child("endpoint")))
+			}
+		}
+	}
+	if e.User.APIKey != nil {
+		for _, key := range all.Credentials {
+			if absent(key) {
+				put(d, config, key, envref.To(e.User.APIKey.EnvVar), draft.From(e.User.APIKey.Path))
+			}
+		}
+	}
+}
+
+func put(d *draft.Draft, mapping *yaml.Node, key, text string, origin draft.Origin) {
+	d.Write(draft.Under(mapping, key), yamlnode.String(text), origin)
+}

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// credentials warns of the user's providers that call a service with nothing to show. It is no error: clients may send a
+// key of their own with their requests.
+func (c *checker) credentials() {
+	for _, e := range c.Index.Entries {
+		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) || c.hasAnyCredential(e) {
+			continue
+		}
+		remedy := "name its Secret here"
+		if variable := c.credentialVariable(e); variable != "" {
+			remedy += fmt.Sprintf(", or set the variable %s in spec.secretEnv", variable)
+		}
+		c.Warnf(e.User.Path.Child("apiKey"), "%s calls a service that asks for a credential, and it has none: %s; "+
+			"without it, requests fail that do not bring a credential of their own", e.Kind.Type, remedy)
+	}
+}
+
+// hasEndpoint reports whether a provider is sent to a host of the user's choice, which may ask for no credential.
+func (c *checker) hasEndpoint(p *intent.Provider) bool {
+	e := c.Index.Find(p.API, p.ID)
+	_, inSettings := p.Settings[e.Kind.EndpointKey]
+	return (p.Endpoint != "" || inSettings) && !e.Kind.EndpointIgnored
+}
+
+// hasAnyCredential reports whether one of the secret keys of a provider has a value when the server starts.
+func (c *checker) hasAnyCredential(e *draft.Provider) bool {
+	if c.hasKey(e) {
+		return true
+	}
+	for i := range e.Kind.Config.Keys {
+		key := &e.Kind.Config.Keys[i]
+		if !key.Secret {
+			continue
+		}
+		if slices.ContainsFunc(key.DefaultVariables, c.IsSet) {
+			return true
+		}
+		if value := yamlnode.At(e.Node, "config", key.Name); !yamlnode.IsNull(value) && key.Name != e.Kind.CredentialKey {
+			return true
+		}
+	}
+	return false
+}
+
+// credentialVariable is the variable that the credential is taken from; empty when there is none.
+func (c *checker) credentialVariable(e *draft.Provider) string {
+	if found, ok := envref.Lookalike.First(yamlnode.Text(yamlnode.Get(e.Node, "config"), e.Kind.CredentialKey)); ok {
+		return found.Name
+	}
+	if key, ok := e.Kind.Config.Key(e.Kind.CredentialKey); ok && len(key.DefaultVariables) > 0 {
+		return key.DefaultVariables[0]
+	}
+	return ""
+}

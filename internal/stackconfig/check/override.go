@@ -1,0 +1,84 @@
+package check
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/providers"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// pathOverride is the field that names a configuration of the user's own.
+const pathOverride = "spec.overrideConfig"
+
+// Override compares a user's own configuration with what a release reads: unknown keys, types and APIs, and values
+// that their keys do not take. All of it is a warning, because the file is the user's and the server judges it: an image
+// may bring types of its own.
+func Override(data []byte, rel *release.Release) []draft.Finding {
+	base, err := baseconfig.Parse(data)
+	if err != nil {
+		return []draft.Finding{{Path: pathOverride, Message: err.Error()}}
+	}
+	d := draft.New(base, &intent.Intent{MoreVariables: true}, rel, "")
+	draft.Resolve(d)
+	c := overrideChecker{checker: checker{Draft: d, Finder: draft.NewFinder(d)}}
+	problems := rel.TopLevel.Check(base.Root())
+	for i := range problems {
+		if value := c.NodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+			continue // an empty list of another release's loses nothing
+		}
+		c.found(problems[i].Path, c.elsewhere(&problems[i], problems[i].Path))
+	}
+	for i, item := range yamlnode.Items(yamlnode.Get(base.Root(), "apis")) {
+		if _, known := rel.API(item.Value); !known && !envref.In(item.Value) {
+			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("the server release %s has no API %q%s", rel.Line, item.Value, c.OtherRelease(item.Value)))
+		}
+	}
+	c.providers()
+	return c.findings[:min(len(c.findings), maxOverrideFindings)]
+}
+
+// maxOverrideFindings bounds what is told of one file: who reads the first of many mends the cause of the others.
+const maxOverrideFindings = 20
+
+type overrideChecker struct {
+	checker
+	findings []draft.Finding
+}
+
+func (c *overrideChecker) found(path, message string) {
+	if path != "" {
+		message = path + ": " + message
+	}
+	c.findings = append(c.findings, draft.Finding{Path: pathOverride, ConfigPath: path, Message: message})
+}
+
+// providers checks each provider that exists without a variable against its type.
+func (c *overrideChecker) providers() {
+	external := !yamlnode.IsNull(yamlnode.Get(c.Root, "external_providers_dir"))
+	at := map[string]int{}
+	for _, e := range c.Index.Entries {
+		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
+		at[e.API]++
+		api, known := c.Release.API(e.API)
+		switch {
+		case !known || !api.Providable:
+			c.found(path, fmt.Sprintf("the server release %s has no API %q with providers%s", c.Release.Line, e.API, c.OtherRelease(e.API)))
+		case e.Kind == nil && !external && yamlnode.Get(e.Node, "module") == nil && !envref.In(e.ProviderType):
+			c.found(path, fmt.Sprintf("%q is not a type of %s provider in release %s%s", e.ProviderType, draft.APIField(e.API), c.Release.Line,
+				providers.MeantType(c.Draft, &intent.Provider{API: e.API, Type: e.ProviderType})))
+		case e.Kind != nil && e.Enabled:
+			problems := e.Kind.Config.Check(yamlnode.Get(e.Node, "config"))
+			for i := range problems {
+				c.found(draft.JoinPath(path+".config", problems[i].Path), problems[i].Message())
+			}
+		}
+	}
+}

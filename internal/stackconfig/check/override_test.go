@@ -1,0 +1,57 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// What a distribution ships has nothing to tell of.
+func TestOverrideOfDistributions(t *testing.T) {
+	starter, ok := release.Default().Distribution("starter")
+	if !ok {
+		t.Fatal("the default release ships no starter")
+	}
+	data, err := starter.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range check.Override(data, release.Default()) {
+		t.Errorf("starter: %s", finding)
+	}
+}
+
+func TestOverride(t *testing.T) {
+	const config = `version: 2
+distro_name: mine
+apis: [inference, infrence]
+providers:
+  inference:
+  - {provider_id: a, provider_type: "remote::vlm"}
+  - {provider_id: b, provider_type: "remote::vllm", config: {base_url: "http://vllm:8000/v1", max_token: 5, max_tokens: many}}
+  - {provider_id: c, provider_type: "remote::mine", module: mine}
+  - {provider_id: "${env.D:+d}", provider_type: "remote::vllm"}
+nonsense: {a: 1}
+server: {port: "${env.PORT:=8321}"}
+`
+	want := []string{
+		`spec.overrideConfig: nonsense: unknown key, the server ignores it`,
+		`spec.overrideConfig: apis[1]: the server release 0.7 has no API "infrence"`,
+		`spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`,
+		`spec.overrideConfig: providers.inference[1].config.max_token: unknown key, the server ignores it; did you mean "max_tokens"?`,
+		`spec.overrideConfig: providers.inference[1].config.max_tokens: must be a whole number, found text`,
+	}
+	var got []string
+	for _, finding := range check.Override([]byte(config), release.Default()) {
+		got = append(got, finding.String())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if found := check.Override([]byte("a: [\n"), release.Default()); len(found) != 1 {
+		t.Errorf("no YAML: %v", found)
+	}
+}

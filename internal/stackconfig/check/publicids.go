@@ -1,0 +1,64 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// publicIDs: from 0.3 to 0.7 what the provider calls a model is its id, so that two names of one model are one model. The
+// server does not start when they differ in anything else ("already exists").
+func (c *checker) publicIDs(known release.Resource) {
+	first := make(map[string]int)
+	items := yamlnode.Items(c.ResourcesOf(known))
+	for i, item := range items {
+		id, ok := c.publicID(known, item)
+		if !ok {
+			continue
+		}
+		other, taken := first[id]
+		if !taken {
+			first[id] = i
+			continue
+		}
+		if !yamlnode.Equal(withoutIDs(known, items[other]), withoutIDs(known, item)) {
+			c.failAt(draft.ItemPath(known, i), func() string {
+				return fmt.Sprintf("clients call this %q, and %s too; the server release %s does not start when the two differ; keep one of them",
+					id, c.writtenAt(draft.ItemPath(known, other)), c.Release.Line)
+			})
+		}
+	}
+}
+
+// publicID is the id of an entry for clients; false when it is not known before the start.
+func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
+	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+	own := yamlnode.Text(item, known.ProviderIDKey)
+	if known.PublicID == "" || !c.Registers(known, item) || strings.Contains(id+provider+own, "${") {
+		return "", false
+	}
+	return known.Public(id, provider, own), true
+}
+
+func withoutIDs(known release.Resource, item *yaml.Node) *yaml.Node {
+	rest := yamlnode.Clone(item)
+	for _, key := range []string{known.IDKey, known.ProviderIDKey, "provider_id"} {
+		yamlnode.Remove(rest, key)
+	}
+	return rest
+}
+
+// writtenAt is the field that wrote a place of the configuration, else the place itself.
+func (c *checker) writtenAt(path string) string {
+	if origin := c.OriginAt(path); origin.Path != nil {
+		return origin.Path.String()
+	}
+	return path
+}

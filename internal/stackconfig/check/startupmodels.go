@@ -1,0 +1,47 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// startupModels: up to 0.5 the server asks the provider for each model that is
+// registered, and ends when the provider does not have it. A service has none
+// for who shows no key, so the configuration cannot start; a server at an
+// endpoint of the user's own may ask nobody for one.
+func (c *checker) startupModels() {
+	models, ok := c.Release.Resource("models")
+	if !ok || !c.Release.Runtime.ModelsAskedAtStart {
+		return
+	}
+	for i, item := range yamlnode.Items(c.ResourcesOf(models)) {
+		origin := c.OriginAt(draft.ItemPath(models, i))
+		id, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+		e := c.Index.Find(models.API, id)
+		if origin.Path == nil || e == nil || c.hasKey(e) {
+			continue
+		}
+		message := fmt.Sprintf("the server release %s asks %s for the model when it starts, and there is no API key to ask with", c.Release.Line, id)
+		if e.User != nil && e.User.Endpoint != "" {
+			c.Warnf(origin.Path, "%s: it does not start when the endpoint demands one; name it in %s", message, e.User.Path.Child("apiKey"))
+			continue
+		}
+		c.Failf(origin.Path, "%s: configure a provider in spec.providers.%s, with its apiKey, and name it as the model's provider", message, draft.APIField(models.API))
+	}
+}
+
+// hasKey says whether a provider has a credential to show, or takes none.
+func (c *checker) hasKey(e *draft.Provider) bool {
+	if e.Kind == nil || !e.Enabled || !e.Kind.IsRemote() || e.Kind.CredentialKey == "" || c.Intent.MoreVariables {
+		return true
+	}
+	key := yamlnode.At(e.Node, "config", e.Kind.CredentialKey)
+	if yamlnode.IsNull(key) {
+		return false
+	}
+	text, replaced := c.StartupText(key)
+	return key.Value != "" && (!replaced || text != "")
+}

@@ -1,0 +1,116 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// withVariables is a value as the server will read it, as far as the spec tells which
+// variables are set. Nothing is known when some come from elsewhere (envFrom).
+func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
+	if node == nil || c.Intent.MoreVariables || !c.readsVariables(node) {
+		return node
+	}
+	read := yamlnode.Clone(node)
+	c.substitute(read)
+	return read
+}
+
+// readsVariables says whether any text of a value would be replaced.
+func (c *checker) readsVariables(node *yaml.Node) bool {
+	if _, replaced := c.StartupText(node); replaced {
+		return true
+	}
+	return slices.ContainsFunc(node.Content, c.readsVariables)
+}
+
+// substitute replaces items in a copy; the scalars of a copy are the original's.
+func (c *checker) substitute(node *yaml.Node) {
+	for i, item := range node.Content {
+		switch text, replaced := c.StartupText(item); {
+		case node.Kind == yaml.MappingNode && i%2 == 0:
+		case replaced:
+			node.Content[i] = draft.Converted(text)
+		default:
+			c.substitute(item)
+		}
+	}
+}
+
+// unset says which variable a finding at a place comes from; empty when none.
+func (c *checker) unset(path string) string {
+	node := c.NodeAt(path)
+	if node == nil {
+		return ""
+	}
+	if _, replaced := c.StartupText(node); !replaced {
+		return ""
+	}
+	found, _ := envref.Lookalike.First(node.Value)
+	if c.IsSet(found.Name) {
+		return ""
+	}
+	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", found.Name)
+}
+
+// variables: the server does not start when a text names a variable without a
+// default that nothing sets, even in a provider that does not exist (SERVER.md 4).
+func (c *checker) variables() {
+	// Most configurations have none, and the walk that knows paths costs more.
+	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
+		c.variablesOf(c.Root, "")
+	}
+}
+
+// anyUnset says whether a text names such a variable.
+func (c *checker) anyUnset(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
+}
+
+// unsetIn are the variables of a text that nothing sets and that have no default.
+func (c *checker) unsetIn(text string) []string {
+	var names []string
+	for found := range envref.Lookalike.All(text) {
+		if found.Operator == "" && found.Replaced() && !c.IsSet(found.Name) {
+			names = append(names, found.Name)
+		}
+	}
+	return names
+}
+
+func (c *checker) variablesOf(node *yaml.Node, path string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		if yamlnode.Text(node, "provider_id") == draft.DisabledID {
+			return
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			c.variablesOf(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value))
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			c.variablesOf(item, path+"["+strconv.Itoa(i)+"]")
+		}
+	default:
+		c.variablesOfText(node.Value, path)
+	}
+}
+
+func (c *checker) variablesOfText(text, path string) {
+	for _, name := range c.unsetIn(text) {
+		remedy := "name it in spec.secretEnv or spec.workload.overrides.env"
+		if c.OriginAt(path).Path != nil {
+			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
+		}
+		c.failAt(path, func() string {
+			return fmt.Sprintf("nothing sets the variable %s, and the server does not start without it: %s", name, remedy)
+		})
+	}
+}

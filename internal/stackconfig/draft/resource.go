@@ -1,0 +1,80 @@
+package draft
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Registers says whether the server registers an entry: its conditions are met,
+// and its provider exists where it needs one.
+func (d *Draft) Registers(known release.Resource, item *yaml.Node) bool {
+	_, condition := envref.Static(yamlnode.Text(item, known.IDKey))
+	if !d.Met(condition) {
+		return false
+	}
+	if !known.NeedsProvider {
+		return true
+	}
+	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
+	e := d.Index.Find(known.API, id)
+	return d.Met(condition) && e != nil && e.Enabled
+}
+
+// ResourcesOf is the list of a kind, nil when there is none.
+func (d *Draft) ResourcesOf(known release.Resource) *yaml.Node {
+	if known.Section == release.TopLevel {
+		return yamlnode.Get(d.Root, known.Kind)
+	}
+	return yamlnode.At(d.Root, known.Section, known.Kind)
+}
+
+// AvailableProviders lists the providers of an API that a resource may name, the user's
+// first.
+func (d *Draft) AvailableProviders(api string) string {
+	var users, others []string
+	for _, e := range d.Index.Of(api) {
+		switch {
+		case e.ID == "" || d.Disabled.Has(api, e.ID):
+		case e.User != nil:
+			users = append(users, e.ID)
+		default:
+			others = append(others, e.ID)
+		}
+	}
+	all := slices.Concat(users, others)
+	if len(all) == 0 {
+		return "none"
+	}
+	return Listed(all)
+}
+
+// HasDependent reports whether a provider of an API, of one of the types if there are any, went with what it needs.
+func (d *Draft) HasDependent(api string, types ...string) bool {
+	return slices.ContainsFunc(d.Index.Of(api), func(e *Provider) bool {
+		return d.Disabled.Dependents[[2]string{api, e.ID}] && (len(types) == 0 || slices.Contains(types, e.ProviderType))
+	})
+}
+
+// NamedID is the id that a setting holds under a key; "." is the setting itself.
+func NamedID(setting *yaml.Node, key string) string {
+	text := ""
+	switch {
+	case key == "":
+	case key == "." && setting.Kind == yaml.ScalarNode:
+		text = setting.Value
+	default:
+		text = yamlnode.Text(setting, key)
+	}
+	id, _ := envref.Static(text)
+	return id
+}
+
+func ItemPath(known release.Resource, i int) string {
+	return fmt.Sprintf("%s[%d]", JoinPath(known.Section, known.Kind), i)
+}

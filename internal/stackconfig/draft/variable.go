@@ -1,0 +1,74 @@
+package draft
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// IsSet says whether the server's container has a variable for sure.
+func (d *Draft) IsSet(name string) bool {
+	switch name {
+	case names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
+		d.Release.Runtime.PortVariable, d.Release.Runtime.FactoryVariable:
+		return true
+	}
+	if _, set := slices.BinarySearch(d.Intent.Variables, name); set {
+		return true
+	}
+	return d.set[name] || slices.ContainsFunc(d.Intent.SecretEnv, func(v intent.Variable) bool { return v.Name == name })
+}
+
+// StartupText is what a text is known to become: that of a default or an
+// alternative, or, where a variable with a default is set, that there is a value.
+// False when it names no variable or several, or one without a default.
+func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
+	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
+		return "", false
+	}
+	all := slices.Collect(envref.Lookalike.All(node.Value))
+	if len(all) != 1 || all[0].Operator == "" || !all[0].Replaced() {
+		return "", false
+	}
+	text := all[0].Text
+	switch set, isDefault := d.IsSet(all[0].Name), all[0].Operator == envref.Default; {
+	case isDefault && set:
+		text = envref.To(all[0].Name)
+	case !isDefault && !set:
+		text = ""
+	}
+	return strings.Replace(node.Value, all[0].String(), text, 1), true
+}
+
+// Converted is a text as the server converts it after a substitution (SERVER.md
+// 4): nothing is null, and what reads as a bool or a number is one.
+func Converted(text string) *yaml.Node {
+	switch {
+	case text == "":
+		return yamlnode.Null()
+	case strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
+		return yamlnode.Bool(strings.EqualFold(text, "true"))
+	case secretvalue.IsInteger(strings.TrimSpace(text)):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strings.TrimSpace(text)}
+	case secretvalue.IsFloat(strings.TrimSpace(text)):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!float", Value: strings.TrimSpace(text)}
+	default:
+		return yamlnode.String(text)
+	}
+}
+
+// Met says whether a condition of the base holds.
+func (d *Draft) Met(variable string) bool {
+	if variable == "" {
+		return true
+	}
+	_, set := slices.BinarySearch(d.Intent.Variables, variable)
+	return set
+}

@@ -1,0 +1,254 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// configWriter writes the config of one provider; setBy remembers which field
+// set a key, so that two fields never fight over one.
+type configWriter struct {
+	*draft.Draft
+	entry  *draft.Provider
+	kind   *provider.Type
+	config *yamlnode.Fields
+	setBy  map[string]*field.Path
+}
+
+// put writes a key. A key that another field has set already is an error.
+func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
+	name := key
+	if known, ok := c.kind.Config.Key(key); ok {
+		name = known.Name
+	}
+	if other, taken := c.setBy[name]; taken {
+		c.Failf(path, "%q is set by %s too; keep one of them", key, other)
+		return
+	}
+	c.setBy[name] = path
+	c.WriteField(c.config, key, value, draft.From(path))
+}
+
+// endpoint goes to the key that this type reads in this release (FR-031; a key
+// the server does not read would be ignored silently).
+func (c *configWriter) endpoint() {
+	p := c.entry.User
+	if p.Endpoint == "" {
+		return
+	}
+	path := p.Path.Child("endpoint")
+	switch {
+	case c.kind.EndpointKey == "":
+		c.Failf(path, "%s takes no endpoint in release %s; its keys are %s", c.kind.Type, c.Release.Line, c.keyNames())
+	case c.kind.EndpointParts.Port != "":
+		c.hostAndPort(p.Endpoint, path)
+	default:
+		if err := c.checkEndpoint(p.Endpoint); err != nil {
+			c.Failf(path, "%s", err)
+			return
+		}
+		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
+	}
+	if c.kind.EndpointIgnored {
+		c.Ignored(path, "%s calls the public service in the server release %s, whatever its endpoint", c.kind.Type, c.Release.Line)
+	}
+}
+
+// takesURL says whether the server parses the endpoint as a URL. Keys that are
+// plain text take host:port too (weaviate, elasticsearch), unless the type's
+// endpoints have a path of their own.
+func (c *configWriter) takesURL() bool {
+	key, ok := c.kind.Config.Key(c.kind.EndpointKey)
+	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))
+}
+
+// checkEndpoint holds an endpoint to what the key takes. A user or a password in
+// it would stand in a ConfigMap, so neither is accepted anywhere.
+func (c *configWriter) checkEndpoint(endpoint string) error {
+	scheme, _, found := strings.Cut(endpoint, "://")
+	if c.takesURL() || scheme == "http" || scheme == "https" {
+		return intent.CheckURL(endpoint)
+	}
+	if strings.Contains(endpoint, "@") && !envref.In(endpoint) {
+		return errors.New("carries a user or password; an endpoint is no place for one, use a Secret")
+	}
+	if found || !strings.ContainsAny(endpoint, " \t\r\n") {
+		return nil
+	}
+	return fmt.Errorf("%q is not an endpoint; write it like host:8000", endpoint)
+}
+
+func isURL(expr *schema.Expr) bool {
+	return expr != nil && (expr.Kind == schema.KindURL || (expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, isURL)))
+}
+
+// hostAndPort splits an endpoint for a type that takes its parts.
+func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
+	host, port, found := strings.Cut(endpoint, ":")
+	number, err := strconv.ParseUint(port, 10, 16)
+	if strings.ContainsAny(endpoint, "/@ ") || host == "" || (found && (err != nil || number == 0)) {
+		c.Failf(path, "%s takes host or host:port, without a scheme or a path", c.kind.Type)
+		return
+	}
+	c.put(c.kind.EndpointKey, yamlnode.String(host), path)
+	if found {
+		c.put(c.kind.EndpointParts.Port, yamlnode.Int(int64(number)), path)
+	}
+}
+
+// credential goes to the credential key of the type (FR-032): api_token for
+// vllm, password for pgvector.
+func (c *configWriter) credential() {
+	p := c.entry.User
+	if p.APIKey == nil {
+		return
+	}
+	if c.kind.CredentialKey == "" {
+		c.Failf(p.Path.Child("apiKey"), "%s takes no API key in release %s; %s", c.kind.Type, c.Release.Line, c.insteadOfAPIKey())
+		return
+	}
+	text := c.SecretVariable(p.APIKey)
+	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
+}
+
+// insteadOfAPIKey says how a type without an API key is given its credentials, and which releases read one: Bedrock has
+// the keys of an AWS account up to 0.3.
+func (c *configWriter) insteadOfAPIKey() string {
+	var secrets []string
+	for i := range c.kind.Config.Keys {
+		if key := &c.kind.Config.Keys[i]; key.Secret && !key.Internal {
+			secrets = append(secrets, key.Name)
+		}
+	}
+	text := "its keys are " + c.keyNames()
+	if len(secrets) > 0 {
+		text = "name its secrets in secretRefs: " + strings.Join(secrets, ", ")
+	}
+	if lines := release.LinesWithCredential(c.entry.API, c.kind.Type); len(lines) > 0 {
+		text += "; releases where it takes one: " + strings.Join(lines, ", ")
+	}
+	return text
+}
+
+func (c *configWriter) secrets() {
+	p := c.entry.User
+	for i := range p.Secrets {
+		secret := &p.Secrets[i]
+		text := c.SecretVariable(&secret.SecretRef)
+		c.put(secret.Key, yamlnode.String(text), secret.Path)
+	}
+}
+
+// settings are merged in as they are (FR-033).
+func (c *configWriter) settings() {
+	p := c.entry.User
+	path := p.Path.Child("settings")
+	for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
+		if known, ok := c.kind.Config.Key(key); ok && known.Secret && redact.IsClearText(p.Settings[key]) {
+			c.Warnf(path.Child(key), "is a credential in clear text; name a Secret in apiKey or secretRefs instead")
+		}
+		c.put(key, yamlnode.FromJSON(p.Settings[key]), path.Child(key))
+	}
+}
+
+// baseConfig is the configuration of the base's provider of the same id and type;
+// nil without one.
+func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
+	if replaced == nil || replaced.ProviderType != c.kind.Type {
+		return nil
+	}
+	return yamlnode.Get(replaced.Node, "config")
+}
+
+// connection keeps how the base's provider reaches its service, unless the user
+// wrote a part of that: a credential is for one service, and never goes to
+// another. Kept are the credentials, the endpoint they are for, and whatever else
+// the base reads from the environment (a region, a project).
+func (c *configWriter) connection(base *yaml.Node) {
+	for i := range c.kind.Config.Keys {
+		key := &c.kind.Config.Keys[i]
+		if _, set := c.setBy[key.Name]; set && (key.Secret || c.isEndpoint(key.Name)) {
+			return
+		}
+	}
+	for _, name := range yamlnode.Keys(base) {
+		key, known := c.kind.Config.Key(name)
+		if !known || c.setBy[key.Name] != nil {
+			continue
+		}
+		value := yamlnode.Get(base, name)
+		if (key.Secret || c.isEndpoint(key.Name) || envref.In(value.Value)) && c.starts(&key, value) {
+			c.setBy[key.Name] = c.entry.User.Path
+			c.WriteField(c.config, name, value, draft.FromBase)
+		}
+	}
+}
+
+// starts reports whether the server takes what a value of the base becomes. The base's provider may exist only when
+// its variable is set, and the user's, which always exists, does without.
+func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
+	text, replaced := c.StartupText(value)
+	return !replaced || c.Intent.MoreVariables || !schema.AnyFatal(key.Type.Check(draft.Converted(text)))
+}
+
+// isEndpoint reports whether a key is the endpoint, or a part of it.
+func (c *configWriter) isEndpoint(key string) bool {
+	return key == c.kind.EndpointKey || key == c.kind.EndpointParts.Port
+}
+
+// defaults fill what the type needs and the user did not write: from the base's
+// provider of the same id and type first (the same file, the same namespace, so
+// that nothing is lost), else the release's working value.
+func (c *configWriter) defaults(base *yaml.Node) {
+	needed := c.kind.Defaults(c.entry.ID, c.Distribution)
+	for i := range needed {
+		c.fill(needed[i].Key, base, func() (*yaml.Node, draft.Origin) { return provider.Node(needed[i].Value), c.ReleaseDefault() })
+	}
+	for i := range c.kind.Config.Keys {
+		if key := &c.kind.Config.Keys[i]; key.Required {
+			c.fill(key.Name, base, func() (*yaml.Node, draft.Origin) { return nil, draft.Origin{} })
+		}
+	}
+}
+
+func (c *configWriter) fill(key string, base *yaml.Node, otherwise func() (*yaml.Node, draft.Origin)) {
+	if _, set := c.setBy[key]; set || c.config.Get(key) != nil {
+		return
+	}
+	if kept := yamlnode.Get(base, key); kept != nil {
+		c.WriteField(c.config, key, kept, draft.FromBase)
+		return
+	}
+	if value, origin := otherwise(); value != nil {
+		c.WriteField(c.config, key, value, origin)
+	}
+}
+
+func (c *configWriter) keyNames() string {
+	var keys []string
+	for i := range c.kind.Config.Keys {
+		if key := &c.kind.Config.Keys[i]; !key.Internal {
+			keys = append(keys, key.Name)
+		}
+	}
+	if len(keys) == 0 {
+		return "none"
+	}
+	return strings.Join(keys, ", ")
+}

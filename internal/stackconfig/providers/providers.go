@@ -1,0 +1,132 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Apply puts the user's providers into the configuration (FR-021): over the
+// base's provider of the same id in its place, else behind the others of its
+// API. What the user disabled is left out; the step disable tells.
+func Apply(d *draft.Draft) {
+	for i := range d.Intent.Providers {
+		p := &d.Intent.Providers[i]
+		if d.Disabled.Has(p.API, p.ID) || !hasAPI(d, p) {
+			continue
+		}
+		kind, ok := providerType(d, p)
+		if !ok {
+			continue
+		}
+		overlay(d, p, kind)
+		d.ServeAPI(p.API, draft.From(p.Path))
+	}
+}
+
+// hasAPI says whether providers of an API can be configured in this release.
+func hasAPI(d *draft.Draft, p *intent.Provider) bool {
+	api, known := d.Release.API(p.API)
+	if known && api.Providable {
+		return true
+	}
+	d.Failf(p.Path, "the server release %s has no API %q to configure%s", d.Release.Line, draft.APIField(p.API), d.OtherRelease(p.API))
+	return false
+}
+
+// providerType is the type a user means: a full one as it is, a bare name with
+// the prefix that exists in this release (FR-030, API.md 4.1).
+func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
+	kind, ok := d.Release.ResolveType(p.API, p.Type)
+	if ok && kind.Broken != "" {
+		d.Fail(field.Invalid(p.Path.Child("provider"), p.Type,
+			fmt.Sprintf("%s does not start in the server release %s; %s", kind.Type, d.Release.Line, kind.Broken)))
+		return nil, false
+	}
+	if ok {
+		if kind.Deprecated != "" {
+			d.Warnf(p.Path.Child("provider"), "%s is deprecated by the server: %s", kind.Type, kind.Deprecated)
+		}
+		return kind, true
+	}
+	d.Fail(field.Invalid(p.Path.Child("provider"), p.Type,
+		fmt.Sprintf("%q is not a type of %s provider in release %s%s", p.Type, draft.APIField(p.API), d.Release.Line, MeantType(d, p))))
+	return nil, false
+}
+
+// MeantType says what to do about a type that the release does not have: what took its place, which releases have it, or
+// what it may have been meant to be.
+func MeantType(d *draft.Draft, p *intent.Provider) string {
+	for _, prefix := range []string{"", provider.Remote, provider.Inline} {
+		if gone := d.RemovalNote("provider", p.API+"/"+prefix+p.Type); gone != "" {
+			return gone
+		}
+	}
+	if lines := release.LinesWith(p.API, p.Type); len(lines) > 0 {
+		return "; releases that have it: " + strings.Join(lines, ", ")
+	}
+	for _, api := range d.Release.APIs() {
+		if kind, ok := d.Release.ResolveType(api, p.Type); ok {
+			return fmt.Sprintf("; %s is a type of %s provider", kind.Type, draft.APIField(api))
+		}
+	}
+	if nearest := d.Release.NearestType(p.API, p.Type); nearest != "" {
+		return fmt.Sprintf("; did you mean %q?", nearest)
+	}
+	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
+		return fmt.Sprintf("; %q is one in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
+	}
+	return "; known are " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
+}
+
+// overlay writes one provider.
+func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
+	replaced := d.Index.Find(p.API, p.ID)
+	node := yamlnode.Map()
+	origin := draft.From(p.Path)
+	e := &draft.Provider{
+		API: p.API, ID: p.ID, Text: p.ID, Enabled: true, ProviderType: kind.Type, Node: node, User: p, Kind: kind,
+	}
+	d.Write(draft.Under(node, "provider_id"), yamlnode.String(p.ID), draft.From(p.Path.Child("id")))
+	d.Write(draft.Under(node, "provider_type"), yamlnode.String(kind.Type), draft.From(p.Path.Child("provider")))
+	if config := providerConfig(d, e, replaced); len(config.Content) > 0 {
+		d.Write(draft.Under(node, "config"), config, origin)
+	}
+	list := d.List(yamlnode.Get(d.Root, "providers"), p.API, origin)
+	if replaced == nil {
+		d.Write(draft.EndOf(list), node, origin)
+		d.Index.Add(e)
+		return
+	}
+	for i, item := range list.Content {
+		if item == replaced.Node {
+			d.Write(draft.ItemOf(list, i), node, origin)
+		}
+	}
+	*replaced = *e
+}
+
+// providerConfig is the config of a user's provider: endpoint, credential,
+// secrets and settings in the keys of its type, then what the type needs and the
+// user cannot know.
+func providerConfig(d *draft.Draft, e *draft.Provider, replaced *draft.Provider) *yaml.Node {
+	c := configWriter{Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()), setBy: map[string]*field.Path{}}
+	before := d.ErrorCount()
+	c.endpoint()
+	c.credential()
+	c.secrets()
+	c.settings()
+	base := c.baseConfig(replaced)
+	c.connection(base)
+	c.defaults(base)
+	e.Incomplete = d.ErrorCount() > before
+	return c.config.Mapping()
+}

@@ -1,0 +1,122 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Keys of a model's metadata (FR-042). The server keeps them and reads none but
+// the dimension.
+const (
+	keyContextLength      = "context_length"
+	keyQuantization       = "quantization"
+	keyEmbeddingDimension = "embedding_dimension"
+)
+
+// model registers one model (FR-040 to FR-042).
+func (r *registry) model(m *intent.Model) {
+	res, ok := r.newResource(kindModels, m.Name, m.Path)
+	if !ok || !r.provider(res, m.Provider, providerPath(m.Path, m.Provider)) {
+		return
+	}
+	if m.ProviderModelID != "" {
+		r.Write(draft.Under(res.entry, "provider_model_id"), yamlnode.String(m.ProviderModelID), draft.From(m.Path.Child("providerModelId")))
+	}
+	if m.ModelType != "" {
+		r.Write(draft.Under(res.entry, "model_type"), yamlnode.String(m.ModelType), draft.From(m.Path.Child("modelType")))
+	}
+	metadata := r.metadata(m)
+	r.embedding(m)
+	if len(metadata.Content) > 0 {
+		r.Write(draft.Under(res.entry, "metadata"), metadata, draft.From(m.Path))
+	}
+	r.register(res)
+	r.public(m, res)
+}
+
+// public notes what clients call a model. A name that the release drops is told.
+func (r *registry) public(m *intent.Model, res *resource) {
+	if r.Unknown {
+		return
+	}
+	provider, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
+	id := res.Public(m.Name, provider, m.ProviderModelID)
+	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
+	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
+		r.Warnf(m.Path.Child("name"), "the server release %s drops this name because of providerModelId; clients call the model %q", r.Release.Line, id)
+	}
+}
+
+// providerPath is the field an error about the provider belongs to.
+func providerPath(path *field.Path, named string) *field.Path {
+	if named == "" {
+		return path
+	}
+	return path.Child("provider")
+}
+
+func (r *registry) metadata(m *intent.Model) *yaml.Node {
+	metadata := yamlnode.Map()
+	if m.ContextLength != nil {
+		r.Write(draft.Under(metadata, keyContextLength), yamlnode.Int(*m.ContextLength), draft.From(m.Path.Child("contextLength")))
+	}
+	if m.Quantization != "" {
+		r.Write(draft.Under(metadata, keyQuantization), yamlnode.String(m.Quantization), draft.From(m.Path.Child("quantization")))
+	}
+	path, fields := m.Path.Child("metadata"), yamlnode.FieldsOf(metadata)
+	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {
+		if fields.Get(key) != nil {
+			r.Failf(path.Child(key), "%q is set by a field of the model too; keep one of them", key)
+			continue
+		}
+		r.WriteField(fields, key, yamlnode.FromJSON(m.Metadata[key]), draft.From(path.Child(key)))
+	}
+	return metadata
+}
+
+// embedding: the server does not start with an embedding model of unknown
+// dimension.
+func (r *registry) embedding(m *intent.Model) {
+	if m.ModelType != "embedding" {
+		return
+	}
+	path := m.Path.Child("metadata", keyEmbeddingDimension)
+	switch value := m.Metadata[keyEmbeddingDimension].(type) {
+	case nil:
+		r.Fail(field.Required(path, "required for an embedding model: the length of its vectors"))
+	case json.Number:
+		if n, err := strconv.ParseInt(value.String(), 10, 64); err != nil || n <= 0 {
+			r.Failf(path, "%s is not a whole number above 0", value)
+		}
+	default:
+		r.Failf(path, "must be a whole number above 0")
+	}
+}
+
+// PublicModel is a model of the user's. The release decides under which id the
+// server serves it.
+type PublicModel struct {
+	// Path is its field in the spec, Name what stands there.
+	Path, Name string
+	// ID is what clients send as model: vllm/llama3.2-8b.
+	ID string
+}
+
+// Renamed says that clients call a model by another name than the spec does.
+func (m PublicModel) Renamed() bool { return m.ID != m.Name }
+
+// String tells a user who wrote the name.
+func (m PublicModel) String() string {
+	return fmt.Sprintf("%s: clients call this model %q", m.Path, m.ID)
+}

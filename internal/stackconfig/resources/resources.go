@@ -1,0 +1,270 @@
+package resources
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// The kinds of resources as the server's lists are called.
+const (
+	kindModels     = "models"
+	kindShields    = "shields"
+	kindToolGroups = "tool_groups"
+)
+
+// Register registers the user's models, tools and shields, beside the base's;
+// the same kind and id replaces the base's (API.md 4.3). Each names its provider:
+// the server silently skips one that does not.
+//
+// It returns the user's models as clients call them, and whether the user registers anything that the server keeps.
+func Register(d *draft.Draft) (models []PublicModel, registers bool) {
+	r := registry{Draft: d, written: map[string]*field.Path{}}
+	for i := range d.Intent.Models {
+		r.model(&d.Intent.Models[i])
+	}
+	for i := range d.Intent.Tools {
+		r.tool(&d.Intent.Tools[i])
+	}
+	for i := range d.Intent.Shields {
+		r.shield(&d.Intent.Shields[i])
+	}
+	r.defaults()
+	return r.models, r.registers
+}
+
+// registry writes resources; written remembers the user's own by kind and id.
+type registry struct {
+	*draft.Draft
+	written map[string]*field.Path
+	// models are the user's as clients call them; registers says that the server keeps some of the resources.
+	models    []PublicModel
+	registers bool
+	// first is the id of the first resource the user registered of a kind.
+	first map[string]firstOf
+}
+
+type firstOf struct {
+	id   string
+	path *field.Path
+}
+
+// resource is one entry in the making.
+type resource struct {
+	release.Resource
+	id    string
+	path  *field.Path
+	entry *yaml.Node
+	// public tells the user's own entries apart: two with one name may stand side
+	// by side when their providers differ.
+	public string
+}
+
+// newResource begins an entry with its id. A kind that the release does not have
+// is an error.
+func (r *registry) newResource(kind, id string, path *field.Path) (*resource, bool) {
+	known, ok := r.Release.Resource(kind)
+	if !ok {
+		r.Failf(path, "the server release %s registers no %s%s", r.Release.Line, kind, r.RemovalNote("resource", kind))
+		return nil, false
+	}
+	if known.Dropped {
+		r.Failf(path, "the server release %s reads %s and drops them; %s", r.Release.Line, kind, known.Instead)
+		return nil, false
+	}
+	entry := yamlnode.Map()
+	r.Write(draft.Under(entry, known.IDKey), yamlnode.String(id), draft.From(path))
+	return &resource{Resource: known, id: id, path: path, entry: entry, public: id}, true
+}
+
+// provider ties a resource to a provider: the one that is named, else the first
+// one of its API (FR-040, FR-041, FR-044). False when there is none, or when the
+// user disabled it.
+func (r *registry) provider(res *resource, name string, path *field.Path) bool {
+	e, ok := r.choose(res.API, name, path)
+	if !ok {
+		return false
+	}
+	if name != "" && !e.Enabled {
+		r.Warnf(path, "provider %q exists only when the variable %s is set; without it the server leaves %q out", name, e.Condition, res.id)
+	}
+	origin := draft.From(path)
+	if name == "" {
+		r.chosen(res, e)
+		origin = draft.Derived(res.path, "first "+draft.APIField(res.API)+" provider")
+	}
+	r.Write(draft.Under(res.entry, "provider_id"), yamlnode.String(e.Text), origin)
+	res.public = e.ID + "/" + res.id
+	return true
+}
+
+// chosen warns of a model where the base has several providers and the user named none: the first one need not be the one
+// that is meant. One that exists because the user set its variable is.
+func (r *registry) chosen(res *resource, e *draft.Provider) {
+	others := 0
+	for _, other := range r.Index.Of(res.API) {
+		if other.Enabled && !r.Disabled.Has(res.API, other.ID) {
+			others++
+		}
+	}
+	if res.Kind == kindModels && e.User == nil && e.Condition == "" && others > 1 {
+		r.Warnf(res.path, "%q goes to the provider %q of the distribution, the first of %d: spec.providers.%s has none; configure the provider that is meant there, or name one in provider",
+			res.id, e.ID, others, draft.APIField(res.API))
+	}
+}
+
+// choose finds the provider of a resource.
+func (r *registry) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
+	if item := r.Disabled.Apis[api]; item != nil {
+		r.Ignored(path, "the API %s is disabled by %s, so this is left out", draft.APIField(api), item.Path)
+		return nil, false
+	}
+	if name == "" {
+		if e := r.firstProvider(api); e != nil {
+			return e, true
+		}
+		if r.HasDependent(api) {
+			r.Ignored(path, "no provider of the API %s is left, so this is left out", draft.APIField(api))
+			return nil, false
+		}
+		r.notFound(path, "", fmt.Sprintf("needs a provider of the API %s, and none is configured; add one to spec.providers.%s", draft.APIField(api), draft.APIField(api)))
+		return nil, false
+	}
+	if item := r.Disabled.By(api, name); item != nil {
+		r.Ignored(path, "provider %q is disabled by %s, so this is left out", name, item.Path)
+		return nil, false
+	}
+	if e := r.Index.Find(api, name); e != nil {
+		return e, true
+	}
+	r.notFound(path, name, fmt.Sprintf("%q is not a configured %s provider; available: %s", name, draft.APIField(api), r.AvailableProviders(api)))
+	return nil, false
+}
+
+// firstProvider is the user's first one in list order, else the base's first
+// that is enabled (FR-040).
+func (r *registry) firstProvider(api string) *draft.Provider {
+	for i := range r.Intent.Providers {
+		p := &r.Intent.Providers[i]
+		if p.API != api || r.Disabled.Has(api, p.ID) {
+			continue
+		}
+		if e := r.Index.Find(api, p.ID); e != nil {
+			return e
+		}
+	}
+	for _, e := range r.Index.Of(api) {
+		if e.Enabled && !r.Disabled.Has(api, e.ID) {
+			return e
+		}
+	}
+	return nil
+}
+
+// notFound is the kind of error that status calls MissingProviderForResource.
+func (r *registry) notFound(path *field.Path, value, detail string) {
+	err := field.NotFound(path, value)
+	err.Detail = detail
+	r.Fail(err)
+}
+
+// register puts an entry into its list: over the base's of the same id, once if
+// the user wrote it twice.
+func (r *registry) register(res *resource) {
+	key := res.Kind + "\x00" + res.public
+	if other, twice := r.written[key]; twice {
+		r.twice(res, other)
+		return
+	}
+	list := r.listOf(res)
+	at := draft.EndOf(list)
+	if !r.ownID(res) {
+		for i, item := range list.Content {
+			if id, _ := envref.Static(yamlnode.Text(item, res.IDKey)); id == res.id {
+				at = draft.ItemOf(list, i)
+			}
+		}
+	}
+	r.Write(at, res.entry, draft.From(res.path))
+	r.registers = r.registers || res.Section == release.RegisteredResources
+	r.written[key] = res.path
+	r.written[res.Kind+"\x01"+res.id] = res.path
+	if _, ok := r.first[res.Kind]; !ok {
+		if r.first == nil {
+			r.first = map[string]firstOf{}
+		}
+		r.first[res.Kind] = firstOf{id: res.id, path: res.path}
+	}
+}
+
+// ownID says whether the user registered that id already, with another provider.
+func (r *registry) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
+
+// twice: the same entry again is one entry, another one under the same id is an
+// error.
+func (r *registry) twice(res *resource, other *field.Path) {
+	for _, item := range yamlnode.Items(r.listOf(res)) {
+		if origin := r.OriginOf(item); origin.Path == other && yamlnode.Equal(item, res.entry) {
+			return
+		}
+	}
+	r.Failf(res.path, "%q is registered by %s too, and differently; keep one of them", res.id, other)
+}
+
+func (r *registry) listOf(res *resource) *yaml.Node {
+	parent := r.Root
+	if res.Section != release.TopLevel {
+		parent = r.Section(r.Root, res.Section, draft.From(res.path))
+	}
+	return r.List(parent, res.Kind, draft.From(res.path))
+}
+
+// defaults mends settings that name a resource (safety.default_shield_id). With a
+// resource of one's own the server stops at a default that does not exist, and
+// the base's is conditional (SERVER.md fact 15).
+func (r *registry) defaults() {
+	for _, reference := range r.Release.References {
+		if reference.Resource == "" || reference.ResourceKey != "." {
+			continue
+		}
+		own, registered := r.first[reference.Resource]
+		if registered {
+			r.mendDefault(reference, own)
+		}
+	}
+}
+
+func (r *registry) mendDefault(reference release.Reference, own firstOf) {
+	keys := strings.Split(reference.Path, ".")
+	parent := yamlnode.At(r.Root, keys[:len(keys)-1]...)
+	last := keys[len(keys)-1]
+	named := yamlnode.Text(parent, last)
+	if named == "" || r.isRegistered(reference.Resource, named) || r.Intent.Settings.Decides(keys...) {
+		return
+	}
+	r.Write(draft.Under(parent, last), yamlnode.String(own.id), draft.Derived(own.path, "the base's default does not exist"))
+	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
+		"%s is now %q: the default of the distribution, %q, does not exist unless a variable is set, and the server would not start",
+		reference.Path, own.id, named)})
+}
+
+// isRegistered says whether a resource exists without any condition that the
+// spec does not meet.
+func (r *registry) isRegistered(kind, id string) bool {
+	known, ok := r.Release.Resource(kind)
+	if !ok {
+		return false
+	}
+	return slices.ContainsFunc(yamlnode.Items(r.ResourcesOf(known)), func(item *yaml.Node) bool {
+		itemID, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		return itemID == id && r.Registers(known, item)
+	})
+}

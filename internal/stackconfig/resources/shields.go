@@ -1,0 +1,91 @@
+package resources
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// shield registers one shield (FR-044).
+func (r *registry) shield(s *intent.Shield) {
+	res, ok := r.newResource(kindShields, s.Name, s.Path)
+	if !ok || !r.provider(res, s.Provider, providerPath(s.Path, s.Provider)) {
+		return
+	}
+	if !r.takesShield(s, res) {
+		return
+	}
+	r.shieldModel(s)
+	// A shield's id is the name clients use, whatever its provider.
+	res.public = s.Name
+	if s.Model != "" && res.ProviderIDKey != "" {
+		r.Write(draft.Under(res.entry, res.ProviderIDKey), yamlnode.String(s.Model), draft.From(s.Path.Child("model")))
+	}
+	if len(s.Params) > 0 {
+		r.Write(draft.Under(res.entry, "params"), yamlnode.FromJSON(s.Params), draft.From(s.Path.Child("params")))
+	}
+	r.register(res)
+}
+
+// takesShield reports whether the shield's provider knows it. Some providers know their shields by fixed names, and the
+// server ends with another one.
+func (r *registry) takesShield(s *intent.Shield, res *resource) bool {
+	id, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
+	e := r.Index.Find(res.API, id)
+	if e == nil || e.Kind == nil || len(e.Kind.ResourceIDs) == 0 {
+		return true
+	}
+	path, name := s.Path, s.Name
+	if s.Model != "" {
+		path, name = s.Path.Child("model"), s.Model
+	}
+	if slices.Contains(e.Kind.ResourceIDs, name) {
+		return true
+	}
+	r.Fail(field.Invalid(path, name, fmt.Sprintf("%q is no shield of %s, and the server ends with it; take one of %s",
+		name, e.Kind.Type, strings.Join(e.Kind.ResourceIDs, ", "))))
+	return false
+}
+
+// shieldModel warns of a model that is nearly one that is registered: the server tells upper and lower case apart, and the
+// first request would fail.
+func (r *registry) shieldModel(s *intent.Shield) {
+	var near string
+	for _, name := range r.modelNames() {
+		if name == s.Model {
+			return
+		}
+		if strings.EqualFold(name, s.Model) {
+			near = name
+		}
+	}
+	if near != "" {
+		r.Warnf(s.Path.Child("model"), "%q differs from the model %q by upper and lower case alone, and the server tells them apart; write %q",
+			s.Model, near, near)
+	}
+}
+
+// modelNames are the names that models are registered by, as clients and as the server know them.
+func (r *registry) modelNames() []string {
+	var found []string
+	for _, model := range r.models {
+		found = append(found, model.ID, model.Name)
+	}
+	known, ok := r.Release.Resource(kindModels)
+	if !ok {
+		return found
+	}
+	for _, item := range yamlnode.Items(r.ResourcesOf(known)) {
+		id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+		found = append(found, id, provider+"/"+id)
+	}
+	return found
+}

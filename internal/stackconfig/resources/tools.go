@@ -1,0 +1,181 @@
+package resources
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+const apiToolRuntime = "tool_runtime"
+
+// tool declares one tool group (FR-043) in the way of the release: a built-in
+// one, an MCP server, or a group of a provider.
+func (r *registry) tool(t *intent.Tool) {
+	if item := r.Disabled.Apis[apiToolRuntime]; item != nil {
+		r.Ignored(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
+		return
+	}
+	if r.firstProvider(apiToolRuntime) == nil && r.HasDependent(apiToolRuntime) {
+		r.Ignored(t.Path, "no provider of the API toolRuntime is left, so this is left out")
+		return
+	}
+	if r.firstProvider(apiToolRuntime) == nil {
+		r.notFound(field.NewPath("spec", "resources", "tools"), "",
+			"resources.tools requires at least one toolRuntime provider to be configured")
+		return
+	}
+	builtIn, known := r.Release.Tools.BuiltInTool(t.Name)
+	switch {
+	case known && t.MCPEndpoint != "":
+		r.Failf(t.Path.Child("mcpEndpoint"), "%q is a tool of the server itself and has no MCP endpoint; give the MCP server another name", t.Name)
+	case known:
+		r.builtInTool(t, builtIn)
+	case t.MCPEndpoint != "":
+		r.mcpServer(t)
+	default:
+		r.toolGroup(t, t.Name, t.Provider)
+	}
+}
+
+// builtInTool is websearch or rag. A release that registers its groups itself
+// needs no entry, only a provider that serves it.
+func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
+	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
+	if e == nil {
+		return
+	}
+	if !builtIn.Automatic {
+		if own := r.baseChoice(builtIn); own != nil && t.Provider == "" && e.User == nil {
+			e = own
+		}
+		r.toolGroup(t, builtIn.Group, e.ID)
+		return
+	}
+	if t.Provider != "" {
+		r.Ignored(t.Path.Child("provider"), "the server release %s chooses the provider of %s itself", r.Release.Line, t.Name)
+	}
+	if len(t.Args) > 0 {
+		r.Ignored(t.Path.Child("args"), "the server release %s takes no arguments for %s", r.Release.Line, t.Name)
+	}
+}
+
+// baseChoice is the provider under which the base registers a built-in tool's
+// group; nil when it does not, or when that provider cannot serve it.
+func (r *registry) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
+	known, _ := r.Release.Resource(kindToolGroups)
+	for _, item := range yamlnode.Items(r.ResourcesOf(known)) {
+		group, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		id, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+		e := r.Index.Find(apiToolRuntime, id)
+		if group == builtIn.Group && e != nil && e.Enabled && slices.Contains(builtIn.Providers, e.ProviderType) && !r.Disabled.Has(e.API, e.ID) {
+			return e
+		}
+	}
+	return nil
+}
+
+// toolProvider is the provider for a tool that only some types can serve; nil
+// after an error.
+func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *draft.Provider {
+	path := providerPath(t.Path, t.Provider)
+	if t.Provider != "" {
+		e, ok := r.choose(apiToolRuntime, t.Provider, path)
+		if ok && !slices.Contains(types, e.ProviderType) {
+			r.Failf(path, "%q is of type %s, and %s needs %s", t.Provider, e.ProviderType, what, strings.Join(types, " or "))
+			return nil
+		}
+		return e
+	}
+	for _, own := range []bool{true, false} {
+		for _, e := range r.Index.Of(apiToolRuntime) {
+			if (e.User != nil) == own && e.Enabled && slices.Contains(types, e.ProviderType) && !r.Disabled.Has(e.API, e.ID) {
+				return e
+			}
+		}
+	}
+	if r.HasDependent(apiToolRuntime, types...) {
+		r.Ignored(path, "no provider of the API toolRuntime is left that serves %s, so this is left out", what)
+		return nil
+	}
+	r.notFound(path, "", fmt.Sprintf("%s needs a toolRuntime provider of type %s; add one to spec.providers.toolRuntime",
+		what, strings.Join(types, " or ")))
+	return nil
+}
+
+// mcpServer declares an MCP server. A provider beside its endpoint is the one that calls it, so it must be one for MCP;
+// a release that has no tool groups in its configuration picks one by itself.
+func (r *registry) mcpServer(t *intent.Tool) {
+	served := t.Provider
+	if r.Release.Tools.MCPProvider != "" {
+		e := r.toolProvider(t, "an MCP server", []string{r.Release.Tools.MCPProvider})
+		if e == nil {
+			return
+		}
+		served = e.ID
+	}
+	if r.Release.Tools.MCP == kindToolGroups {
+		r.toolGroup(t, t.Name, served)
+		return
+	}
+	res, ok := r.newResource(r.Release.Tools.MCP, t.Name, t.Path)
+	if !ok {
+		return
+	}
+	r.mcpURL(res.entry, t)
+	if t.Provider != "" {
+		r.Ignored(t.Path.Child("provider"), "the server release %s chooses the provider of an MCP server itself", r.Release.Line)
+	}
+	if len(t.Args) > 0 {
+		r.Ignored(t.Path.Child("args"), "the server release %s takes no arguments for an MCP server", r.Release.Line)
+	}
+	r.register(res)
+}
+
+// mcpURL writes the URL under its key, which may lie deeper (mcp_endpoint.uri).
+func (r *registry) mcpURL(entry *yaml.Node, t *intent.Tool) {
+	origin := draft.From(t.Path.Child("mcpEndpoint"))
+	keys := strings.Split(r.Release.Tools.MCPURLKey, ".")
+	for _, key := range keys[:len(keys)-1] {
+		entry = r.Section(entry, key, origin)
+	}
+	r.Write(draft.Under(entry, keys[len(keys)-1]), yamlnode.String(t.MCPEndpoint), origin)
+}
+
+// toolGroup registers a group under a provider, where the release still has
+// groups in its configuration.
+func (r *registry) toolGroup(t *intent.Tool, group, provider string) {
+	known, ok := r.Release.Resource(kindToolGroups)
+	if !ok || known.Dropped {
+		r.Failf(t.Path, "%q is neither a tool of the server release %s (%s) nor an MCP server; give it mcpEndpoint if it is one",
+			t.Name, r.Release.Line, strings.Join(r.builtInNames(), ", "))
+		return
+	}
+	res, _ := r.newResource(kindToolGroups, group, t.Path)
+	if !r.provider(res, provider, providerPath(t.Path, t.Provider)) {
+		return
+	}
+	if t.MCPEndpoint != "" {
+		r.mcpURL(res.entry, t)
+	}
+	if len(t.Args) > 0 {
+		r.Write(draft.Under(res.entry, "args"), yamlnode.FromJSON(t.Args), draft.From(t.Path.Child("args")))
+	}
+	r.register(res)
+}
+
+func (r *registry) builtInNames() []string {
+	names := make([]string, 0, len(r.Release.Tools.BuiltIn))
+	for _, b := range r.Release.Tools.BuiltIn {
+		names = append(names, b.Name)
+	}
+	return names
+}

@@ -1,0 +1,117 @@
+package storage
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// inlineStore is a place for a store in a release where each store is a whole
+// backend of its own: a key of the top level, or of a provider's config.
+type inlineStore struct {
+	// in is the mapping that has it under key.
+	In  *yaml.Node
+	Key string
+	// name tells it from others that share a server: `agents_meta-reference_persistence_store`.
+	name string
+	// provider has it; nil when it is the server's own.
+	Provider *draft.Provider
+}
+
+// inlineStorage writes the user's backend of a family into every store of the
+// family, because no section names backends to point at (FR-053, SERVER.md 1.2);
+// what the settings of a provider say of its own store stays.
+// The registry needs no place that depends on its content: these releases take a
+// changed model for the newer one.
+func inlineStorage(d *draft.Draft) []secretvalue.Derived {
+	s := storageWriter{Draft: d}
+	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {
+		if store == nil {
+			continue
+		}
+		family := release.KV
+		if store == d.Intent.Storage.SQL {
+			family = release.SQL
+		}
+		kind, ok := s.kind(family, store)
+		if !ok {
+			continue
+		}
+		for _, place := range InlineStores(d, family) {
+			s.replaceInline(&place, kind, store)
+		}
+	}
+	return s.derived
+}
+
+func (s *storageWriter) replaceInline(at *inlineStore, kind release.Backend, store *intent.Store) {
+	base := yamlnode.Get(at.In, at.Key)
+	if s.OriginOf(base).Path != nil {
+		return // the user's own, in the settings of a provider
+	}
+	if store.Type == intent.SQLite {
+		if yamlnode.Text(base, "type") != kind.TypeValue {
+			s.Write(draft.Under(at.In, at.Key), s.sqlite(kind, at.name+".db"), draft.From(store.Path))
+		}
+		return
+	}
+	node := s.served(kind, store)
+	if _, apart := kind.Class.Key("namespace"); apart {
+		s.Write(draft.Under(node, "namespace"), yamlnode.String(at.name), draft.Derived(store.Path, "keeps apart what shares a server"))
+	}
+	s.Write(draft.Under(at.In, at.Key), node, draft.From(store.Path))
+}
+
+// InlineStores are the stores of a family: the server's, and those of the
+// providers, also of one that only a variable enables.
+func InlineStores(d *draft.Draft, family string) []inlineStore {
+	var found []inlineStore
+	for i := range d.Release.Storage.Stores {
+		if store := &d.Release.Storage.Stores[i]; store.Family == family {
+			found = append(found, inlineStore{In: d.Root, Key: store.Path, name: store.Path})
+		}
+	}
+	for _, e := range d.Index.Entries {
+		if e.Kind == nil {
+			continue
+		}
+		config := yamlnode.Get(e.Node, "config")
+		for i := range e.Kind.Config.Keys {
+			key := &e.Kind.Config.Keys[i]
+			if config != nil && holds(d, key.Type, family) {
+				found = append(found, inlineStore{In: config, Key: key.Name, name: e.API + "_" + e.ID + "_" + key.Name, Provider: e})
+			}
+		}
+	}
+	return found
+}
+
+func backendsOf(d *draft.Draft, family string) []release.Backend {
+	var found []release.Backend
+	for i := range d.Release.Storage.Backends {
+		if b := &d.Release.Storage.Backends[i]; b.Family == family {
+			found = append(found, *b)
+		}
+	}
+	return found
+}
+
+// holds says whether a value is a backend of a family: every kind of the family may
+// stand there.
+func holds(d *draft.Draft, expr *schema.Expr, family string) bool {
+	switch {
+	case expr == nil:
+		return false
+	case expr.Kind == schema.KindClass:
+		return slices.ContainsFunc(backendsOf(d, family), func(b release.Backend) bool { return b.Class == expr.Class })
+	default:
+		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, func(arg *schema.Expr) bool { return holds(d, arg, family) })
+	}
+}

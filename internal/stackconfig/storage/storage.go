@@ -1,0 +1,222 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Place replaces the backend of a family that the user configured; what is not
+// given stays as the base has it (FR-053). The backends are always called
+// kv_default and sql_default: the defaults of the server's stores point at these
+// names, and every store would have to be listed under others.
+//
+// It returns where the server keeps its registry, nil when nothing has to be brought in line, and the values that are
+// derived from those of Secrets.
+func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
+	if d.Release.Storage.Inline {
+		return nil, inlineStorage(d)
+	}
+	kv, sql := d.Intent.Storage.KV, d.Intent.Storage.SQL
+	if kv == nil && sql == nil && !registers && yamlnode.IsNull(yamlnode.At(d.Root, "storage", "stores", "metadata")) {
+		return &Registry{}, nil // the server's defaults: a sqlite file of its own
+	}
+	s := storageWriter{Draft: d}
+	s.begin()
+	if kv != nil {
+		s.replace(release.KV, kv)
+	}
+	if sql != nil {
+		s.replace(release.SQL, sql)
+	}
+	if kv != nil || sql != nil || registers {
+		s.complete()
+	}
+	return s.registryNamespace(), s.derived
+}
+
+type storageWriter struct {
+	*draft.Draft
+	backends, stores *yaml.Node
+	// derived are the values that the backends take from those of Secrets.
+	derived []secretvalue.Derived
+}
+
+func (s *storageWriter) begin() {
+	section := s.Section(s.Root, "storage", s.ReleaseDefault())
+	s.backends = s.Section(section, "backends", s.ReleaseDefault())
+	s.stores = s.Section(section, "stores", s.ReleaseDefault())
+}
+
+func defaultName(family string) string {
+	if family == release.SQL {
+		return release.SQLDefault
+	}
+	return release.KVDefault
+}
+
+// replace writes the user's backend of a family in place of the base's, and
+// points everything at it.
+func (s *storageWriter) replace(family string, store *intent.Store) {
+	kind, ok := s.kind(family, store)
+	if !ok {
+		return
+	}
+	old := s.ofFamily(family)
+	node := s.backend(kind, store, old)
+	gone := make(map[string]bool, len(old))
+	for _, name := range old {
+		gone[name] = name != defaultName(family)
+	}
+	s.removeBackends(gone)
+	s.repoint(s.Root, gone, defaultName(family), store.Path)
+	s.Write(draft.Under(s.backends, defaultName(family)), node, draft.From(store.Path))
+}
+
+// kind is the release's kind of backend that the user asks for; not every release
+// has all.
+func (s *storageWriter) kind(family string, store *intent.Store) (release.Backend, bool) {
+	kind, ok := s.Release.Storage.Backend(family + "_" + store.Type)
+	if !ok {
+		var types []string
+		for _, b := range backendsOf(s.Draft, family) {
+			types = append(types, strings.TrimPrefix(b.Type, family+"_"))
+		}
+		s.Failf(store.Path.Child("type"), "the server release %s has no %s of type %q; it has %s",
+			s.Release.Line, family, store.Type, strings.Join(types, ", "))
+	}
+	return kind, ok
+}
+
+// ofFamily are the names of the base's backends of a family, the one with the
+// default name first: its file is the one that is kept.
+func (s *storageWriter) ofFamily(family string) []string {
+	var found []string
+	for i := 0; i+1 < len(s.backends.Content); i += 2 {
+		name := s.backends.Content[i].Value
+		if familyOf(s.backends.Content[i+1]) != family {
+			continue
+		}
+		if name == defaultName(family) {
+			found = slices.Insert(found, 0, name)
+		} else {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// familyOf is the family of a backend of the configuration.
+func familyOf(backend *yaml.Node) string {
+	family, _, _ := strings.Cut(yamlnode.Text(backend, "type"), "_")
+	return family
+}
+
+func (s *storageWriter) removeBackends(gone map[string]bool) {
+	all := s.backends.Content
+	kept := make([]*yaml.Node, 0, len(all))
+	for i := 0; i+1 < len(all); i += 2 {
+		if !gone[all[i].Value] {
+			kept = append(kept, all[i], all[i+1])
+		}
+	}
+	s.backends.Content = kept
+}
+
+// repoint changes every reference {backend: <name>} to one that is gone: stores,
+// providers, quota.
+func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string, path *field.Path) {
+	if node == s.backends {
+		return
+	}
+	if node.Kind == yaml.MappingNode {
+		if name := yamlnode.Text(node, "backend"); gone[name] {
+			s.Write(draft.Under(node, "backend"), yamlnode.String(to), draft.Derived(path, "was "+name))
+		}
+	}
+	for _, item := range node.Content {
+		s.repoint(item, gone, to, path)
+	}
+}
+
+// backend is the user's backend; a sqlite file of the base stays where it is.
+func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old []string) *yaml.Node {
+	if store.Type == intent.SQLite {
+		for _, name := range old {
+			if base := yamlnode.Get(s.backends, name); yamlnode.Text(base, "type") == kind.Type {
+				return base
+			}
+		}
+		return s.sqlite(kind, fileOf(kind.Family))
+	}
+	return s.served(kind, store)
+}
+
+// served is a backend on a server of its own.
+func (s *storageWriter) served(kind release.Backend, store *intent.Store) *yaml.Node {
+	b := backendWriter{storageWriter: s, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
+	if kind.Family == release.SQL {
+		b.id = intent.SQLID
+	}
+	b.put("type", yamlnode.String(kind.TypeValue), store.Path.Child("type"))
+	if store.Type == intent.Redis {
+		b.redis()
+	} else {
+		b.postgres()
+	}
+	return b.node
+}
+
+// fileOf is the name that the server's own configurations give to a family's file.
+func fileOf(family string) string {
+	if family == release.SQL {
+		return "sql_store.db"
+	}
+	return "kvstore.db"
+}
+
+// sqlite is a file where the server's own configurations have it.
+func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
+	node := yamlnode.Map()
+	s.Write(draft.Under(node, "type"), yamlnode.String(kind.TypeValue), s.ReleaseDefault())
+	s.Write(draft.Under(node, "db_path"), yamlnode.String(dataFile(s.Draft, file)), s.ReleaseDefault())
+	return node
+}
+
+// dataFile is a file in the directory for the distribution's databases.
+func dataFile(d *draft.Draft, name string) string { return d.Directory + "/" + name }
+
+// complete lists every store the release knows, and the backends they point at.
+func (s *storageWriter) complete() {
+	for i := range s.Release.Storage.Stores {
+		store := &s.Release.Storage.Stores[i]
+		if store.Default != nil && yamlnode.IsNull(yamlnode.Get(s.stores, store.Name)) {
+			s.Write(draft.Under(s.stores, store.Name), provider.Node(store.Default), s.ReleaseDefault())
+		}
+	}
+	for _, family := range []string{release.KV, release.SQL} {
+		name := defaultName(family)
+		kind, ok := s.Release.Storage.Backend(family + "_" + intent.SQLite)
+		if ok && s.used(name) && yamlnode.IsNull(yamlnode.Get(s.backends, name)) {
+			s.Write(draft.Under(s.backends, name), s.sqlite(kind, fileOf(family)), s.ReleaseDefault())
+		}
+	}
+}
+
+func (s *storageWriter) used(backend string) bool {
+	for i := 1; i < len(s.stores.Content); i += 2 {
+		if yamlnode.Text(s.stores.Content[i], "backend") == backend {
+			return true
+		}
+	}
+	return false
+}

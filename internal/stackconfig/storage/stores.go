@@ -1,0 +1,106 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// AddRequired supplies what the base's section for storage lacks to start: up
+// to 0.3 every configuration has the section with two stores in it.
+func AddRequired(d *draft.Draft) {
+	there := !yamlnode.IsNull(yamlnode.Get(d.Root, "storage"))
+	if !there && !d.Release.Storage.Required {
+		return
+	}
+	var missing []string
+	for i := range d.Release.Storage.Stores {
+		if store := &d.Release.Storage.Stores[i]; store.Required && Lacks(d, store) {
+			missing = append(missing, store.Name)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	s := storageWriter{Draft: d}
+	s.begin()
+	s.complete()
+	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
+		"the base configuration has no %s, and the server release %s does not start without; added with the release's defaults",
+		strings.Join(missing, ", "), d.Release.Line)})
+}
+
+func Lacks(d *draft.Draft, store *release.Store) bool {
+	return yamlnode.IsNull(yamlnode.At(d.Root, strings.Split(store.Path, ".")...))
+}
+
+// AddNeeded supplies a store that only some settings want, and that the server
+// does not start without then: access rules want one for the owners of vector
+// stores. No field of the spec and no setting could write it.
+func AddNeeded(d *draft.Draft) {
+	for i := range d.Release.Storage.Stores {
+		store := &d.Release.Storage.Stores[i]
+		served := slices.ContainsFunc(d.Index.Of(store.RequiredBy), func(e *draft.Provider) bool { return e.Enabled })
+		if !served || !Lacks(d, store) {
+			continue
+		}
+		if setting := firstSet(d, store); setting != "" {
+			origin := draft.Origin{Note: "needed by " + setting}
+			s := storageWriter{Draft: d}
+			s.begin()
+			s.Write(draft.Under(s.stores, store.Name), storeReference(d, store, origin), origin)
+			s.complete()
+			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; added it in %s",
+				setting, draft.APIField(store.RequiredBy), defaultName(store.Family))})
+		}
+	}
+}
+
+// PlaceNamed places the stores that only settings name, as storage.stores.vector_stores: spec.storage says where the data
+// of a family lies, and settings may not.
+func PlaceNamed(d *draft.Draft) {
+	for i := range d.Release.Storage.Stores {
+		store := &d.Release.Storage.Stores[i]
+		keys := strings.Split(store.Path, ".")
+		node := yamlnode.At(d.Root, keys...)
+		named := store.Default == nil && d.Intent.Settings.Decides(keys...) && !yamlnode.IsNull(node) && node.Kind == yaml.MappingNode
+		if !named || yamlnode.Get(node, "backend") != nil {
+			continue
+		}
+		s := storageWriter{Draft: d}
+		s.begin()
+		s.Write(draft.Under(node, "backend"), yamlnode.String(defaultName(store.Family)), draft.Derived(d.Intent.Settings.Path.Child(store.Path), "default backend"))
+		s.complete()
+	}
+}
+
+// storeReference is a store in the default backend of its family, in a table or a
+// namespace of its name.
+func storeReference(d *draft.Draft, store *release.Store, origin draft.Origin) *yaml.Node {
+	node := yamlnode.Map()
+	key := "table_name"
+	if store.Family == release.KV {
+		key = "namespace"
+	}
+	d.Write(draft.Under(node, key), yamlnode.String(store.Name), origin)
+	d.Write(draft.Under(node, "backend"), yamlnode.String(defaultName(store.Family)), origin)
+	return node
+}
+
+// firstSet is the first of the settings that want a store, empty when none is made.
+func firstSet(d *draft.Draft, store *release.Store) string {
+	for _, setting := range store.RequiredWith {
+		path, value, exact := strings.Cut(setting, "=")
+		node := yamlnode.At(d.Root, strings.Split(path, ".")...)
+		if !yamlnode.IsNull(node) && (exact && node.Value == value || !exact && len(node.Content) > 0) {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,61 @@
+package storage
+
+import (
+	"cmp"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+const (
+	tableKey = "table_name"
+	// keyValueTable is the table that a key-value store in PostgreSQL has up to release
+	// 0.7 unless told otherwise. Release 0.8 renamed its default, and does not find what
+	// is in this one.
+	keyValueTable = "llamastack_kvstore"
+)
+
+// NameTables writes out the table of each key-value store in PostgreSQL, so that it stays
+// the same from release to release. A stack whose data lies in another table, the one in use, keeps that.
+func NameTables(d *draft.Draft, inUse string) {
+	if d.Release.Storage.Inline {
+		return
+	}
+	backends := yamlnode.At(d.Root, "storage", "backends")
+	for i := 1; backends != nil && i < len(backends.Content); i += 2 {
+		node := backends.Content[i]
+		kind, known := d.Release.Storage.Backend(yamlnode.Text(node, "type"))
+		if !known || kind.Family != release.KV {
+			continue
+		}
+		if _, has := kind.Class.Key(tableKey); has {
+			nameTable(d, node, inUse)
+		}
+	}
+}
+
+func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
+	written := yamlnode.Text(backend, tableKey)
+	switch {
+	case written == "":
+		d.Write(draft.Under(backend, tableKey), yamlnode.String(cmp.Or(inUse, keyValueTable)), draft.Origin{Note: "the same in every release"})
+	case inUse != "":
+		if text, moved := tableWithDefault(d, written, inUse); moved {
+			d.Write(draft.Under(backend, tableKey), yamlnode.String(text), draft.Origin{Note: "the table that the data is in"})
+		}
+	}
+}
+
+// tableWithDefault is a name of the base with the table in use for its default; false
+// when it has none, or a variable says the table.
+func tableWithDefault(d *draft.Draft, written, inUse string) (string, bool) {
+	found, whole := envref.Lookalike.Whole(written)
+	if !whole || found.Operator != envref.Default || found.Text == inUse || d.IsSet(found.Name) {
+		return "", false
+	}
+	return envref.WithDefault(found.Name, inUse), true
+}
