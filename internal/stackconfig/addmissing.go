@@ -19,7 +19,7 @@ func addMissing(d *draft.Draft) {
 		missing := check.MissingAPIs(d)
 		added := false
 		for _, m := range missing {
-			if d.Disabled.Of(m.Api) == nil && addAPI(d, m) {
+			if d.Disabled.Of(m.API) == nil && addAPI(d, m) {
 				added = true
 			}
 		}
@@ -34,19 +34,19 @@ func addMissing(d *draft.Draft) {
 func addAPI(d *draft.Draft, m check.Missing) bool {
 	origin := draft.Origin{Note: "needed by " + m.Names()}
 	all := yamlnode.Get(d.Root, "providers")
-	if known, _ := d.Release.API(m.Api); known.RoutingTable != "" {
-		if yamlnode.IsNull(yamlnode.Get(all, m.Api)) {
-			d.Write(draft.Under(all, m.Api), yamlnode.Seq(), origin)
+	if known, _ := d.Release.API(m.API); known.RoutingTable != "" {
+		if yamlnode.IsNull(yamlnode.Get(all, m.API)) {
+			d.Write(draft.Under(all, m.API), yamlnode.Seq(), origin)
 		}
-		d.ServeAPI(m.Api, origin)
+		d.ServeAPI(m.API, origin)
 		return true
 	}
-	kind := selfContained(d, m.Api)
+	kind := selfContained(d, m.API)
 	if kind == nil {
 		return false
 	}
 	node := yamlnode.Map()
-	e := &draft.Provider{API: m.Api, ID: kind.Short(), Text: kind.Short(), Enabled: true, ProviderType: kind.Type, Node: node, Kind: kind}
+	e := &draft.Provider{API: m.API, ID: kind.Short(), Text: kind.Short(), Enabled: true, ProviderType: kind.Type, Node: node, Kind: kind}
 	d.Write(draft.Under(node, "provider_id"), yamlnode.String(e.ID), origin)
 	d.Write(draft.Under(node, "provider_type"), yamlnode.String(kind.Type), origin)
 	config := yamlnode.Map()
@@ -56,11 +56,11 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	if len(config.Content) > 0 {
 		d.Write(draft.Under(node, "config"), config, origin)
 	}
-	d.Write(draft.EndOf(d.List(all, m.Api, origin)), node, origin)
+	d.Write(draft.EndOf(d.List(all, m.API, origin)), node, origin)
 	d.Index.Add(e)
-	d.ServeAPI(m.Api, origin)
-	d.Warn(draft.Finding{ConfigPath: "providers." + m.Api, Message: "the distribution's configuration has no provider of the API " +
-		draft.APIField(m.Api) + ", which " + m.Names() + " needs to start; added " + kind.Type})
+	d.ServeAPI(m.API, origin)
+	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the distribution's configuration has no provider of the API " +
+		draft.APIField(m.API) + ", which " + m.Names() + " needs to start; added " + kind.Type})
 	return true
 }
 

@@ -18,7 +18,7 @@ func aliases(d *draft.Draft) {
 		return
 	}
 	origin := draft.Origin{Note: "for other releases"}
-	for _, e := range d.Index.Entries {
+	for _, e := range d.Index.Providers {
 		if e.User != nil && e.Enabled && e.Kind != nil {
 			providerAliases(d, e)
 		}
@@ -38,7 +38,7 @@ func aliases(d *draft.Draft) {
 // name that its type has for them, unless one that is not known would be handed on
 // or refused.
 func providerAliases(d *draft.Draft, e *draft.Provider) {
-	all := release.SpellingsOf(e.API, e.Kind.Type)
+	all := release.AliasesOf(e.API, e.Kind.Type)
 	config := yamlnode.Get(e.Node, "config")
 	if all.Strict || config == nil {
 		return

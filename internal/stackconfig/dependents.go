@@ -20,15 +20,15 @@ func dependents(d *draft.Draft) {
 	with := map[*intent.Disabled][]string{}
 	for changed := true; changed; {
 		changed = false
-		for _, e := range d.Index.Entries {
-			need, item := missedBy(d, e)
+		for _, e := range d.Index.Providers {
+			need, item := missingRequirement(d, e)
 			if item == nil {
 				continue
 			}
 			key := [2]string{e.API, e.ID}
 			d.Disabled.Providers[key], d.Disabled.Dependents[key], changed = item, true, true
 			if e.User != nil {
-				d.Ignored(e.User.Path, "provider %q is ignored, because it needs the API %s, which %s disables", e.ID, draft.APIField(need), item.Path)
+				d.Ignoredf(e.User.Path, "provider %q is ignored, because it needs the API %s, which %s disables", e.ID, draft.APIField(need), item.Path)
 				continue
 			}
 			with[item] = append(with[item], fmt.Sprintf("%s/%s (%s)", draft.APIField(e.API), e.ID, draft.APIField(need)))
@@ -42,9 +42,9 @@ func dependents(d *draft.Draft) {
 	}
 }
 
-// missedBy is an API that a provider cannot do without and the user disabled, with the entry that did; nil when there is
+// missingRequirement is an API that a provider cannot do without and the user disabled, with the entry that did; nil when there is
 // none.
-func missedBy(d *draft.Draft, e *draft.Provider) (string, *intent.Disabled) {
+func missingRequirement(d *draft.Draft, e *draft.Provider) (string, *intent.Disabled) {
 	if e.Kind == nil || !e.Enabled || d.Disabled.Has(e.API, e.ID) {
 		return "", nil
 	}
@@ -53,16 +53,16 @@ func missedBy(d *draft.Draft, e *draft.Provider) (string, *intent.Disabled) {
 		if need == "" {
 			continue
 		}
-		if item := goneWith(d, need); item != nil {
+		if item := disablerOf(d, need); item != nil {
 			return need, item
 		}
 	}
 	return "", nil
 }
 
-// goneWith is the entry of spec.disabled that leaves nothing of an API; nil when the server still has it.
-func goneWith(d *draft.Draft, api string) *intent.Disabled {
-	if item := d.Disabled.Apis[api]; item != nil {
+// disablerOf is the entry of spec.disabled that leaves nothing of an API; nil when the server still has it.
+func disablerOf(d *draft.Draft, api string) *intent.Disabled {
+	if item := d.Disabled.APIs[api]; item != nil {
 		return item
 	}
 	left := slices.ContainsFunc(d.Index.Of(api), func(e *draft.Provider) bool { return !d.Disabled.Has(api, e.ID) })

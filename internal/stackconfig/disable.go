@@ -27,7 +27,7 @@ func disable(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
 		if item := d.Disabled.By(p.API, p.ID); item != nil && !d.Disabled.Dependents[[2]string{p.API, p.ID}] {
-			d.Ignored(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
+			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
 		}
 	}
 	removeProviders(d)
@@ -89,7 +89,7 @@ func removeProviders(d *draft.Draft) {
 	all := yamlnode.Get(d.Root, "providers")
 	gone := func(e *draft.Provider) bool { return d.Disabled.Has(e.API, e.ID) }
 	nodes := make(map[*yaml.Node]bool)
-	for _, e := range d.Index.Entries {
+	for _, e := range d.Index.Providers {
 		if gone(e) {
 			nodes[e.Node] = true
 		}
@@ -100,7 +100,7 @@ func removeProviders(d *draft.Draft) {
 	d.Index.Remove(gone)
 	apis := yamlnode.Get(d.Root, "apis")
 	listed := yamlnode.Len(apis) > 0
-	for api := range d.Disabled.Apis {
+	for api := range d.Disabled.APIs {
 		yamlnode.Remove(all, api)
 		removeItem(apis, func(item *yaml.Node) bool { return item.Value == api })
 	}

@@ -41,7 +41,7 @@ func encode(root *yaml.Node, header string) []byte {
 
 func providerCount(d *draft.Draft) int {
 	count := 0
-	for _, e := range d.Index.Entries {
+	for _, e := range d.Index.Providers {
 		if e.Enabled {
 			count++
 		}

@@ -185,7 +185,7 @@ func replaced(in *intent.Intent, api, id string) bool {
 	return false
 }
 
-// inSettings says whether the user wrote the reference: settings are passed on
+// inSettings reports whether the user wrote the reference: settings are passed on
 // as they are.
 func inSettings(in *intent.Intent, reference string) bool {
 	data, err := sigsyaml.Marshal(in)

@@ -31,7 +31,7 @@ type run struct {
 	registers   bool
 	registry    *storage.Registry
 	derived     []secretvalue.Derived
-	taken       map[string]*field.Path
+	removed     map[string]*field.Path
 	directories []string
 }
 
@@ -56,9 +56,9 @@ var steps = []step{
 	// port, host, workers
 	{"server", func(r *run) { server(r.draft) }},
 	// the user's own patch
-	{"settings", func(r *run) { r.taken = settings(r.draft) }},
+	{"settings", func(r *run) { r.removed = settings(r.draft) }},
 	// everything against the release
-	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.taken) }},
+	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.removed) }},
 	// an unknown release: what others call the same thing
 	{"aliases", func(r *run) { aliases(r.draft) }},
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// keepers are the APIs whose remote providers hold what the server keeps: two
+// storingAPIs are the APIs whose remote providers hold what the server keeps: two
 // servers that start with one configuration share it.
-var keepers = []string{"vector_io", "files"}
+var storingAPIs = []string{"vector_io", "files"}
 
 // OnlyFiles says that a server with this configuration keeps its data in files of
 // its own and nowhere else. False when that cannot be told: the text is no
@@ -53,7 +53,7 @@ func (f *files) shares(root *yaml.Node) bool {
 			if f.sharesProvider(value) {
 				return true
 			}
-		} else if f.holds(value) {
+		} else if f.sharesStore(value) {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func (f *files) sharesProvider(providers *yaml.Node) bool {
 				continue
 			}
 			remote := strings.HasPrefix(yamlnode.Text(item, "provider_type"), "remote::")
-			if remote && slices.Contains(keepers, api) || f.holds(item) {
+			if remote && slices.Contains(storingAPIs, api) || f.sharesStore(item) {
 				return true
 			}
 		}
@@ -85,8 +85,8 @@ func (f *files) enabled(item *yaml.Node) bool {
 		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == condition })
 }
 
-// holds says that a store that is no file is at a place or below it.
-func (f *files) holds(node *yaml.Node) bool {
+// sharesStore says that a store that is no file is at a place or below it.
+func (f *files) sharesStore(node *yaml.Node) bool {
 	if node == nil {
 		return false
 	}
@@ -95,5 +95,5 @@ func (f *files) holds(node *yaml.Node) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(node.Content, f.holds)
+	return slices.ContainsFunc(node.Content, f.sharesStore)
 }

@@ -30,7 +30,7 @@ func server(d *draft.Draft) {
 
 func workers(d *draft.Draft) {
 	if _, known := d.Release.Server.Key("workers"); !known {
-		d.Ignored(d.Intent.Server.WorkersPath, "the server release %s runs one process only", d.Release.Line)
+		d.Ignoredf(d.Intent.Server.WorkersPath, "the server release %s runs one process only", d.Release.Line)
 		return
 	}
 	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)), draft.From(d.Intent.Server.WorkersPath))
@@ -55,7 +55,7 @@ func servesTLS(root *yaml.Node) bool {
 	return yamlnode.Text(server, keyCertificate) != "" && yamlnode.Text(server, keyKey) != ""
 }
 
-// ServesTLS says whether a server with this configuration speaks HTTPS; not when
+// ServesTLS reports whether a server with this configuration speaks HTTPS; not when
 // nobody can read it.
 func ServesTLS(config []byte) bool {
 	root, err := baseconfig.Read(config)

@@ -25,29 +25,29 @@ import (
 func settings(d *draft.Draft) map[string]*field.Path {
 	taken := make(map[string]*field.Path, len(d.Intent.Settings.Removed))
 	for i := range d.Intent.Settings.Removed {
-		take(d, &d.Intent.Settings.Removed[i], taken)
+		removeSetting(d, &d.Intent.Settings.Removed[i], taken)
 	}
 	merge(d, d.Root, d.Intent.Settings.Values, d.Intent.Settings.Path)
-	variablesIn(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
-	clearText(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
+	warnOfVariables(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
+	warnClearText(d, d.Intent.Settings.Values, d.Intent.Settings.Path)
 	storage.PlaceNamed(d)
 	storage.AddNeeded(d)
 	if d.Intent.Settings.Values["logging"] != nil {
-		d.Ignored(d.Intent.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
+		d.Ignoredf(d.Intent.Settings.Path.Child("logging"), "the server release %s reads no log levels there; set %s in spec.workload.overrides.env",
 			d.Release.Line, d.Release.Runtime.LoggingVariable)
 	}
 	return taken
 }
 
-// take removes one value, and what becomes empty by it: an empty section is not
+// removeSetting removes one value, and what becomes empty by it: an empty section is not
 // the same to the server as none (server.auth).
-func take(d *draft.Draft, removed *intent.RemovedSetting, taken map[string]*field.Path) {
+func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[string]*field.Path) {
 	parents := []*yaml.Node{d.Root}
 	for i, key := range removed.Keys {
 		parent := parents[i]
 		found := yamlnode.Get(parent, key)
 		if found == nil {
-			nothingToTake(d, removed, parent, i)
+			warnNothingRemoved(d, removed, parent, i)
 			return
 		}
 		parents = append(parents, found)
@@ -63,9 +63,9 @@ func take(d *draft.Draft, removed *intent.RemovedSetting, taken map[string]*fiel
 	}
 }
 
-// nothingToTake says what is wrong with a path whose i-th key the parent does not
+// warnNothingRemoved says what is wrong with a path whose i-th key the parent does not
 // have.
-func nothingToTake(d *draft.Draft, removed *intent.RemovedSetting, parent *yaml.Node, i int) {
+func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *yaml.Node, i int) {
 	near := slices.Clone(removed.Keys)
 	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
 	switch {
@@ -114,8 +114,8 @@ func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	return nil
 }
 
-// clearText warns of credentials that stand in the ConfigMap for all to read.
-func clearText(d *draft.Draft, value any, path *field.Path) {
+// warnClearText warns of credentials that stand in the ConfigMap for all to read.
+func warnClearText(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -123,11 +123,11 @@ func clearText(d *draft.Draft, value any, path *field.Path) {
 				d.Warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
 				continue
 			}
-			clearText(d, v[key], path.Child(key))
+			warnClearText(d, v[key], path.Child(key))
 		}
 	case []any:
 		for i, item := range v {
-			clearText(d, item, path.Index(i))
+			warnClearText(d, item, path.Index(i))
 		}
 	}
 }

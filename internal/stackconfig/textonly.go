@@ -38,7 +38,7 @@ func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool
 	return func(variable string) bool { return text[variable] }
 }
 
-// textOnly says whether no member of the type takes anything but a string.
+// textOnly reports whether no member of the type takes anything but a string.
 func textOnly(expr *schema.Expr) bool {
 	switch expr.Kind {
 	case schema.KindStr, schema.KindSecret, schema.KindURL, schema.KindPath, schema.KindNull:

@@ -16,17 +16,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// variablesIn warns of variables in settings that are not what they look like, or
+// warnOfVariables warns of variables in settings that are not what they look like, or
 // that nobody knows of.
-func variablesIn(d *draft.Draft, value any, path *field.Path) {
+func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			variablesIn(d, v[key], path.Child(key))
+			warnOfVariables(d, v[key], path.Child(key))
 		}
 	case []any:
 		for i, item := range v {
-			variablesIn(d, item, path.Index(i))
+			warnOfVariables(d, item, path.Index(i))
 		}
 	case string:
 		for found := range envref.Lookalike.All(v) {

@@ -135,7 +135,7 @@ func newKeySet(size int) keySet {
 	return keySet{few: make([]string, 0, size)}
 }
 
-// add says whether the key is new.
+// add reports whether the key is new.
 func (s *keySet) add(key string) bool {
 	if s.many != nil {
 		if s.many[key] {

@@ -13,7 +13,7 @@ import (
 // credentials warns of the user's providers that call a service with nothing to show. It is no error: clients may send a
 // key of their own with their requests.
 func (c *checker) credentials() {
-	for _, e := range c.Index.Entries {
+	for _, e := range c.Index.Providers {
 		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) || c.hasAnyCredential(e) {
 			continue
 		}

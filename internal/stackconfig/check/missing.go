@@ -5,9 +5,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// missing is an API that providers need and the configuration does not have.
+// Missing is an API that providers need and the configuration does not have.
 type Missing struct {
-	Api string
+	API string
 	// by are the providers that need it.
 	by []*draft.Provider
 }
@@ -26,20 +26,20 @@ func (m *Missing) Names() string {
 func MissingAPIs(d *draft.Draft) []Missing {
 	var found []Missing
 	at := make(map[string]int)
-	for _, e := range d.Index.Entries {
+	for _, e := range d.Index.Providers {
 		if e.Kind == nil || !e.Enabled {
 			continue
 		}
 		for _, api := range e.Kind.Requires {
 			api = ProvidedBy(d, api)
-			if api == "" || isThere(d, api) {
+			if api == "" || isConfigured(d, api) {
 				continue
 			}
 			i, known := at[api]
 			if !known {
 				i = len(found)
 				at[api] = i
-				found = append(found, Missing{Api: api})
+				found = append(found, Missing{API: api})
 			}
 			// An API and its routing table are one need.
 			if n := len(found[i].by); n == 0 || found[i].by[n-1] != e {
@@ -64,10 +64,10 @@ func ProvidedBy(d *draft.Draft, api string) string {
 	}
 }
 
-// isThere says whether an API has an entry below providers. The server makes the
+// isConfigured reports whether an API has an entry below providers. The server makes the
 // router of one that routes by itself as soon as it serves the API, with or
 // without providers (core/resolver.py, resolve_impls).
-func isThere(d *draft.Draft, api string) bool {
+func isConfigured(d *draft.Draft, api string) bool {
 	if known, _ := d.Release.API(api); known.RoutingTable != "" {
 		return d.ServesAPI(api)
 	}

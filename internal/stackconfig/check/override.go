@@ -34,7 +34,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 		if value := c.NodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
 			continue // an empty list of another release's loses nothing
 		}
-		c.found(problems[i].Path, c.elsewhere(&problems[i], problems[i].Path))
+		c.found(problems[i].Path, c.messageOf(&problems[i], problems[i].Path))
 	}
 	for i, item := range yamlnode.Items(yamlnode.Get(base.Root(), "apis")) {
 		if _, known := rel.API(item.Value); !known && !envref.In(item.Value) {
@@ -64,7 +64,7 @@ func (c *overrideChecker) found(path, message string) {
 func (c *overrideChecker) providers() {
 	external := !yamlnode.IsNull(yamlnode.Get(c.Root, "external_providers_dir"))
 	at := map[string]int{}
-	for _, e := range c.Index.Entries {
+	for _, e := range c.Index.Providers {
 		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
 		at[e.API]++
 		api, known := c.Release.API(e.API)

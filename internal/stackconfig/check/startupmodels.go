@@ -33,7 +33,7 @@ func (c *checker) startupModels() {
 	}
 }
 
-// hasKey says whether a provider has a credential to show, or takes none.
+// hasKey reports whether a provider has a credential to show, or takes none.
 func (c *checker) hasKey(e *draft.Provider) bool {
 	if e.Kind == nil || !e.Enabled || !e.Kind.IsRemote() || e.Kind.CredentialKey == "" || c.Intent.MoreVariables {
 		return true

@@ -23,7 +23,7 @@ func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	return read
 }
 
-// readsVariables says whether any text of a value would be replaced.
+// readsVariables reports whether any text of a value would be replaced.
 func (c *checker) readsVariables(node *yaml.Node) bool {
 	if _, replaced := c.StartupText(node); replaced {
 		return true
@@ -44,8 +44,8 @@ func (c *checker) substitute(node *yaml.Node) {
 	}
 }
 
-// unset says which variable a finding at a place comes from; empty when none.
-func (c *checker) unset(path string) string {
+// unsetNote says which variable a finding at a place comes from; empty when none.
+func (c *checker) unsetNote(path string) string {
 	node := c.NodeAt(path)
 	if node == nil {
 		return ""
@@ -69,7 +69,7 @@ func (c *checker) variables() {
 	}
 }
 
-// anyUnset says whether a text names such a variable.
+// anyUnset reports whether a text names such a variable.
 func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }

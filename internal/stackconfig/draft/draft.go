@@ -14,25 +14,27 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// draft is the configuration in the making.
+// Draft is the configuration in the making.
 type Draft struct {
-	Intent  *intent.Intent
+	// Intent is what the user wishes.
+	Intent *intent.Intent
+	// Release is the release that reads the configuration; a guess where Unknown is true.
 	Release *release.Release
-	// unknown says that rel is a guess.
 	Unknown bool
-	Root    *yaml.Node
-	// base is the root of the base, not to be changed.
+	// Root is the tree of the configuration.
+	Root *yaml.Node
+	// Base is the root of the base, not to be changed.
 	Base   *yaml.Node
 	report *Report
 
-	// directory is where SQLite files go that the base does not name.
+	// Directory is where SQLite files go that the base does not name.
 	Directory string
-	// distribution is the name that default paths are made with.
+	// Distribution is the name that default paths are made with.
 	Distribution string
-	// index of the providers, filled by resolve and kept by providers.
-	Index index
-	// off is what the user disabled.
-	Disabled disabled
+	// Index has the providers of the configuration.
+	Index Index
+	// Disabled is what the user takes away.
+	Disabled Disabled
 
 	// errors, warnings and ignorances count the findings of the report, warned are the warnings among them.
 	errors, warnings, ignorances tally
@@ -87,18 +89,20 @@ func distributionName(d *Draft) string {
 	return d.Intent.Name
 }
 
-// place is where a value goes: under the key of a mapping, or at the end of a
-// sequence.
+// Place is where a value goes: under the key of a mapping, or at an item of a sequence.
 type Place struct {
 	parent *yaml.Node
 	key    string
 	item   int
 }
 
+// Under is the place of a key.
 func Under(mapping *yaml.Node, key string) Place { return Place{parent: mapping, key: key} }
 
+// ItemOf is the place of the i-th item.
 func ItemOf(sequence *yaml.Node, i int) Place { return Place{parent: sequence, item: i} }
 
+// EndOf is the place behind the last item.
 func EndOf(sequence *yaml.Node) Place { return Place{parent: sequence, item: len(sequence.Content)} }
 
 // Write puts a value into the configuration and notes where it comes from. Every
@@ -129,7 +133,7 @@ func (d *Draft) Section(parent *yaml.Node, key string, origin Origin) *yaml.Node
 	return made
 }
 
-// WriteField is write for a mapping of which many fields are written.
+// WriteField is Write for a mapping of which many fields are written.
 func (d *Draft) WriteField(fields *yamlnode.Fields, key string, value *yaml.Node, origin Origin) {
 	fields.Set(key, value)
 	fields.Mapping().Style &^= yaml.FlowStyle
@@ -156,6 +160,7 @@ func (d *Draft) SecretVariable(ref *intent.SecretRef) string {
 	return envref.To(ref.EnvVar)
 }
 
+// AddEnv adds a variable that the configuration reads. The first one of a name counts.
 func (d *Draft) AddEnv(variable EnvVar) {
 	if !d.set[variable.Name] {
 		d.set[variable.Name] = true
@@ -192,7 +197,7 @@ func (d *Draft) ServeAPI(api string, origin Origin) {
 	d.Write(EndOf(apis), yamlnode.String(api), origin)
 }
 
-// ServesAPI says whether the server has an API: it has all where none are listed.
+// ServesAPI reports whether the server has an API: it has all where none are listed.
 func (d *Draft) ServesAPI(api string) bool {
 	listed := yamlnode.Items(yamlnode.Get(d.Root, "apis"))
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })

@@ -31,6 +31,7 @@ func (t *tally) full() bool { return t.count >= maxFindings }
 // more is how many are not told.
 func (t *tally) more() int { return max(0, t.count-maxFindings) }
 
+// Fail tells an error.
 func (d *Draft) Fail(err *field.Error) {
 	if d.errors.full() {
 		if d.errors.kind == "" || err.Type != field.ErrorTypeNotFound {
@@ -42,6 +43,7 @@ func (d *Draft) Fail(err *field.Error) {
 	d.errors.count++
 }
 
+// Failf tells an error of a field.
 func (d *Draft) Failf(path *field.Path, format string, args ...any) {
 	d.Fail(field.Invalid(path, field.OmitValueType{}, fmt.Sprintf(format, args...)))
 }
@@ -65,12 +67,13 @@ func (d *Draft) Warn(finding Finding) {
 	sort.count++
 }
 
+// Warnf tells a warning of a field.
 func (d *Draft) Warnf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...)})
 }
 
-// Ignored is a warning that something the user configured has no effect.
-func (d *Draft) Ignored(path *field.Path, format string, args ...any) {
+// Ignoredf is a warning that something the user configured has no effect.
+func (d *Draft) Ignoredf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
 }
 

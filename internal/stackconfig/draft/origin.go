@@ -19,11 +19,13 @@ type Origin struct {
 	Note string
 }
 
-// fromBase is the origin of everything nobody wrote.
+// FromBase is the origin of everything nobody wrote.
 var FromBase = Origin{Note: "base"}
 
+// From is the origin of what a field asks for.
 func From(path *field.Path) Origin { return Origin{Path: path} }
 
+// Derived is the origin of what follows from a field, which is a default: it gives way to what another field sets.
 func Derived(path *field.Path, note string) Origin { return Origin{Path: path, Note: note} }
 
 // String is the origin as a reader sees it.
@@ -98,7 +100,7 @@ func valueText(node *yaml.Node) string {
 	}
 }
 
-// finder finds places of the configuration by their paths, while the configuration
+// Finder finds places of the configuration by their paths, while the configuration
 // does not change.
 type Finder struct {
 	top     *yaml.Node
@@ -107,6 +109,7 @@ type Finder struct {
 	wide map[*yaml.Node]*yamlnode.Fields
 }
 
+// NewFinder finds places of a draft.
 func NewFinder(d *Draft) Finder {
 	return Finder{top: d.Root, origins: d.report.origins, wide: make(map[*yaml.Node]*yamlnode.Fields)}
 }
@@ -180,6 +183,7 @@ func (f *Finder) child(node *yaml.Node, step string) *yaml.Node {
 	return fields.Get(step)
 }
 
+// JoinPath is the path of a key below a path; either may be empty.
 func JoinPath(path, key string) string {
 	switch {
 	case path == "":

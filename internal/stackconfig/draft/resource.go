@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Registers says whether the server registers an entry: its conditions are met,
+// Registers reports whether the server registers an entry: its conditions are met,
 // and its provider exists where it needs one.
 func (d *Draft) Registers(known release.Resource, item *yaml.Node) bool {
 	_, condition := envref.Static(yamlnode.Text(item, known.IDKey))
@@ -75,6 +75,7 @@ func NamedID(setting *yaml.Node, key string) string {
 	return id
 }
 
+// ItemPath is the path of the i-th entry of a kind of resources.
 func ItemPath(known release.Resource, i int) string {
 	return fmt.Sprintf("%s[%d]", JoinPath(known.Section, known.Kind), i)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// IsSet says whether the server's container has a variable for sure.
+// IsSet reports whether the server's container has a variable for sure.
 func (d *Draft) IsSet(name string) bool {
 	switch name {
 	case names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
@@ -64,7 +64,7 @@ func Converted(text string) *yaml.Node {
 	}
 }
 
-// Met says whether a condition of the base holds.
+// Met reports whether a condition of the base holds.
 func (d *Draft) Met(variable string) bool {
 	if variable == "" {
 		return true

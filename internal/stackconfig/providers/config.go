@@ -66,11 +66,11 @@ func (c *configWriter) endpoint() {
 		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
 	}
 	if c.kind.EndpointIgnored {
-		c.Ignored(path, "%s calls the public service in the server release %s, whatever its endpoint", c.kind.Type, c.Release.Line)
+		c.Ignoredf(path, "%s calls the public service in the server release %s, whatever its endpoint", c.kind.Type, c.Release.Line)
 	}
 }
 
-// takesURL says whether the server parses the endpoint as a URL. Keys that are
+// takesURL reports whether the server parses the endpoint as a URL. Keys that are
 // plain text take host:port too (weaviate, elasticsearch), unless the type's
 // endpoints have a path of their own.
 func (c *configWriter) takesURL() bool {

@@ -32,7 +32,7 @@ func Apply(d *draft.Draft) {
 	}
 }
 
-// hasAPI says whether providers of an API can be configured in this release.
+// hasAPI reports whether providers of an API can be configured in this release.
 func hasAPI(d *draft.Draft, p *intent.Provider) bool {
 	api, known := d.Release.API(p.API)
 	if known && api.Providable {

@@ -28,6 +28,12 @@ func FirstLineThatLists(api string) string {
 	return ""
 }
 
+// FirstLineWithOpenHealthCheck returns the first line whose health check asks for no token, with authentication either.
+func FirstLineWithOpenHealthCheck() string {
+	lines := Lines()
+	return lines[slices.IndexFunc(lines, func(line string) bool { return !mustLoad(line).Runtime.HealthNeedsToken })]
+}
+
 // LinesWithCredential returns the lines in which a provider type takes a credential, ascending.
 func LinesWithCredential(api, providerType string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool {
@@ -87,34 +93,34 @@ var sections = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// Spellings are the keys that a provider type reads in one line or another.
-type Spellings struct {
+// Aliases are the keys that a provider type reads in one line or another.
+type Aliases struct {
 	// Endpoints are the keys that take the endpoint, Credentials those that take the credential, the newest line's first.
-	Endpoints   []EndpointSpelling
+	Endpoints   []EndpointAlias
 	Credentials []string
-	// Strict says that a key which is not known is refused or handed on in some line, so that only one spelling may be
+	// Strict says that a key which is not known is refused or handed on in some line, so that only one alias may be
 	// written (milvus, the safety provider passthrough).
 	Strict bool
 }
 
-// EndpointSpelling is a key for an endpoint, and the type in the newest line that reads it: what a path-less endpoint means
+// EndpointAlias is a key for an endpoint, and the type in the newest line that reads it: what a path-less endpoint means
 // may differ, too.
-type EndpointSpelling struct {
+type EndpointAlias struct {
 	Key  string
 	Type *provider.Type
 }
 
-// SpellingsOf returns every spelling that any line knows for a provider type: for a server whose release is not known they
+// AliasesOf returns every alias that any line knows for a provider type: for a server whose release is not known they
 // may all be written, unless Strict, because a class ignores what it does not know. It reads the data of every line.
-func SpellingsOf(api, providerType string) Spellings {
-	var s Spellings
+func AliasesOf(api, providerType string) Aliases {
+	var s Aliases
 	for _, line := range slices.Backward(Lines()) {
 		p, ok := mustLoad(line).ResolveType(api, providerType)
 		if !ok {
 			continue
 		}
-		if p.EndpointKey != "" && !slices.ContainsFunc(s.Endpoints, func(e EndpointSpelling) bool { return e.Key == p.EndpointKey }) {
-			s.Endpoints = append(s.Endpoints, EndpointSpelling{Key: p.EndpointKey, Type: p})
+		if p.EndpointKey != "" && !slices.ContainsFunc(s.Endpoints, func(e EndpointAlias) bool { return e.Key == p.EndpointKey }) {
+			s.Endpoints = append(s.Endpoints, EndpointAlias{Key: p.EndpointKey, Type: p})
 		}
 		s.Credentials = appendNew(s.Credentials, p.CredentialKey)
 		s.Strict = s.Strict || p.Config.Extra != "ignore"

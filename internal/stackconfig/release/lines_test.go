@@ -65,6 +65,12 @@ func TestLinesWithCredential(t *testing.T) {
 	}
 }
 
+func TestFirstLineWithOpenHealthCheck(t *testing.T) {
+	if got := release.FirstLineWithOpenHealthCheck(); got != "0.3" {
+		t.Errorf("FirstLineWithOpenHealthCheck() = %q", got)
+	}
+}
+
 func TestNearestTypeOfAny(t *testing.T) {
 	for _, tt := range []struct{ api, given, want string }{
 		{"vector_io", "neo4", "remote::neo4j"},
@@ -79,20 +85,20 @@ func TestNearestTypeOfAny(t *testing.T) {
 	}
 }
 
-func TestSpellingsOf(t *testing.T) {
+func TestAliasesOf(t *testing.T) {
 	for _, tt := range []struct {
 		api, kind string
 		endpoints string
-		want      release.Spellings
+		want      release.Aliases
 	}{
-		{"inference", "vllm", "base_url url", release.Spellings{Credentials: []string{"api_token"}}},
-		{"inference", "remote::azure", "base_url api_base", release.Spellings{Credentials: []string{"api_key"}}},
-		{"inference", "bedrock", "", release.Spellings{Credentials: []string{"aws_bedrock_bearer_token", "api_key"}}},
-		{"vector_io", "milvus", "uri", release.Spellings{Credentials: []string{"token"}, Strict: true}},
-		{"safety", "passthrough", "base_url", release.Spellings{Credentials: []string{"api_key"}, Strict: true}},
-		{"inference", "nothing", "", release.Spellings{}},
+		{"inference", "vllm", "base_url url", release.Aliases{Credentials: []string{"api_token"}}},
+		{"inference", "remote::azure", "base_url api_base", release.Aliases{Credentials: []string{"api_key"}}},
+		{"inference", "bedrock", "", release.Aliases{Credentials: []string{"aws_bedrock_bearer_token", "api_key"}}},
+		{"vector_io", "milvus", "uri", release.Aliases{Credentials: []string{"token"}, Strict: true}},
+		{"safety", "passthrough", "base_url", release.Aliases{Credentials: []string{"api_key"}, Strict: true}},
+		{"inference", "nothing", "", release.Aliases{}},
 	} {
-		got := release.SpellingsOf(tt.api, tt.kind)
+		got := release.AliasesOf(tt.api, tt.kind)
 		var endpoints []string
 		for _, e := range got.Endpoints {
 			endpoints = append(endpoints, e.Key)
@@ -105,7 +111,7 @@ func TestSpellingsOf(t *testing.T) {
 			t.Errorf("%s/%s: endpoints %q, want %q", tt.api, tt.kind, keys, tt.endpoints)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("SpellingsOf(%q, %q) (-want +got):\n%s", tt.api, tt.kind, diff)
+			t.Errorf("AliasesOf(%q, %q) (-want +got):\n%s", tt.api, tt.kind, diff)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (r *registry) provider(res *resource, name string, path *field.Path) bool {
 	}
 	origin := draft.From(path)
 	if name == "" {
-		r.chosen(res, e)
+		r.warnOfChoice(res, e)
 		origin = draft.Derived(res.path, "first "+draft.APIField(res.API)+" provider")
 	}
 	r.Write(draft.Under(res.entry, "provider_id"), yamlnode.String(e.Text), origin)
@@ -106,9 +106,9 @@ func (r *registry) provider(res *resource, name string, path *field.Path) bool {
 	return true
 }
 
-// chosen warns of a model where the base has several providers and the user named none: the first one need not be the one
+// warnOfChoice warns of a model where the base has several providers and the user named none: the first one need not be the one
 // that is meant. One that exists because the user set its variable is.
-func (r *registry) chosen(res *resource, e *draft.Provider) {
+func (r *registry) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {
 		if other.Enabled && !r.Disabled.Has(res.API, other.ID) {
@@ -123,8 +123,8 @@ func (r *registry) chosen(res *resource, e *draft.Provider) {
 
 // choose finds the provider of a resource.
 func (r *registry) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
-	if item := r.Disabled.Apis[api]; item != nil {
-		r.Ignored(path, "the API %s is disabled by %s, so this is left out", draft.APIField(api), item.Path)
+	if item := r.Disabled.APIs[api]; item != nil {
+		r.Ignoredf(path, "the API %s is disabled by %s, so this is left out", draft.APIField(api), item.Path)
 		return nil, false
 	}
 	if name == "" {
@@ -132,14 +132,14 @@ func (r *registry) choose(api, name string, path *field.Path) (*draft.Provider, 
 			return e, true
 		}
 		if r.HasDependent(api) {
-			r.Ignored(path, "no provider of the API %s is left, so this is left out", draft.APIField(api))
+			r.Ignoredf(path, "no provider of the API %s is left, so this is left out", draft.APIField(api))
 			return nil, false
 		}
 		r.notFound(path, "", fmt.Sprintf("needs a provider of the API %s, and none is configured; add one to spec.providers.%s", draft.APIField(api), draft.APIField(api)))
 		return nil, false
 	}
 	if item := r.Disabled.By(api, name); item != nil {
-		r.Ignored(path, "provider %q is disabled by %s, so this is left out", name, item.Path)
+		r.Ignoredf(path, "provider %q is disabled by %s, so this is left out", name, item.Path)
 		return nil, false
 	}
 	if e := r.Index.Find(api, name); e != nil {
@@ -181,7 +181,7 @@ func (r *registry) notFound(path *field.Path, value, detail string) {
 func (r *registry) register(res *resource) {
 	key := res.Kind + "\x00" + res.public
 	if other, twice := r.written[key]; twice {
-		r.twice(res, other)
+		r.registeredTwice(res, other)
 		return
 	}
 	list := r.listOf(res)
@@ -205,12 +205,12 @@ func (r *registry) register(res *resource) {
 	}
 }
 
-// ownID says whether the user registered that id already, with another provider.
+// ownID reports whether the user registered that id already, with another provider.
 func (r *registry) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
 
-// twice: the same entry again is one entry, another one under the same id is an
+// registeredTwice: the same entry again is one entry, another one under the same id is an
 // error.
-func (r *registry) twice(res *resource, other *field.Path) {
+func (r *registry) registeredTwice(res *resource, other *field.Path) {
 	for _, item := range yamlnode.Items(r.listOf(res)) {
 		if origin := r.OriginOf(item); origin.Path == other && yamlnode.Equal(item, res.entry) {
 			return
@@ -237,12 +237,12 @@ func (r *registry) defaults() {
 		}
 		own, registered := r.first[reference.Resource]
 		if registered {
-			r.mendDefault(reference, own)
+			r.replaceDefault(reference, own)
 		}
 	}
 }
 
-func (r *registry) mendDefault(reference release.Reference, own firstOf) {
+func (r *registry) replaceDefault(reference release.Reference, own firstOf) {
 	keys := strings.Split(reference.Path, ".")
 	parent := yamlnode.At(r.Root, keys[:len(keys)-1]...)
 	last := keys[len(keys)-1]
@@ -256,7 +256,7 @@ func (r *registry) mendDefault(reference release.Reference, own firstOf) {
 		reference.Path, own.id, named)})
 }
 
-// isRegistered says whether a resource exists without any condition that the
+// isRegistered reports whether a resource exists without any condition that the
 // spec does not meet.
 func (r *registry) isRegistered(kind, id string) bool {
 	known, ok := r.Release.Resource(kind)

@@ -20,12 +20,12 @@ const apiToolRuntime = "tool_runtime"
 // tool declares one tool group (FR-043) in the way of the release: a built-in
 // one, an MCP server, or a group of a provider.
 func (r *registry) tool(t *intent.Tool) {
-	if item := r.Disabled.Apis[apiToolRuntime]; item != nil {
-		r.Ignored(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
+	if item := r.Disabled.APIs[apiToolRuntime]; item != nil {
+		r.Ignoredf(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
 		return
 	}
 	if r.firstProvider(apiToolRuntime) == nil && r.HasDependent(apiToolRuntime) {
-		r.Ignored(t.Path, "no provider of the API toolRuntime is left, so this is left out")
+		r.Ignoredf(t.Path, "no provider of the API toolRuntime is left, so this is left out")
 		return
 	}
 	if r.firstProvider(apiToolRuntime) == nil {
@@ -61,10 +61,10 @@ func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 		return
 	}
 	if t.Provider != "" {
-		r.Ignored(t.Path.Child("provider"), "the server release %s chooses the provider of %s itself", r.Release.Line, t.Name)
+		r.Ignoredf(t.Path.Child("provider"), "the server release %s chooses the provider of %s itself", r.Release.Line, t.Name)
 	}
 	if len(t.Args) > 0 {
-		r.Ignored(t.Path.Child("args"), "the server release %s takes no arguments for %s", r.Release.Line, t.Name)
+		r.Ignoredf(t.Path.Child("args"), "the server release %s takes no arguments for %s", r.Release.Line, t.Name)
 	}
 }
 
@@ -103,7 +103,7 @@ func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *dr
 		}
 	}
 	if r.HasDependent(apiToolRuntime, types...) {
-		r.Ignored(path, "no provider of the API toolRuntime is left that serves %s, so this is left out", what)
+		r.Ignoredf(path, "no provider of the API toolRuntime is left that serves %s, so this is left out", what)
 		return nil
 	}
 	r.notFound(path, "", fmt.Sprintf("%s needs a toolRuntime provider of type %s; add one to spec.providers.toolRuntime",
@@ -132,10 +132,10 @@ func (r *registry) mcpServer(t *intent.Tool) {
 	}
 	r.mcpURL(res.entry, t)
 	if t.Provider != "" {
-		r.Ignored(t.Path.Child("provider"), "the server release %s chooses the provider of an MCP server itself", r.Release.Line)
+		r.Ignoredf(t.Path.Child("provider"), "the server release %s chooses the provider of an MCP server itself", r.Release.Line)
 	}
 	if len(t.Args) > 0 {
-		r.Ignored(t.Path.Child("args"), "the server release %s takes no arguments for an MCP server", r.Release.Line)
+		r.Ignoredf(t.Path.Child("args"), "the server release %s takes no arguments for an MCP server", r.Release.Line)
 	}
 	r.register(res)
 }

@@ -19,7 +19,7 @@ var (
 	boolNumber  = regexp.MustCompile(`^(?:[-+]?0+|\+?0*1)(?:\.0*)?$|^0[bx]0*[01]$`)
 )
 
-// accepts says whether a scalar expression accepts a scalar node, as the server's parser would.
+// accepts reports whether a scalar expression accepts a scalar node, as the server's parser would.
 func (e *Expr) accepts(kind valueKind, node *yaml.Node) bool {
 	if kind == valueUnknown || kind == valueReference {
 		return true
@@ -74,7 +74,7 @@ func acceptsInt(kind valueKind, value string) bool {
 	}
 }
 
-// isHTTPURL says whether a string has the scheme http or https and a host. The server's URL parser repairs much; only
+// isHTTPURL reports whether a string has the scheme http or https and a host. The server's URL parser repairs much; only
 // what it surely refuses is refused.
 func isHTTPURL(value string) bool {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), ":")
@@ -89,7 +89,7 @@ func isHTTPURL(value string) bool {
 	return host != "" && host[0] != ':' && portFits(host)
 }
 
-// portFits says whether the port of a host, if there is one, is a number up to 65535.
+// portFits reports whether the port of a host, if there is one, is a number up to 65535.
 func portFits(host string) bool {
 	colon := strings.LastIndex(host, ":")
 	if colon < strings.LastIndex(host, "]") || colon < 0 || colon == len(host)-1 {

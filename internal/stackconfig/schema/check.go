@@ -178,7 +178,7 @@ func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	return best
 }
 
-// takes says whether a value of the kind has the right shape for the type.
+// takes reports whether a value of the kind has the right shape for the type.
 func (e *Expr) takes(kind valueKind) bool {
 	switch e.Kind {
 	case KindClass, KindDict:
@@ -192,7 +192,7 @@ func (e *Expr) takes(kind valueKind) bool {
 	}
 }
 
-// takesScalar says whether any scalar, null included, is of the type.
+// takesScalar reports whether any scalar, null included, is of the type.
 func (e *Expr) takesScalar() bool {
 	for _, member := range e.Args {
 		if member.takes(valueString) {
@@ -202,7 +202,7 @@ func (e *Expr) takesScalar() bool {
 	return false
 }
 
-// worse says whether the first list of problems is worse than the second: more that stop the server, else more at all.
+// worse reports whether the first list of problems is worse than the second: more that stop the server, else more at all.
 func worse(a, b []Problem) bool {
 	if fa, fb := fatal(a), fatal(b); fa != fb {
 		return fa > fb

@@ -106,7 +106,7 @@ func (c *Class) Key(name string) (Key, bool) {
 	return c.Keys[i], true
 }
 
-// HasPath says whether the dotted path leads from the class through nested classes to a key:
+// HasPath reports whether the dotted path leads from the class through nested classes to a key:
 // `vector_stores.default_embedding_model`.
 func (c *Class) HasPath(path string) bool {
 	name, rest, nested := strings.Cut(path, ".")

@@ -14,7 +14,7 @@ type Condition struct {
 	Value string `json:"value"`
 }
 
-// met says whether a mapping of the class meets every condition. What the environment decides meets none.
+// met reports whether a mapping of the class meets every condition. What the environment decides meets none.
 func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
 	for _, condition := range conditions {
 		value := c.valueOf(condition.Key, node)

@@ -39,7 +39,7 @@ type Rule struct {
 	If []Condition `json:"if,omitempty"`
 }
 
-// presence says whether a key has a value.
+// presence reports whether a key has a value.
 type presence int
 
 const (

@@ -74,7 +74,7 @@ func scalarKind(node *yaml.Node) valueKind {
 	return plainKind(node.Value)
 }
 
-// mayBeOther says whether a plain scalar can be anything but a string, by its first character and its length: most of a
+// mayBeOther reports whether a plain scalar can be anything but a string, by its first character and its length: most of a
 // config is names, and need not be matched against every number there is.
 func mayBeOther(value string) bool {
 	if value == "" {
@@ -89,7 +89,7 @@ func mayBeOther(value string) bool {
 	return false
 }
 
-// writtenQuoted says whether the encoder puts quotes around a scalar without quotes, because it is tagged as a string
+// writtenQuoted reports whether the encoder puts quotes around a scalar without quotes, because it is tagged as a string
 // and would be read as something else.
 func writtenQuoted(node *yaml.Node) bool {
 	const str = "!!str"
@@ -117,7 +117,7 @@ func plainKind(value string) valueKind {
 	return valueString
 }
 
-// IsPlainString says whether a string without quotes is read as that string by the server, which follows YAML 1.1, and
+// IsPlainString reports whether a string without quotes is read as that string by the server, which follows YAML 1.1, and
 // by readers of YAML 1.2. (What YAML's own syntax forbids in plain text, such as a leading `*`, is the encoder's care.)
 func IsPlainString(value string) bool {
 	bare := yaml.Node{Kind: yaml.ScalarNode, Value: value}

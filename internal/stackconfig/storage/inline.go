@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// inlineStore is a place for a store in a release where each store is a whole
+// InlineStore is a place for a store in a release where each store is a whole
 // backend of its own: a key of the top level, or of a provider's config.
-type inlineStore struct {
+type InlineStore struct {
 	// in is the mapping that has it under key.
 	In  *yaml.Node
 	Key string
@@ -51,7 +51,7 @@ func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	return s.derived
 }
 
-func (s *storageWriter) replaceInline(at *inlineStore, kind release.Backend, store *intent.Store) {
+func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, store *intent.Store) {
 	base := yamlnode.Get(at.In, at.Key)
 	if s.OriginOf(base).Path != nil {
 		return // the user's own, in the settings of a provider
@@ -71,22 +71,22 @@ func (s *storageWriter) replaceInline(at *inlineStore, kind release.Backend, sto
 
 // InlineStores are the stores of a family: the server's, and those of the
 // providers, also of one that only a variable enables.
-func InlineStores(d *draft.Draft, family string) []inlineStore {
-	var found []inlineStore
+func InlineStores(d *draft.Draft, family string) []InlineStore {
+	var found []InlineStore
 	for i := range d.Release.Storage.Stores {
 		if store := &d.Release.Storage.Stores[i]; store.Family == family {
-			found = append(found, inlineStore{In: d.Root, Key: store.Path, name: store.Path})
+			found = append(found, InlineStore{In: d.Root, Key: store.Path, name: store.Path})
 		}
 	}
-	for _, e := range d.Index.Entries {
+	for _, e := range d.Index.Providers {
 		if e.Kind == nil {
 			continue
 		}
 		config := yamlnode.Get(e.Node, "config")
 		for i := range e.Kind.Config.Keys {
 			key := &e.Kind.Config.Keys[i]
-			if config != nil && holds(d, key.Type, family) {
-				found = append(found, inlineStore{In: config, Key: key.Name, name: e.API + "_" + e.ID + "_" + key.Name, Provider: e})
+			if config != nil && takesFamily(d, key.Type, family) {
+				found = append(found, InlineStore{In: config, Key: key.Name, name: e.API + "_" + e.ID + "_" + key.Name, Provider: e})
 			}
 		}
 	}
@@ -103,15 +103,15 @@ func backendsOf(d *draft.Draft, family string) []release.Backend {
 	return found
 }
 
-// holds says whether a value is a backend of a family: every kind of the family may
+// takesFamily reports whether a value is a backend of a family: every kind of the family may
 // stand there.
-func holds(d *draft.Draft, expr *schema.Expr, family string) bool {
+func takesFamily(d *draft.Draft, expr *schema.Expr, family string) bool {
 	switch {
 	case expr == nil:
 		return false
 	case expr.Kind == schema.KindClass:
 		return slices.ContainsFunc(backendsOf(d, family), func(b release.Backend) bool { return b.Class == expr.Class })
 	default:
-		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, func(arg *schema.Expr) bool { return holds(d, arg, family) })
+		return expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, func(arg *schema.Expr) bool { return takesFamily(d, arg, family) })
 	}
 }

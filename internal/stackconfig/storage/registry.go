@@ -50,7 +50,7 @@ func (s *storageWriter) registryNamespace() *Registry {
 	namespace := yamlnode.Text(metadata, "namespace")
 	earlier := "registry-" + digest(yamlnode.Get(s.Root, release.RegisteredResources))
 	if yamlnode.Text(backend, "type") == release.KV+"_sqlite" {
-		return &Registry{Earlier: besides(s.Draft, yamlnode.Text(backend, "db_path"), earlier+".db")}
+		return &Registry{Earlier: siblingFile(s.Draft, yamlnode.Text(backend, "db_path"), earlier+".db")}
 	}
 	own := namespace + "/" + cmp.Or(s.Intent.Namespace, defaultNamespace) + "/" + s.Intent.Name
 	registry := &Registry{Earlier: earlier}
@@ -62,9 +62,9 @@ func (s *storageWriter) registryNamespace() *Registry {
 	return registry
 }
 
-// besides returns a file in the directory of another one. Where a reference hides the
+// siblingFile returns a file in the directory of another one. Where a reference hides the
 // directory, it is where the server's own configurations have it.
-func besides(d *draft.Draft, path, name string) string {
+func siblingFile(d *draft.Draft, path, name string) string {
 	slash := strings.LastIndexByte(path, '/')
 	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {
 		return dataFile(d, name)
@@ -76,11 +76,11 @@ func besides(d *draft.Draft, path, name string) string {
 // spelt.
 func digest(node *yaml.Node) string {
 	h := sha256.New()
-	feed(h, node)
+	hashNode(h, node)
 	return hex.EncodeToString(h.Sum(nil)[:4])
 }
 
-func feed(h hash.Hash, node *yaml.Node) {
+func hashNode(h hash.Hash, node *yaml.Node) {
 	if node == nil {
 		return
 	}
@@ -90,7 +90,7 @@ func feed(h hash.Hash, node *yaml.Node) {
 	_, _ = h.Write([]byte(node.Value))
 	_, _ = h.Write([]byte{0})
 	for _, item := range node.Content {
-		feed(h, item)
+		hashNode(h, item)
 	}
 	_, _ = h.Write([]byte{0xff})
 }

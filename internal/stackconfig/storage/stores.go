@@ -36,6 +36,7 @@ func AddRequired(d *draft.Draft) {
 		strings.Join(missing, ", "), d.Release.Line)})
 }
 
+// Lacks reports whether the configuration does not have a store.
 func Lacks(d *draft.Draft, store *release.Store) bool {
 	return yamlnode.IsNull(yamlnode.At(d.Root, strings.Split(store.Path, ".")...))
 }

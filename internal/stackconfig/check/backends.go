@@ -1,0 +1,101 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// backends: every reference must name a backend, and a store one of its family.
+func (c *checker) backends() {
+	storage := yamlnode.Get(c.Root, "storage")
+	backends := yamlnode.Get(storage, "backends")
+	if yamlnode.IsNull(storage) {
+		return
+	}
+	c.backendTypes(backends)
+	c.stores()
+	stores, named := yamlnode.Get(storage, "stores"), yamlnode.FieldsOf(backends)
+	for i := 0; stores != nil && i+1 < len(stores.Content); i += 2 {
+		name, store := stores.Content[i].Value, stores.Content[i+1]
+		backend := yamlnode.Text(store, "backend")
+		known, ok := c.Release.Storage.Store(name)
+		if backend == "" || !ok {
+			continue
+		}
+		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
+		if named.Get(backend) != nil && family != known.Family {
+			c.failAt("storage.stores."+name, func() string {
+				return fmt.Sprintf("needs a backend of type %s_*, and %q is none", known.Family, backend)
+			})
+		}
+	}
+	c.backendsIn(c.Root, "", named)
+}
+
+// stores: some releases do not start without some of them.
+func (c *checker) stores() {
+	for i := range c.Release.Storage.Stores {
+		if store := &c.Release.Storage.Stores[i]; store.Required && storage.Lacks(c.Draft, store) {
+			c.problem(&schema.Problem{Kind: schema.MissingKey, Want: "a mapping", Fatal: true}, store.Path)
+		}
+	}
+}
+
+// backendTypes checks each backend against its type.
+func (c *checker) backendTypes(backends *yaml.Node) {
+	for i := 0; backends != nil && i+1 < len(backends.Content); i += 2 {
+		path, backend := backendsPath+backends.Content[i].Value, backends.Content[i+1]
+		kind, known := c.Release.Storage.Backend(yamlnode.Text(backend, "type"))
+		if !known {
+			c.failAt(path, func() string {
+				return fmt.Sprintf("%q is not a type of backend in release %s; known are %s",
+					yamlnode.Text(backend, "type"), c.Release.Line, strings.Join(c.backendNames(), ", "))
+			})
+			continue
+		}
+		problems := kind.Class.Check(c.withVariables(backend))
+		for i := range problems {
+			c.problem(&problems[i], draft.JoinPath(path, problems[i].Path))
+		}
+	}
+}
+
+func (c *checker) backendNames() []string {
+	names := make([]string, 0, len(c.Release.Storage.Backends))
+	for i := range c.Release.Storage.Backends {
+		names = append(names, c.Release.Storage.Backends[i].Type)
+	}
+	return names
+}
+
+func (c *checker) backendsIn(node *yaml.Node, path string, backends *yamlnode.Fields) {
+	if node == backends.Mapping() {
+		return
+	}
+	if node.Kind == yaml.MappingNode {
+		if name := yamlnode.Text(node, "backend"); name != "" && !envref.In(name) && backends.Get(name) == nil {
+			c.failAt(draft.JoinPath(path, "backend"), func() string {
+				return fmt.Sprintf("%q is not a backend in storage.backends; there are %s", name, draft.Listed(yamlnode.Keys(backends.Mapping())))
+			})
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if len(node.Content[i+1].Content) > 0 {
+				c.backendsIn(node.Content[i+1], draft.JoinPath(path, node.Content[i].Value), backends)
+			}
+		}
+		return
+	}
+	for i, item := range node.Content {
+		if len(item.Content) > 0 {
+			c.backendsIn(item, fmt.Sprintf("%s[%d]", path, i), backends)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// problem turns a finding of the release's data into an error or a warning at the
+// field that caused it.
+func (c *checker) problem(p *schema.Problem, path string) {
+	origin := c.OriginAt(path)
+	switch {
+	case p.Kind == schema.MissingKey && c.removed[path] != nil:
+		c.Failf(c.removed[path], "the server does not start without %s (%s): leave it, or set another value in spec.settings", path, p.Want)
+	case p.Kind == schema.MissingKey:
+		steps := draft.SplitPath(path)
+		c.failAt(path, func() string {
+			return fmt.Sprintf("the required key %q is missing; it takes %s", steps[len(steps)-1], p.Want)
+		})
+	case p.Fatal:
+		c.failAt(path, func() string { return p.Message() + c.unsetNote(path) })
+	case origin.Path != nil && c.WarningsFull():
+		c.CountWarning() // a message takes more time than all the rest
+	case origin.Path != nil:
+		c.Warn(draft.Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.messageOf(p, path)})
+	}
+}
+
+// warnIgnoredSection tells the parts of a base that this release ignores and another one reads: they had an effect where they come from.
+// What no release knows is the base's own affair.
+func (c *checker) warnIgnoredSection(p *schema.Problem) {
+	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
+		return
+	}
+	known := c.messageOf(p, p.Path)
+	if known != p.Message() {
+		c.Warn(draft.Finding{ConfigPath: p.Path, Message: known})
+	}
+}
+
+// messageOf is the message of a problem. Of a section that other releases have it
+// says which, and what took its place where it is gone.
+func (c *checker) messageOf(p *schema.Problem, path string) string {
+	if p.Kind != schema.UnknownKey {
+		return p.Message()
+	}
+	gone := c.RemovalNote("section", path)
+	if kind, ok := strings.CutPrefix(path, release.RegisteredResources+"."); ok {
+		gone = c.RemovalNote("resource", kind)
+	}
+	if gone != "" {
+		return fmt.Sprintf("the server release %s has no %s and ignores it%s", c.Release.Line, path, gone)
+	}
+	if lines := release.LinesWithKey(path); len(lines) > 0 {
+		return fmt.Sprintf("the server release %s has no %s and ignores it; releases that have it: %s",
+			c.Release.Line, path, strings.Join(lines, ", "))
+	}
+	return p.Message()
+}
+
+// failAt is an error at a place of the configuration: at the field that wrote it,
+// else at the place itself, for the base did. The message is made only when it is
+// told.
+func (c *checker) failAt(path string, message func() string) {
+	origin := c.OriginAt(path)
+	isWarning := origin.Path == nil && c.Unknown
+	if !isWarning && c.ErrorsFull() {
+		c.Fail(&field.Error{Type: field.ErrorTypeInvalid})
+		return
+	}
+	if isWarning && c.WarningsFull() {
+		c.CountWarning()
+		return
+	}
+	if origin.Path != nil {
+		c.Fail(field.Invalid(origin.Path, field.OmitValueType{}, message()))
+		return
+	}
+	from := origin.Note
+	if origin == draft.FromBase {
+		from = "in the base configuration"
+	}
+	if isWarning {
+		c.Warn(draft.Finding{ConfigPath: path, Message: message() + " (" + from + "; the release of the server is not known)"})
+		return
+	}
+	c.Fail(&field.Error{
+		Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
+		Detail: message() + " (" + from + ")",
+	})
+}

@@ -1,0 +1,131 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// providers checks each provider's config against its type. A type that the
+// release does not know comes with the image; the server will tell.
+func (c *checker) providers() {
+	c.scoring()
+	seen := make(map[[2]string]bool, len(c.Index.Providers))
+	at := make(map[string]int)
+	for _, e := range c.Index.Providers {
+		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
+		at[e.API]++
+		key := [2]string{e.API, e.ID}
+		if seen[key] && e.Enabled {
+			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is there twice, and the server takes the last one", e.ID)})
+		}
+		seen[key] = true
+		if e.Kind == nil || !e.Enabled {
+			continue
+		}
+		if e.Kind.Broken != "" {
+			c.failAt(path, func() string {
+				return fmt.Sprintf("%s does not start in the server release %s; %s, and take this one away with %s/%s in spec.disabled",
+					e.Kind.Type, c.Release.Line, e.Kind.Broken, draft.APIField(e.API), e.ID)
+			})
+			continue
+		}
+		problems := e.Kind.Config.Check(c.withVariables(yamlnode.Get(e.Node, "config")))
+		for i := range problems {
+			c.providerProblem(e, &problems[i], path+".config")
+		}
+	}
+}
+
+// scoring: two providers of one type register the same scoring functions, and the
+// server stops at the second (SERVER.md fact 15).
+func (c *checker) scoring() {
+	if c.Release.Runtime.RegistryReplaces {
+		return
+	}
+	first := make(map[[2]string]*draft.Provider)
+	for _, e := range c.Index.Providers {
+		if api, _ := c.Release.API(e.API); api.RoutingTable != "scoring_functions" || !e.Enabled {
+			continue
+		}
+		key := [2]string{e.API, e.ProviderType}
+		other := first[key]
+		if other == nil {
+			first[key] = e
+			continue
+		}
+		if e.User != nil && e.ID != other.ID {
+			c.Failf(e.User.Path, "%s is the type of %q already, both register the same functions, and the server does not start; "+
+				"give this one the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
+		}
+	}
+}
+
+// providerProblem says what the user can do: a missing key has a field of its own
+// when it is the endpoint or the credential.
+func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
+	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
+		c.unsetKey(e, p, draft.JoinPath(path, p.Path))
+		return
+	}
+	if p.Kind != schema.MissingKey || e.User == nil {
+		c.problem(p, draft.JoinPath(path, p.Path))
+		return
+	}
+	if e.Incomplete {
+		return // the key is missing because its field is wrong, which is said already
+	}
+	field := e.User.Path
+	switch p.Path {
+	case e.Kind.EndpointKey:
+		c.Failf(field.Child("endpoint"), "required: %s does not start without an endpoint", e.Kind.Type)
+	case e.Kind.CredentialKey:
+		c.Failf(field.Child("apiKey"), "required: %s does not start without a credential", e.Kind.Type)
+	default:
+		c.Failf(field.Child("settings"), "%s does not start without the key %q (%s); set it here or in secretRefs", e.Kind.Type, p.Path, p.Want)
+	}
+}
+
+// fromUnset reports whether a value of the base is not usable because the variable that it reads is not set.
+func (c *checker) fromUnset(path string) bool {
+	return c.unsetNote(path) != "" && c.OriginAt(path) == draft.FromBase
+}
+
+// unsetKey is what a user's provider took over from the base, and the base takes from a variable that nobody sets: the
+// remedy is the field, or that variable.
+func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
+	at, what := e.User.Path.Child("settings"), fmt.Sprintf("the key %q", p.Path)
+	switch p.Path {
+	case e.Kind.EndpointKey:
+		at, what = e.User.Path.Child("endpoint"), "an endpoint"
+	case e.Kind.CredentialKey:
+		at, what = e.User.Path.Child("apiKey"), "a credential"
+	}
+	variable, _ := envref.Lookalike.First(c.NodeAt(path).Value)
+	c.Failf(at, "required: %s does not start without %s; set it here, or the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
+		e.Kind.Type, what, variable.Name)
+}
+
+// dependencies: the server does not start when an API that a provider needs is
+// not there.
+func (c *checker) dependencies() {
+	for _, m := range MissingAPIs(c.Draft) {
+		c.failAt(c.pathOf(m.by[0]), func() string {
+			return fmt.Sprintf("%s needs the API %s; add a provider to spec.providers.%s",
+				m.Names(), draft.APIField(m.API), draft.APIField(m.API))
+		})
+	}
+}
+
+// pathOf is the place of a provider in the configuration.
+func (c *checker) pathOf(e *draft.Provider) string {
+	for i, item := range yamlnode.Items(yamlnode.At(c.Root, "providers", e.API)) {
+		if item == e.Node {
+			return fmt.Sprintf("providers.%s[%d]", e.API, i)
+		}
+	}
+	return "providers." + e.API
+}

@@ -1,0 +1,88 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// references: a setting that names a provider must name one that exists; one that
+// is the id of a resource, one of those that are registered.
+func (c *checker) references() {
+	for _, reference := range c.Release.References {
+		setting := yamlnode.At(c.Root, strings.Split(reference.Path, ".")...)
+		if yamlnode.IsNull(setting) {
+			continue
+		}
+		if reference.ResourceKey == "." {
+			c.resourceReference(reference, setting)
+		}
+		if reference.ProviderKey == "" {
+			continue
+		}
+		c.modelReference(reference, setting)
+		id := draft.NamedID(setting, reference.ProviderKey)
+		if id != "" && !envref.In(id) && c.Index.Find(reference.API, id) == nil {
+			c.failAt(reference.Path, func() string {
+				return fmt.Sprintf("names the %s provider %q, which does not exist; available: %s", draft.APIField(reference.API), id, c.available(reference.API))
+			})
+		}
+	}
+}
+
+// modelReference warns of a model that the user names and nothing registers. A provider may list it by itself.
+func (c *checker) modelReference(reference release.Reference, setting *yaml.Node) {
+	provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
+	known, ok := c.Release.Resource(reference.Resource)
+	base := yamlnode.At(c.Base, strings.Split(reference.Path, ".")...)
+	if !ok || model == "" || envref.In(model) || c.OriginAt(reference.Path).Path == nil ||
+		!yamlnode.IsNull(base) && draft.NamedID(base, reference.ProviderKey) == provider && draft.NamedID(base, reference.ResourceKey) == model {
+		return
+	}
+	for _, item := range yamlnode.Items(c.ResourcesOf(known)) {
+		id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+		by, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+		if (id == model || yamlnode.Text(item, known.ProviderIDKey) == model) && by == provider {
+			return
+		}
+	}
+	c.Warnf(c.OriginAt(reference.Path).Path,
+		"no model %q of the provider %q is registered, and the server does without %s, or does not start, unless the provider lists it; add it to spec.resources.models",
+		model, provider, reference.Path)
+}
+
+// resourceReference: the server does not start with a default shield that is none
+// of the shields it has; without any shield it does not look (core/stack.py,
+// validate_safety_config).
+func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
+	id := draft.NamedID(setting, reference.ResourceKey)
+	known, ok := c.Release.Resource(reference.Resource)
+	if !ok || id == "" || envref.In(setting.Value) {
+		return
+	}
+	if !c.ServesAPI(known.API) {
+		c.failAt(reference.Path, func() string {
+			return fmt.Sprintf("needs the API %s; add a provider to spec.providers.%s", draft.APIField(known.API), draft.APIField(known.API))
+		})
+		return
+	}
+	var ids []string
+	for _, item := range yamlnode.Items(c.ResourcesOf(known)) {
+		if c.Registers(known, item) {
+			other, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+			ids = append(ids, other)
+		}
+	}
+	if len(ids) > 0 && !slices.Contains(ids, id) {
+		c.failAt(reference.Path, func() string {
+			return fmt.Sprintf("%q is none of the %s, which are %s", id, reference.Resource, draft.Listed(ids))
+		})
+	}
+}
