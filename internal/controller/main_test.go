@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,31 +47,16 @@ func TestMain(m *testing.M) {
 }
 
 func runTests(m *testing.M) int {
-	folder, err := os.MkdirTemp("", "controller-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(folder)
-	audit.path = filepath.Join(folder, "audit.log")
 	ctrl.SetLogger(zap.New(zap.WriteTo(logs), zap.UseDevMode(true)))
-	options := testutil.Options{
-		AuditLog:       audit.path,
-		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // as wide as hundreds of stacks need
-	}
-	if plane, err = testutil.Start(options); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	defer func() {
+		if plane == nil {
+			return
+		}
 		if err := plane.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
+		os.RemoveAll(filepath.Dir(audit.path))
 	}()
-	if err := plane.InstallRights(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	code := m.Run()
 	// A quota, or a definition that is being deleted, forbids something, too.
 	if strings.Contains(logs.String(), "is forbidden: User ") {
@@ -79,6 +65,24 @@ func runTests(m *testing.M) int {
 	}
 	return code
 }
+
+// startPlane starts the control plane with the first test that needs one: tests of single steps need none.
+var startPlane = sync.OnceValue(func() error {
+	folder, err := os.MkdirTemp("", "controller-test-")
+	if err != nil {
+		return err
+	}
+	audit.path = filepath.Join(folder, "audit.log")
+	started, err := testutil.Start(testutil.Options{
+		AuditLog:       audit.path,
+		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // as wide as hundreds of stacks need
+	})
+	if err != nil {
+		return err
+	}
+	plane = started
+	return plane.InstallRights()
+})
 
 // bench is one test's namespace and the operators that run in it.
 type bench struct {
@@ -101,6 +105,9 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
+	if err := startPlane(); err != nil {
+		t.Fatal(err)
+	}
 	admin, err := plane.Client()
 	if err != nil {
 		t.Fatal(err)
