@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -38,16 +39,8 @@ func (s *Settings) Decides(keys ...string) bool {
 	}) {
 		return true
 	}
-	var value any = s.Values
-	for _, key := range keys {
-		object, _ := value.(map[string]any)
-		inner, ok := object[key]
-		if !ok {
-			return false
-		}
-		value = inner
-	}
-	return true
+	_, given, err := unstructured.NestedFieldNoCopy(s.Values, keys...)
+	return given && err == nil
 }
 
 func decodeSettings(written *apiextensionsv1.JSON, removed []string, path *field.Path, errs *Errors) Settings {

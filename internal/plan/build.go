@@ -77,7 +77,8 @@ func (p *Plan) generate(in Input) error {
 		return refused(in, report)
 	}
 	p.Report = report
-	p.Warnings = append(releaseWarnings(in), report.Warnings...)
+	p.releaseWarnings(&in.Distribution)
+	p.Warnings = append(p.Warnings, report.Warnings...)
 	p.Derived, p.Models = result.Derived, result.Models
 	p.Env = readFromSecret(result.Env, in.Object.Name, p.input.StorageSecret)
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
@@ -178,7 +179,7 @@ func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.Deployment
 		return err
 	}
 	p.Losses = p.losses(in)
-	p.Warnings = append(p.Warnings, p.unshared(&in.Object.Spec)...)
+	p.unshared(&in.Object.Spec)
 	p.Rendered, err = rollout.NewRendered(deployment, p.record(in, digest))
 	return err
 }

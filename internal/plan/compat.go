@@ -24,7 +24,8 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
 	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.Warnings = append(p.Warnings, olderConfigFile(in.Override.ConfigMapName))
+		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
+			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
 	if in.Override.Namespace != "" {
 		p.mount(in, in.Override.Data, hash(in.Override.Data))
@@ -39,14 +40,6 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 		ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash, Whole: true,
 	}
 	return nil
-}
-
-func olderConfigFile(configMap string) stackconfig.Finding {
-	return stackconfig.Finding{
-		Path: "spec.overrideConfig.configMapName",
-		Message: fmt.Sprintf("ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
-			configMap, names.ConfigFile, names.OlderConfigFile),
-	}
 }
 
 // BaseOptional reports whether a stack goes without a base where there is none: nothing but the number of workers asks for a

@@ -50,41 +50,30 @@ func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, ea
 
 // exposureWarnings tell what whoever exposes the stack may not expect.
 func (p *Plan) exposureWarnings() {
-	p.hostWarning()
-	warn := func(message string) {
-		p.Warnings = append(p.Warnings, stackconfig.Finding{Path: "spec.networking.expose", Message: message})
-	}
+	const path = "spec.networking.expose"
 	if p.Exposure.Empty() {
 		return
+	}
+	if render.MadeUpForNobody(p.input) {
+		p.warn(path, "the server gets the made-up host name %q, which no DNS knows: set hostname, or have the administrator set "+
+			"domain under ingress in the operator's ConfigMap", p.Hostname)
 	}
 	class, stack := render.IngressClass(p.input), p.input.Stack.Name
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
 	case ingress && !render.KnowsBackendTLS(class):
-		warn(fmt.Sprintf("the server speaks HTTPS, and how the controller of ingress class %q is told that is not known: "+
-			"set its annotation for that under annotations", class))
+		p.warn(path, "the server speaks HTTPS, and how the controller of ingress class %q is told that is not known: "+
+			"set its annotation for that under annotations", class)
 	case ingress && render.ChecksBackendTLS(class):
-		warn(fmt.Sprintf("the server speaks HTTPS, and Traefik checks its certificate: make a ServersTransport with the CA and the name in the "+
-			"certificate, and name it on Service %q in the annotation traefik.ingress.kubernetes.io/service.serverstransport", names.Service(stack)))
+		p.warn(path, "the server speaks HTTPS, and Traefik checks its certificate: make a ServersTransport with the CA and the name in the "+
+			"certificate, and name it on Service %q in the annotation traefik.ingress.kubernetes.io/service.serverstransport", names.Service(stack))
 	case p.Exposure == render.HTTPRouteKind:
-		warn(fmt.Sprintf("the server speaks HTTPS, and a Gateway speaks plain HTTP to it until it is told otherwise: "+
-			"make a BackendTLSPolicy for Service %q with the CA of the certificate and a name in it", names.Service(stack)))
+		p.warn(path, "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until it is told otherwise: "+
+			"make a BackendTLSPolicy for Service %q with the CA of the certificate and a name in it", names.Service(stack))
 	}
 	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
-		warn("the server is exposed by plain HTTP and asks nobody who they are: set tlsSecretName, and server.auth in spec.settings")
+		p.warn(path, "the server is exposed by plain HTTP and asks nobody who they are: set tlsSecretName, and server.auth in spec.settings")
 	}
-}
-
-// hostWarning tells of a host name that nobody is led to.
-func (p *Plan) hostWarning() {
-	if p.Exposure.Empty() || !render.MadeUpForNobody(p.input) {
-		return
-	}
-	p.Warnings = append(p.Warnings, stackconfig.Finding{
-		Path: "spec.networking.expose",
-		Message: fmt.Sprintf("the server gets the made-up host name %q, which no DNS knows: set hostname, or have the administrator set "+
-			"domain under ingress in the operator's ConfigMap", p.Hostname),
-	})
 }
 
 // expose is how the stack is reached from outside; nil: it is not.
@@ -247,22 +236,18 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 
 // releaseWarnings tell that a configuration was made by the rules of another release than the image holds, as far as
 // that is known.
-func releaseWarnings(in Input) []stackconfig.Finding {
-	resolved := in.Distribution
+func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
+	const path = "spec.distribution"
 	switch {
 	case resolved.Exact:
-		return nil
 	case resolved.DetectedBy == distribution.Unknown:
-		return []stackconfig.Finding{{
-			Path: "spec.distribution",
-			Message: fmt.Sprintf("the server release of image %q is not known; it is configured as release %s",
-				resolved.Image, resolved.Release.Line),
-		}}
+		p.warn(path, "the server release of image %q is not known; it is configured as release %s", resolved.Image, resolved.Release.Line)
 	default:
-		return []stackconfig.Finding{{
-			Path: "spec.distribution",
-			Message: fmt.Sprintf("server release %s is configured by what is known of %s",
-				resolved.Version, resolved.Release.Version),
-		}}
+		p.warn(path, "server release %s is configured by what is known of %s", resolved.Version, resolved.Release.Version)
 	}
+}
+
+// warn adds a warning about a field.
+func (p *Plan) warn(path, format string, args ...any) {
+	p.Warnings = append(p.Warnings, stackconfig.Finding{Path: path, Message: fmt.Sprintf(format, args...)})
 }

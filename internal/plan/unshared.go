@@ -8,7 +8,6 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
@@ -18,17 +17,16 @@ const vectorIO = "vector_io"
 
 // unshared warns of several replicas that do not share what clients store: each request would be answered by what one of
 // them has.
-func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) []stackconfig.Finding {
+func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	replicas, path := render.Replicas(spec), "spec.workload.replicas"
 	if render.Autoscaled(spec) {
 		replicas, path = spec.Workload.Autoscaling.MaxReplicas, "spec.workload.autoscaling.maxReplicas"
 	}
 	if replicas < 2 {
-		return nil
+		return
 	}
-	var findings []stackconfig.Finding
 	warn := func(format string, args ...any) {
-		findings = append(findings, stackconfig.Finding{Path: path, Message: fmt.Sprintf("%d replicas ", replicas) + fmt.Sprintf(format, args...)})
+		p.warn(path, "%d replicas %s", replicas, fmt.Sprintf(format, args...))
 	}
 	inFiles := p.inFiles()
 	inMemory := slices.DeleteFunc(p.inMemory(), func(name string) bool { return slices.Contains(inFiles, name) })
@@ -50,7 +48,6 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) []stackconfig
 		warn("have one volume that pods of a single node can mount: the others may never start; " +
 			"set spec.workload.storage.accessModes to [ReadWriteMany], or remove spec.workload.storage and keep the data on servers")
 	}
-	return findings
 }
 
 // inFiles are the names of what the server keeps in files, sorted.
