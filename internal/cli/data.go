@@ -3,8 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
@@ -65,11 +66,7 @@ func (m *manifests) offlineChange(s stack, previous *manifests) outcome {
 	if names.Compat(before.object.Annotations) && !names.Compat(s.object.Annotations) {
 		// An apply of another version does not take the mark away.
 		s.object = s.object.DeepCopy()
-		s.object.Annotations = maps.Clone(s.object.Annotations)
-		if s.object.Annotations == nil {
-			s.object.Annotations = map[string]string{}
-		}
-		s.object.Annotations[names.AnnotationCompat] = before.object.Annotations[names.AnnotationCompat]
+		metav1.SetMetaDataAnnotation(&s.object.ObjectMeta, names.AnnotationCompat, before.object.Annotations[names.AnnotationCompat])
 	}
 	return m.offlineSince(s, running.plan.Places)
 }

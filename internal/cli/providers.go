@@ -184,23 +184,22 @@ func describe(kind *provider.Type) providerType {
 		API: specAPI(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
 		Needs: camelCased(kind.Requires), Note: note(kind), Keys: []providerKey{},
 	}
-	supplied := map[string]any{}
+	supplied := map[string]bool{}
 	for _, value := range kind.RequiredDefaults {
-		supplied[value.Key] = value.Value
+		supplied[value.Key] = true
 	}
 	for i := range kind.Config.Keys {
 		key := &kind.Config.Keys[i]
 		if key.Internal {
 			continue
 		}
-		_, isSupplied := supplied[key.Name]
 		row := providerKey{
-			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret, Supplied: isSupplied,
+			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret, Supplied: supplied[key.Name],
 		}
 		if !key.Required && !key.Secret {
 			row.Default = key.Default
 		}
-		if key.Required && !isSupplied && key.Name != kind.EndpointKey && key.Name != kind.CredentialKey {
+		if key.Required && !supplied[key.Name] && key.Name != kind.EndpointKey && key.Name != kind.CredentialKey {
 			result.Required = append(result.Required, key.Name)
 		}
 		result.Keys = append(result.Keys, row)
