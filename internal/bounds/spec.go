@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // remedy closes each message: only an administrator changes a bound.
@@ -21,6 +22,12 @@ func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	}
 	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from %s, the only places that the images of this namespace may come from: %s",
 		image, listed(r.Images), remedy))}
+}
+
+// comesFrom reports whether an image lies in one of the registries, or below the beginning of a repository.
+func comesFrom(image string, allowed []string) bool {
+	repository, err := imagename.Repository(image)
+	return err == nil && imagename.HasAnyPrefix(repository, imagename.Prefixes(allowed))
 }
 
 // Spec checks the fields of a stack that are bounded as they are written. Expose is nil when the stack is not exposed.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +18,7 @@ import (
 func (m *manifests) readPrevious(path, namespace string, stdin io.Reader) (*manifests, error) {
 	const flag = "--previous: "
 	previous, err := readManifests([]string{path}, namespace, stdin)
-	if rejected, ok := asRejection(err); ok {
+	if rejected, ok := errors.AsType[*rejection](err); ok {
 		for i := range rejected.problems {
 			rejected.problems[i] = flag + rejected.problems[i]
 		}

@@ -124,8 +124,8 @@ func (m *manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (stri
 
 // refuse notes what is wrong: of a plan that failed, each finding.
 func (o *outcome) refuse(err error) {
-	var failed *plan.ConfigError
-	if !errors.As(err, &failed) || len(failed.Errors) == 0 {
+	failed, ok := errors.AsType[*plan.ConfigError](err)
+	if !ok || len(failed.Errors) == 0 {
 		o.errs = append(o.errs, err.Error())
 		return
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,11 +17,6 @@ type rejection struct {
 
 // Error is the summary.
 func (r *rejection) Error() string { return r.summary }
-
-func asRejection(err error) (*rejection, bool) {
-	var rejected *rejection
-	return rejected, errors.As(err, &rejected)
-}
 
 // printer writes messages for people.
 type printer struct {
@@ -75,5 +69,3 @@ func (p printer) remarks(s stack, found outcome) {
 }
 
 func (p printer) ok(message string) { p.line("%s %s", p.paint(green, "ok:"), message) }
-
-func (p printer) failure(err error) { p.problem(err.Error()) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"runtime/debug"
 
@@ -48,11 +49,11 @@ func Run(streams Streams, version string, args []string) int {
 		return 0
 	}
 	printer := newPrinter(streams)
-	if rejected, ok := asRejection(err); ok {
+	if rejected, ok := errors.AsType[*rejection](err); ok {
 		printer.rejection(rejected)
 		return 1
 	}
-	printer.failure(err)
+	printer.problem(err.Error())
 	return 2
 }
 

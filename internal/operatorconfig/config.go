@@ -90,6 +90,16 @@ func Keys() []string {
 	return keys
 }
 
+// Template is the content of a new ConfigMap: every key with nothing but its
+// documentation.
+func Template() map[string]string {
+	data := map[string]string{}
+	for _, s := range sections {
+		data[s.key] = s.help
+	}
+	return data
+}
+
 // Read reads the ConfigMap; nil stands for one that does not exist. A key with
 // an error keeps its part of last, the config that was in force before; each
 // error's field begins with the key.
