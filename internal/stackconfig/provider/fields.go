@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // maxDepth bounds the nesting of a value read by DecodeOrdered.
@@ -107,6 +111,18 @@ func Node(value any) *yaml.Node {
 	case string:
 		return stringNode(v)
 	default:
-		return scalarNode(value)
+		return yamlnode.FromJSON(value)
 	}
+}
+
+// stringNode returns a string as a YAML node that both YAML 1.1 and 1.2 readers take as that string.
+func stringNode(value string) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+	switch {
+	case strings.Contains(value, "\n"):
+		node.Style = yaml.LiteralStyle
+	case !schema.IsPlainString(value):
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	return node
 }

@@ -25,7 +25,7 @@ const (
 )
 
 // model registers one model (FR-040 to FR-042).
-func (r *registry) model(m *intent.Model) {
+func (r *registrar) model(m *intent.Model) {
 	res, ok := r.newResource(kindModels, m.Name, m.Path)
 	if !ok || !r.provider(res, m.Provider, providerPath(m.Path, m.Provider)) {
 		return
@@ -46,7 +46,7 @@ func (r *registry) model(m *intent.Model) {
 }
 
 // public notes what clients call a model. A name that the release drops is told.
-func (r *registry) public(m *intent.Model, res *resource) {
+func (r *registrar) public(m *intent.Model, res *resource) {
 	if r.Unknown {
 		return
 	}
@@ -66,7 +66,7 @@ func providerPath(path *field.Path, named string) *field.Path {
 	return path.Child("provider")
 }
 
-func (r *registry) metadata(m *intent.Model) *yaml.Node {
+func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	metadata := yamlnode.Map()
 	if m.ContextLength != nil {
 		r.Write(draft.Under(metadata, keyContextLength), yamlnode.Int(*m.ContextLength), draft.From(m.Path.Child("contextLength")))
@@ -87,7 +87,7 @@ func (r *registry) metadata(m *intent.Model) *yaml.Node {
 
 // embedding: the server does not start with an embedding model of unknown
 // dimension.
-func (r *registry) embedding(m *intent.Model) {
+func (r *registrar) embedding(m *intent.Model) {
 	if m.ModelType != "embedding" {
 		return
 	}

@@ -27,7 +27,7 @@ const (
 //
 // It returns the user's models as clients call them, and whether the user registers anything that the server keeps.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
-	r := registry{Draft: d, written: map[string]*field.Path{}}
+	r := registrar{Draft: d, written: map[string]*field.Path{}}
 	for i := range d.Intent.Models {
 		r.model(&d.Intent.Models[i])
 	}
@@ -41,8 +41,8 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	return r.models, r.registers
 }
 
-// registry writes resources; written remembers the user's own by kind and id.
-type registry struct {
+// registrar writes resources; written remembers the user's own by kind and id.
+type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
 	// models are the user's as clients call them; registers says that the server keeps some of the resources.
@@ -70,7 +70,7 @@ type resource struct {
 
 // newResource begins an entry with its id. A kind that the release does not have
 // is an error.
-func (r *registry) newResource(kind, id string, path *field.Path) (*resource, bool) {
+func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
 		r.Failf(path, "the server release %s registers no %s%s", r.Release.Line, kind, r.RemovalNote("resource", kind))
@@ -88,7 +88,7 @@ func (r *registry) newResource(kind, id string, path *field.Path) (*resource, bo
 // provider ties a resource to a provider: the one that is named, else the first
 // one of its API (FR-040, FR-041, FR-044). False when there is none, or when the
 // user disabled it.
-func (r *registry) provider(res *resource, name string, path *field.Path) bool {
+func (r *registrar) provider(res *resource, name string, path *field.Path) bool {
 	e, ok := r.choose(res.API, name, path)
 	if !ok {
 		return false
@@ -108,7 +108,7 @@ func (r *registry) provider(res *resource, name string, path *field.Path) bool {
 
 // warnOfChoice warns of a model where the base has several providers and the user named none: the first one need not be the one
 // that is meant. One that exists because the user set its variable is.
-func (r *registry) warnOfChoice(res *resource, e *draft.Provider) {
+func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {
 		if other.Enabled && !r.Disabled.Has(res.API, other.ID) {
@@ -122,7 +122,7 @@ func (r *registry) warnOfChoice(res *resource, e *draft.Provider) {
 }
 
 // choose finds the provider of a resource.
-func (r *registry) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
+func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
 	if item := r.Disabled.APIs[api]; item != nil {
 		r.Ignoredf(path, "the API %s is disabled by %s, so this is left out", draft.APIField(api), item.Path)
 		return nil, false
@@ -151,7 +151,7 @@ func (r *registry) choose(api, name string, path *field.Path) (*draft.Provider, 
 
 // firstProvider is the user's first one in list order, else the base's first
 // that is enabled (FR-040).
-func (r *registry) firstProvider(api string) *draft.Provider {
+func (r *registrar) firstProvider(api string) *draft.Provider {
 	for i := range r.Intent.Providers {
 		p := &r.Intent.Providers[i]
 		if p.API != api || r.Disabled.Has(api, p.ID) {
@@ -170,7 +170,7 @@ func (r *registry) firstProvider(api string) *draft.Provider {
 }
 
 // notFound is the kind of error that status calls MissingProviderForResource.
-func (r *registry) notFound(path *field.Path, value, detail string) {
+func (r *registrar) notFound(path *field.Path, value, detail string) {
 	err := field.NotFound(path, value)
 	err.Detail = detail
 	r.Fail(err)
@@ -178,7 +178,7 @@ func (r *registry) notFound(path *field.Path, value, detail string) {
 
 // register puts an entry into its list: over the base's of the same id, once if
 // the user wrote it twice.
-func (r *registry) register(res *resource) {
+func (r *registrar) register(res *resource) {
 	key := res.Kind + "\x00" + res.public
 	if other, twice := r.written[key]; twice {
 		r.registeredTwice(res, other)
@@ -206,11 +206,11 @@ func (r *registry) register(res *resource) {
 }
 
 // ownID reports whether the user registered that id already, with another provider.
-func (r *registry) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
+func (r *registrar) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
 
 // registeredTwice: the same entry again is one entry, another one under the same id is an
 // error.
-func (r *registry) registeredTwice(res *resource, other *field.Path) {
+func (r *registrar) registeredTwice(res *resource, other *field.Path) {
 	for _, item := range yamlnode.Items(r.listOf(res)) {
 		if origin := r.OriginOf(item); origin.Path == other && yamlnode.Equal(item, res.entry) {
 			return
@@ -219,7 +219,7 @@ func (r *registry) registeredTwice(res *resource, other *field.Path) {
 	r.Failf(res.path, "%q is registered by %s too, and differently; keep one of them", res.id, other)
 }
 
-func (r *registry) listOf(res *resource) *yaml.Node {
+func (r *registrar) listOf(res *resource) *yaml.Node {
 	parent := r.Root
 	if res.Section != release.TopLevel {
 		parent = r.Section(r.Root, res.Section, draft.From(res.path))
@@ -230,7 +230,7 @@ func (r *registry) listOf(res *resource) *yaml.Node {
 // defaults mends settings that name a resource (safety.default_shield_id). With a
 // resource of one's own the server stops at a default that does not exist, and
 // the base's is conditional (SERVER.md fact 15).
-func (r *registry) defaults() {
+func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {
 			continue
@@ -242,7 +242,7 @@ func (r *registry) defaults() {
 	}
 }
 
-func (r *registry) replaceDefault(reference release.Reference, own firstOf) {
+func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 	keys := strings.Split(reference.Path, ".")
 	parent := yamlnode.At(r.Root, keys[:len(keys)-1]...)
 	last := keys[len(keys)-1]
@@ -258,7 +258,7 @@ func (r *registry) replaceDefault(reference release.Reference, own firstOf) {
 
 // isRegistered reports whether a resource exists without any condition that the
 // spec does not meet.
-func (r *registry) isRegistered(kind, id string) bool {
+func (r *registrar) isRegistered(kind, id string) bool {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
 		return false

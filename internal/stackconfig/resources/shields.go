@@ -14,7 +14,7 @@ import (
 )
 
 // shield registers one shield (FR-044).
-func (r *registry) shield(s *intent.Shield) {
+func (r *registrar) shield(s *intent.Shield) {
 	res, ok := r.newResource(kindShields, s.Name, s.Path)
 	if !ok || !r.provider(res, s.Provider, providerPath(s.Path, s.Provider)) {
 		return
@@ -36,7 +36,7 @@ func (r *registry) shield(s *intent.Shield) {
 
 // takesShield reports whether the shield's provider knows it. Some providers know their shields by fixed names, and the
 // server ends with another one.
-func (r *registry) takesShield(s *intent.Shield, res *resource) bool {
+func (r *registrar) takesShield(s *intent.Shield, res *resource) bool {
 	id, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
 	e := r.Index.Find(res.API, id)
 	if e == nil || e.Kind == nil || len(e.Kind.ResourceIDs) == 0 {
@@ -56,7 +56,7 @@ func (r *registry) takesShield(s *intent.Shield, res *resource) bool {
 
 // shieldModel warns of a model that is nearly one that is registered: the server tells upper and lower case apart, and the
 // first request would fail.
-func (r *registry) shieldModel(s *intent.Shield) {
+func (r *registrar) shieldModel(s *intent.Shield) {
 	var near string
 	for _, name := range r.modelNames() {
 		if name == s.Model {
@@ -73,7 +73,7 @@ func (r *registry) shieldModel(s *intent.Shield) {
 }
 
 // modelNames are the names that models are registered by, as clients and as the server know them.
-func (r *registry) modelNames() []string {
+func (r *registrar) modelNames() []string {
 	var found []string
 	for _, model := range r.models {
 		found = append(found, model.ID, model.Name)

@@ -19,7 +19,7 @@ const apiToolRuntime = "tool_runtime"
 
 // tool declares one tool group (FR-043) in the way of the release: a built-in
 // one, an MCP server, or a group of a provider.
-func (r *registry) tool(t *intent.Tool) {
+func (r *registrar) tool(t *intent.Tool) {
 	if item := r.Disabled.APIs[apiToolRuntime]; item != nil {
 		r.Ignoredf(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
 		return
@@ -48,7 +48,7 @@ func (r *registry) tool(t *intent.Tool) {
 
 // builtInTool is websearch or rag. A release that registers its groups itself
 // needs no entry, only a provider that serves it.
-func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
+func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
 	if e == nil {
 		return
@@ -70,7 +70,7 @@ func (r *registry) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 
 // baseChoice is the provider under which the base registers a built-in tool's
 // group; nil when it does not, or when that provider cannot serve it.
-func (r *registry) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
+func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	known, _ := r.Release.Resource(kindToolGroups)
 	for _, item := range yamlnode.Items(r.ResourcesOf(known)) {
 		group, _ := envref.Static(yamlnode.Text(item, known.IDKey))
@@ -85,7 +85,7 @@ func (r *registry) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 
 // toolProvider is the provider for a tool that only some types can serve; nil
 // after an error.
-func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *draft.Provider {
+func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *draft.Provider {
 	path := providerPath(t.Path, t.Provider)
 	if t.Provider != "" {
 		e, ok := r.choose(apiToolRuntime, t.Provider, path)
@@ -113,7 +113,7 @@ func (r *registry) toolProvider(t *intent.Tool, what string, types []string) *dr
 
 // mcpServer declares an MCP server. A provider beside its endpoint is the one that calls it, so it must be one for MCP;
 // a release that has no tool groups in its configuration picks one by itself.
-func (r *registry) mcpServer(t *intent.Tool) {
+func (r *registrar) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.Release.Tools.MCPProvider != "" {
 		e := r.toolProvider(t, "an MCP server", []string{r.Release.Tools.MCPProvider})
@@ -141,7 +141,7 @@ func (r *registry) mcpServer(t *intent.Tool) {
 }
 
 // mcpURL writes the URL under its key, which may lie deeper (mcp_endpoint.uri).
-func (r *registry) mcpURL(entry *yaml.Node, t *intent.Tool) {
+func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 	origin := draft.From(t.Path.Child("mcpEndpoint"))
 	keys := strings.Split(r.Release.Tools.MCPURLKey, ".")
 	for _, key := range keys[:len(keys)-1] {
@@ -152,7 +152,7 @@ func (r *registry) mcpURL(entry *yaml.Node, t *intent.Tool) {
 
 // toolGroup registers a group under a provider, where the release still has
 // groups in its configuration.
-func (r *registry) toolGroup(t *intent.Tool, group, provider string) {
+func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {
 		r.Failf(t.Path, "%q is neither a tool of the server release %s (%s) nor an MCP server; give it mcpEndpoint if it is one",
@@ -172,7 +172,7 @@ func (r *registry) toolGroup(t *intent.Tool, group, provider string) {
 	r.register(res)
 }
 
-func (r *registry) builtInNames() []string {
+func (r *registrar) builtInNames() []string {
 	names := make([]string, 0, len(r.Release.Tools.BuiltIn))
 	for _, b := range r.Release.Tools.BuiltIn {
 		names = append(names, b.Name)
