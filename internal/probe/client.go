@@ -69,6 +69,7 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 // finalError is an answer that will not be another one the next time.
 type finalError struct{ reason string }
 
+// Error is the reason.
 func (e *finalError) Error() string { return e.reason }
 
 // isFinal reports whether asking again is of no use.

@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -18,31 +18,19 @@ const shownDifferences = 8
 // differences names the places where the rendered template is not what runs: fields that would be set, and fields of
 // ours that would go. It tells paths, never values.
 func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
-	var running, ours, next any
-	for into, from := range map[*any]any{&running: &live.Spec.Template, &ours: own, &next: rendered} {
-		tree, err := plain(from)
+	var running, ours, next map[string]any
+	for into, from := range map[*map[string]any]any{&running: &live.Spec.Template, &ours: cmp.Or(own, &corev1ac.PodTemplateSpecApplyConfiguration{}), &next: rendered} {
+		fields, err := podFields(from)
 		if err != nil {
 			return "", fmt.Errorf("compare the template of Deployment %q: %w", live.Name, err)
 		}
-		dropInputs(tree)
-		*into = tree
+		*into = fields
 	}
 	paths := make(map[string]bool)
 	compare("", next, running, reflect.DeepEqual, paths)
 	// Of what we own only what is no longer there at all is new; a changed value was found above.
 	compare("", ours, next, func(any, any) bool { return true }, paths)
 	return list(slices.Sorted(maps.Keys(paths))), nil
-}
-
-// plain is a template as JSON sees it.
-func plain(value any) (map[string]any, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	var tree map[string]any
-	err = json.Unmarshal(data, &tree)
-	return tree, err
 }
 
 // compare collects the paths of what a has and b has not, or has differently.

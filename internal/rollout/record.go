@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -129,11 +130,10 @@ func (r Record) templateInputs() string {
 // templates with one digest run the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	// Through a map: the order of fields in Kubernetes' types may change with its version.
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	fields, err := podFields(template)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
 	}
-	dropInputs(fields)
 	canonical, err := json.Marshal(fields)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
@@ -141,16 +141,17 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 	return hash(canonical), nil
 }
 
-// dropInputs takes the digest of the inputs and the stack's generation out of a template: neither is seen by a pod that
-// runs.
-func dropInputs(template map[string]any) {
-	metadata, _ := template["metadata"].(map[string]any)
-	annotations, _ := metadata["annotations"].(map[string]any)
-	delete(annotations, names.AnnotationInputs)
-	delete(annotations, names.AnnotationGeneration)
-	if len(annotations) == 0 {
-		delete(metadata, "annotations")
+// podFields are the fields of a template but for the digest of the inputs and the stack's generation: neither is seen by
+// a pod that runs.
+func podFields(template any) (map[string]any, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	for _, name := range []string{names.AnnotationInputs, names.AnnotationGeneration} {
+		unstructured.RemoveNestedField(fields, "metadata", "annotations", name)
 	}
+	if annotations, _, _ := unstructured.NestedMap(fields, "metadata", "annotations"); len(annotations) == 0 {
+		unstructured.RemoveNestedField(fields, "metadata", "annotations")
+	}
+	return fields, err
 }
 
 // NewRendered completes the record of a rendered Deployment with the digest of its template and writes it into its

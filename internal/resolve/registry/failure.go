@@ -37,6 +37,7 @@ type answerError struct {
 	code string
 }
 
+// Error is the status, and a code of the registry API.
 func (e *answerError) Error() string {
 	text := fmt.Sprintf("the registry answers with status %d", e.status)
 	if word := http.StatusText(e.status); word != "" {

@@ -52,6 +52,7 @@ type limitError struct {
 
 func tooLarge(what string, limit int64) error { return &limitError{what: what, limit: limit} }
 
+// Error names the limit.
 func (e *limitError) Error() string {
 	return fmt.Sprintf("the %s is larger than %d bytes", e.what, e.limit)
 }

@@ -149,6 +149,7 @@ type boundedReader struct {
 	exceeded error
 }
 
+// Read reads no more than what is left.
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err
