@@ -69,8 +69,12 @@ func versionOr(version string) string {
 
 // completeReleases offers the known release lines for a flag.
 func completeReleases(command *cobra.Command, flag string) {
-	err := command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp))
+	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// must is for flags that the lines above declare.
+func must(err error) {
 	if err != nil {
-		panic(err) // the flag stands a line above
+		panic(err)
 	}
 }

@@ -29,9 +29,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags.StringVarP(&s.namespace, "namespace", "n", defaultNamespace, "namespace of objects that name none")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features are used as in its cluster")
-	if err := command.MarkFlagRequired("filename"); err != nil {
-		panic(err) // the flag stands some lines above
-	}
+	must(command.MarkFlagRequired("filename"))
 }
 
 // read gives the stacks and what belongs to them.

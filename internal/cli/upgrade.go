@@ -43,9 +43,7 @@ boot.`,
 	command.Flags().StringVar(&options.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
 	command.Flags().StringVar(&options.from, "from", "", "the release to compare with; the one that the stack asks for unless given")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	if err := command.MarkFlagRequired("to"); err != nil {
-		panic(err) // the flag stands some lines above
-	}
+	must(command.MarkFlagRequired("to"))
 	completeReleases(command, "to")
 	completeReleases(command, "from")
 	return command

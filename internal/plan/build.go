@@ -24,7 +24,7 @@ import (
 // A *ConfigError says what the user has to change, and which condition tells it. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
 	if in.Intent == nil {
-		return nil, errors.New("build a plan: its spec was not decoded")
+		return nil, errors.New("build a plan: the spec was not decoded")
 	}
 	if errs := Bounded(in.Bounds, in.Object, in.Distribution.Image); len(errs) > 0 {
 		return nil, forbidden(errs)
