@@ -140,10 +140,10 @@ bench: $(BIN)/benchstat ## Run the benchmarks and compare with the last run [BEN
 	@cd $(CACHE)/bench; [ ! -f old.txt ] || { echo; $(abspath $(BIN))/benchstat old.txt new.txt; }
 
 .PHONY: bench-scale
-bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false EXPOSED=false]
+bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=1000 FOREIGN=20000 IDLE=1m CONTROLLERS=false EXPOSED=false BEFORE=program]
 	@export $(ASSETS); mkdir -p $(CACHE)/bench; rm -f $(CACHE)/bench/scale.md; \
 	$(GO) test ./test/scale -run '^$$' -bench Scale -benchtime 1x -timeout 3h -args -objects=$(OBJECTS) -foreign=$(FOREIGN) \
-		-idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) -table=$(abspath $(CACHE))/bench/scale.md; \
+		-idle=$(IDLE) -controllers=$(CONTROLLERS) -exposed=$(EXPOSED) $(if $(BEFORE),-before=$(abspath $(BEFORE))) -table=$(abspath $(CACHE))/bench/scale.md; \
 	cat $(CACHE)/bench/scale.md
 
 .PHONY: bench-tenants

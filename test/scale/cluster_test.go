@@ -2,6 +2,7 @@ package scale_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -52,13 +53,15 @@ networking: {expose: {hostname: %s.example.com}}
 type cluster struct {
 	*testutil.Cluster
 
-	program string
-	audit   string
+	// program is the one that runs, newest the one of this tree.
+	program, newest string
+	audit           string
 }
 
 func startCluster(b *testing.B) *cluster {
 	b.Helper()
-	c := &cluster{program: testutil.BuildOperator(b, version), audit: filepath.Join(b.TempDir(), "audit.log")}
+	newest := testutil.BuildOperator(b, version)
+	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
 	c.Cluster = testutil.StartCluster(b, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"}, // a Service for each stack, twice
 	})

@@ -23,6 +23,7 @@ var (
 	idle        = flag.Duration("idle", time.Minute, "how long to look at the operator at rest")
 	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
 	exposed     = flag.Bool("exposed", false, "expose every stack, by a host name of its own")
+	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that makes the stacks: the restart is an upgrade")
 	into        = flag.String("table", "", "file that the table is added to")
 )
 
@@ -93,6 +94,7 @@ func measure(b *testing.B) measured {
 	m.rested = o.resident(b)
 
 	o.stop(b)
+	c.program = c.newest
 	begin, started := c.audited(b), time.Now()
 	o = c.startOperator(b)
 	o.observes(b, *objects)
