@@ -25,11 +25,6 @@ RACE_PACKAGES := internal/apply internal/cli internal/controller internal/manage
 	internal/worker
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
-# What `make test` runs. A test shows under the race detector whatever it shows without: whoever runs test-race too sets
-# RACE_APART, so that no test of those packages runs twice.
-MODULE = $(shell $(GO) list -m)
-TESTED = $(if $(RACE_APART),$(filter-out $(RACE_PACKAGES:%=$(MODULE)/%) $(RACE_PACKAGES:%=$(MODULE)/%/%),$(shell $(GO) list ./...)),./...)
-
 # Modules with tests of their own, beside the product's.
 TEST_MODULES := test/cluster test/cluster/components/agents test/chart
 
@@ -80,10 +75,10 @@ clean: ## Remove what the targets built in this work tree
 ##@ Tests
 
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with coverage of the pure packages [RACE_APART=1: but those of test-race]
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; \
 	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
-		-timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(TESTED)
+		-timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no control plane, seconds

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
@@ -64,11 +65,7 @@ func (directReader) IndexField(context.Context, client.Object, string, client.In
 func indexed(index fields.Selector, object client.Object) bool {
 	for field, values := range map[string]client.IndexerFunc{fieldHost: hostOf, fieldClaim: claimOf, fieldInstance: instanceOf} {
 		if want, asked := index.RequiresExactMatch(field); asked {
-			for _, value := range values(object) {
-				if value == want {
-					return true
-				}
-			}
+			return slices.Contains(values(object), want)
 		}
 	}
 	return false
