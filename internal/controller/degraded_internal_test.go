@@ -1,23 +1,17 @@
 package controller
 
 import (
-	"errors"
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -98,60 +92,5 @@ func TestLacksBase(t *testing.T) {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})
-	}
-}
-
-// Which spec the Deployment is of.
-func TestRunsEarlier(t *testing.T) {
-	failure := &status.Failure{}
-	for name, tc := range map[string]struct {
-		failure  *status.Failure
-		deployed bool
-		running  int64
-		outcome  rollout.Outcome
-		want     bool
-	}{
-		"nothing failed":                    {nil, true, 1, rollout.Changed, false},
-		"rolled back":                       {nil, true, 2, rollout.RolledBack, true},
-		"refused before the Deployment":     {failure, false, 1, "", true},
-		"refused after it":                  {failure, true, 1, rollout.Changed, false},
-		"something of what runs is gone":    {failure, false, 2, "", false},
-		"nobody knows of which spec it was": {failure, false, 0, "", true},
-	} {
-		object := &v1alpha2.LlamaStackDistribution{}
-		object.Generation = 2
-		s := &state{stack: object}
-		s.workload.running.Generation, s.owned.decision.Outcome = tc.running, tc.outcome
-		if tc.deployed {
-			s.applied.deployment = &appsv1.Deployment{}
-		}
-		if got := s.runsEarlier(tc.failure); got != tc.want {
-			t.Errorf("%s: %t, want %t", name, got, tc.want)
-		}
-	}
-}
-
-// What lasts is told without what passes by itself, and what is to take the place of
-// another way to expose the stack leaves that alone while it is refused.
-func TestReportRejections(t *testing.T) {
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
-	denied := errors.New("denied")
-	kind := func(name string) apply.Child {
-		return apply.Child{Kind: schema.GroupVersionKind{Kind: name}, Name: "my"}
-	}
-	var done applied
-	if err := reportRejections(done.rejections); err != nil || done.rejectedExposure() {
-		t.Errorf("nothing was rejected: %v", err)
-	}
-	done.rejections = []rejection{{kind("Service"), conflict}}
-	if err := reportRejections(done.rejections); !transient(err) || done.rejectedExposure() {
-		t.Errorf("error %v, want a transient one", err)
-	}
-	done.rejections = append(done.rejections, rejection{kind(render.HTTPRouteKind.Kind), denied})
-	if err := reportRejections(done.rejections); err == nil || err.Error() != "denied" {
-		t.Errorf("error %v, want what lasts", err)
-	}
-	if !done.rejectedExposure() {
-		t.Error("the Ingress has to stay while the HTTPRoute is rejected")
 	}
 }

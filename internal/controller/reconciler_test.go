@@ -11,20 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -240,71 +235,6 @@ func TestStatusMemory(t *testing.T) {
 	}
 }
 
-// The image a stack was made with stays while it asks for the same, whatever a
-// newer operator's catalogue says.
-func TestImage(t *testing.T) {
-	const recorded = "docker.io/ogxai/distribution-starter:0.7.0"
-	catalogue, err := distribution.Resolve("starter", "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct {
-		name      string
-		asked     v1alpha2.DistributionSpec
-		status    *v1alpha2.ResolvedDistribution
-		running   rollout.Distribution
-		images    distribution.Overrides
-		image     string
-		catalogue string
-		newer     string
-	}{
-		{
-			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			image: catalogue.Image, catalogue: catalogue.Image,
-		},
-		{
-			name: "recorded in status", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue.Image,
-		},
-		{
-			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
-			image:   recorded, catalogue: recorded, newer: catalogue.Image,
-		},
-		{
-			name: "another version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  catalogue.Image, catalogue: catalogue.Image,
-		},
-		{
-			name: "an override goes first and keeps the record", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
-			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue.Image,
-		},
-		{
-			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
-			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			object := &stack{}
-			object.Spec.Distribution = tc.asked
-			object.Status.ResolvedDistribution = tc.status
-			r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
-			found, err := r.image(t.Context(), object, &rollout.Record{Distribution: tc.running})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := []string{found.distribution.Image, found.catalogue, found.newer}
-			if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
-				t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestTruncateMessage(t *testing.T) {
 	if got := truncateMessage("short"); got != "short" {
 		t.Errorf("truncate changed %q", got)
@@ -313,33 +243,6 @@ func TestTruncateMessage(t *testing.T) {
 		got := truncateMessage(long)
 		if len(got) > maxNote || len(got) < maxNote-8 || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '�') {
 			t.Errorf("truncate of %d bytes: %d bytes", len(long), len(got))
-		}
-	}
-}
-
-func TestStorage(t *testing.T) {
-	for phase, want := range map[string]string{
-		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage waits for its first pod",
-		"": "True StorageReady Storage waits for its first pod", "Lost": `False StorageLost The volume behind PersistentVolumeClaim "my-pvc" is gone`,
-	} {
-		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
-		claim.SetName("my-pvc")
-		got := storageCondition(claim)
-		if text := fmt.Sprintf("%s %s %s", got.Status, got.Reason, got.Message); text != want {
-			t.Errorf("%s: %s, want %s", phase, text, want)
-		}
-	}
-}
-
-func TestNotOurs(t *testing.T) {
-	other := errors.New("other")
-	if got := notOurs(other); !errors.Is(got, other) {
-		t.Errorf("notOurs(%v) = %v", other, got)
-	}
-	for _, err := range []error{&apply.OwnershipConflict{Kind: "Service", Name: "x"}, &apply.NameTaken{Kind: "ConfigMap", Name: "x"}} {
-		failure, ok := errors.AsType[*status.Failure](notOurs(errors.Join(err)))
-		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later || failure.Message != err.Error() {
-			t.Errorf("notOurs(%v) = %+v", err, failure)
 		}
 	}
 }

@@ -53,3 +53,11 @@ func TestUsedByRevisions(t *testing.T) {
 		t.Errorf("used, after %d lists (-want +got):\n%s", server.lists, diff)
 	}
 }
+
+// Nothing that a pod may need goes while nobody knows the Deployment.
+func TestTemplatesWithoutADeployment(t *testing.T) {
+	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
+	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
+		t.Errorf("templates %+v, want those of the ReplicaSet", got)
+	}
+}

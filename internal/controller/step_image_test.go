@@ -13,7 +13,7 @@ import (
 
 // What replaces the catalogue's image, in its order; a ConfigMap that never
 // could be read changes nothing that runs.
-func TestOverride(t *testing.T) {
+func TestImageOverrides(t *testing.T) {
 	running := rollout.Record{Image: "b:1", Distribution: rollout.Distribution{Name: "starter", CatalogueImage: "c:1"}}
 	status := &v1alpha2.ResolvedDistribution{Image: "b:1", ImageFrom: v1alpha2.ImageFromRelatedImage}
 	for name, tc := range map[string]struct {
@@ -64,21 +64,67 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// What there is to choose from follows the images in place of the catalogue's.
-func TestAvailable(t *testing.T) {
-	var known available
-	catalogue := maps.Clone(known.with(nil))
-	if catalogue["starter"] == "" {
-		t.Fatalf("no starter among %v", catalogue)
+// The image a stack was made with stays while it asks for the same, whatever a
+// newer operator's catalogue says.
+func TestImage(t *testing.T) {
+	const recorded = "docker.io/ogxai/distribution-starter:0.7.0"
+	catalogue, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := maps.Clone(catalogue)
-	want["starter"], want["ours"] = "a:1", "b:1"
-	for range 2 {
-		if diff := cmp.Diff(want, known.with(distribution.Overrides{"starter": "a:1", "ours": "b:1"})); diff != "" {
-			t.Errorf("with images of the operator's config (-want +got):\n%s", diff)
-		}
-	}
-	if diff := cmp.Diff(catalogue, known.with(distribution.Overrides{})); diff != "" {
-		t.Errorf("without them again (-want +got):\n%s", diff)
+	for _, tc := range []struct {
+		name      string
+		asked     v1alpha2.DistributionSpec
+		status    *v1alpha2.ResolvedDistribution
+		running   rollout.Distribution
+		images    distribution.Overrides
+		image     string
+		catalogue string
+		newer     string
+	}{
+		{
+			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			image: catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
+			name: "recorded in status", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
+			image:   recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "another version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			image:  catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
+			name: "an override goes first and keeps the record", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
+			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
+			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			object := &stack{}
+			object.Spec.Distribution = tc.asked
+			object.Status.ResolvedDistribution = tc.status
+			r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
+			found, err := r.image(t.Context(), object, &rollout.Record{Distribution: tc.running})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{found.distribution.Image, found.catalogue, found.newer}
+			if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
+				t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

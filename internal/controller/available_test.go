@@ -1,0 +1,29 @@
+package controller
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+)
+
+// What there is to choose from follows the images in place of the catalogue's.
+func TestAvailable(t *testing.T) {
+	var known available
+	catalogue := maps.Clone(known.with(nil))
+	if catalogue["starter"] == "" {
+		t.Fatalf("no starter among %v", catalogue)
+	}
+	want := maps.Clone(catalogue)
+	want["starter"], want["ours"] = "a:1", "b:1"
+	for range 2 {
+		if diff := cmp.Diff(want, known.with(distribution.Overrides{"starter": "a:1", "ours": "b:1"})); diff != "" {
+			t.Errorf("with images of the operator's config (-want +got):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff(catalogue, known.with(distribution.Overrides{})); diff != "" {
+		t.Errorf("without them again (-want +got):\n%s", diff)
+	}
+}

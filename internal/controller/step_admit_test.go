@@ -1,0 +1,55 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+func TestAdmit(t *testing.T) {
+	invalidSpec := func(message string) *status.Failure {
+		return &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonInvalidSpec, Message: message}
+	}
+	for name, tc := range map[string]struct {
+		spec        string
+		annotations map[string]string
+		want        string
+		failure     *status.Failure
+	}{
+		"valid": {spec: `{distribution: {name: starter}}`, want: "True SpecValid: The spec is valid"},
+		"unsupported fields": {
+			spec: `{distribution: {name: starter}, externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}}`,
+			want: "True SpecValidWithUnsupportedFields: Without effect in this release of the operator: spec.externalProviders",
+		},
+		"invalid": {
+			spec:    `{distribution: {name: starter, image: "example.com/mine:1"}}`,
+			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" exclude each other: remove one of them`),
+		},
+		"two fields are invalid": {
+			spec: `{distribution: {name: starter, image: "example.com/mine:1"}, workload: {replicas: 2, workers: 0}}`,
+			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" exclude each other: remove one of them` +
+				"\nspec.workload.workers: 0 is not a number of server processes; take 1 or more"),
+		},
+		"invalid annotation": {
+			spec: `{distribution: {name: starter}}`, annotations: map[string]string{names.AnnotationPaused: "yes"},
+			failure: invalidSpec(`metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"; remove the annotation to let the stack go on`),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack, report := newStack(t, tc.spec), &report{}
+			stack.Annotations = tc.annotations
+			decoded, err := admit(stack, report)
+			checkFailure(t, err, tc.failure)
+			if (decoded == nil) != (err != nil) {
+				t.Errorf("intent %v with error %v", decoded, err)
+			}
+			if diff := cmp.Diff(tc.want, report.shown()[v1alpha2.ConditionValidationSucceeded]); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

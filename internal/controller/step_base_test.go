@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// The base configuration is the user's, else the image's, else the one that runs, else the catalogue's.
+func TestBaseConfig(t *testing.T) {
+	const (
+		plain   = `{distribution: {name: starter}}`
+		models  = `{distribution: {name: starter}, resources: {models: [m]}}`
+		withKey = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}}`
+	)
+	known, err := distribution.Resolve("starter", "", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := known
+	none.Base = nil
+	kept := rollout.Record{
+		BaseConfigMap: "my-base", BaseSource: string(v1alpha2.ConfigSourceEmbedded), Image: known.Image,
+		Distribution: rollout.Distribution{Name: "starter"},
+	}
+	same, anotherImage, ofLabel, lost := kept, kept, kept, kept
+	same.BaseConfigMap = plan.BaseConfigMapName("my", known.Base)
+	anotherImage.Image = "example.com/mine:1"
+	ofLabel.BaseSource = string(v1alpha2.ConfigSourceOCILabel)
+	lost.BaseConfigMap = "my-lost"
+	unread := errors.New("unread")
+	embedded := &plan.Base{Data: known.Base, Source: v1alpha2.ConfigSourceEmbedded}
+	for name, tc := range map[string]struct {
+		spec    string
+		labels  imageLabels
+		running rollout.Record
+		want    *plan.Base
+		err     error
+	}{
+		"none is needed":         {spec: plain, labels: imageLabels{distribution: known}},
+		"the image is unread":    {spec: models, labels: imageLabels{distribution: known, unread: unread}, err: unread},
+		"the user's":             {spec: withKey, labels: imageLabels{distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"the user's comes first": {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"the label's":            {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
+		"nobody has one":         {spec: models, labels: imageLabels{distribution: none}},
+		"the catalogue's":        {spec: models, labels: imageLabels{distribution: known}, want: embedded},
+		"the one that runs":      {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
+		"the same runs":          {spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded},
+		"another image runs":     {spec: models, labels: imageLabels{distribution: known}, running: anotherImage, want: embedded},
+		"one of a label runs":    {spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded},
+		"what runs is lost":      {spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := newStack(t, tc.spec)
+			f := newFixture(t, &corev1.ConfigMap{ObjectMeta: child(own, "my-base"), Data: map[string]string{names.ConfigFile: "kept"}})
+			contents := resolve.Contents{"mine": {"base.yaml": []byte("mine")}}
+			got, err := f.baseConfig(t.Context(), own, &tc.labels, contents, &tc.running)
+			if !errors.Is(err, tc.err) {
+				t.Errorf("error %v, want %v", err, tc.err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("base (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// A stack is held to what an administrator lets its namespace use; the oldest stacks of a namespace take its places.
+func TestBoundsOfAStack(t *testing.T) {
+	const plain = `{distribution: {name: starter}}`
+	const (
+		ask    = `ask an administrator to change the key "bounds" of the operator's ConfigMap`
+		places = `Namespace "team" may have 1 stack, and older ones take that place: delete one of them, or ` + ask
+	)
+	another := func(namespace, name string, age time.Duration) client.Object {
+		other := newStack(t, plain)
+		other.Namespace, other.Name, other.UID = namespace, name, "other"
+		other.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0).Add(-age))
+		return other
+	}
+	for name, tc := range map[string]struct {
+		rules, spec string
+		others      []client.Object
+		message     string
+	}{
+		"no rules":               {"", plain, nil, ""},
+		"rules of others":        {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
+		"the rules are unread":   {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap cannot be read, so nobody knows what this stack may use: an administrator has to correct it`},
+		"forbidden field":        {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or " + ask + " if you need it"},
+		"forbidden image":        {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only places that the images of this namespace may come from: ` + ask + " if you need it"},
+		"allowed image":          {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
+		"the first of one":       {"[{stacks: 1}]", plain, nil, ""},
+		"one of none":            {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older ones take that place: delete one of them, or ` + ask},
+		"an older one":           {"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places},
+		"a newer one":            {"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, ""},
+		"of the same second":     {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
+		"an older one elsewhere": {"[{stacks: 1}]", plain, []client.Object{another("theirs", "a", time.Hour)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := newStack(t, tc.spec)
+			own.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
+			f := newFixture(t, append(tc.others, own.DeepCopy(), operatorConfigMap(operatorconfig.KeyBounds, tc.rules))...)
+			_, err := f.until(t, own, "bounds")
+			var want *status.Failure
+			if tc.message != "" {
+				want = &status.Failure{
+					Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds, Message: tc.message,
+				}
+			}
+			checkFailure(t, err, want)
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package controller
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+func TestReadConfigMaps(t *testing.T) {
+	const (
+		withBundle   = `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: ca}}}}`
+		withOverride = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`
+		withBase     = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}}`
+	)
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	trusted, problems := cabundle.Read(certificate)
+	if len(trusted) != 1 || len(problems) > 0 {
+		t.Fatalf("%d certificates, %v", len(trusted), problems)
+	}
+	for name, tc := range map[string]struct {
+		spec            string
+		configMap       string
+		data            map[string]string
+		certificates    [][]byte
+		reason, message string
+	}{
+		"nothing is referred to": {spec: `{distribution: {name: starter}}`},
+		"override":               {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "version: 2\n"}},
+		"no override": {
+			spec: withOverride, reason: v1alpha2.ReasonConfigMapNotFound,
+			message: `ConfigMap "mine" not found in namespace "team". Referenced by: spec.overrideConfig.configMapName`,
+		},
+		"no key of a base": {
+			spec: withBase, configMap: "mine", data: map[string]string{"config.yaml": "x"}, reason: v1alpha2.ReasonConfigMapKeyMissing,
+			message: `Key "base.yaml" not found in ConfigMap "mine" in namespace "team". Referenced by: spec.baseConfig.configMapName`,
+		},
+		"bundle": {spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate)}, certificates: trusted},
+		"no key of a bundle": {
+			spec: withBundle, configMap: "ca", data: map[string]string{"other": string(certificate)}, reason: v1alpha2.ReasonConfigMapKeyMissing,
+			message: `Key "ca-bundle.crt" not found in ConfigMap "ca" in namespace "team". Referenced by: spec.networking.tls.caBundle.configMapName`,
+		},
+		"garbage in a bundle": {
+			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"}, reason: v1alpha2.ReasonConfigMapValueUnusable,
+			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: holds no certificate in PEM form. Referenced by: spec.networking.tls.caBundle.configMapName`,
+		},
+		"private key in a bundle": {
+			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate) + string(key)},
+			certificates: trusted, reason: v1alpha2.ReasonConfigMapValueUnusable,
+			message: fmt.Sprintf(`Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: line %d: is a private key, `+
+				"which everybody who may read the ConfigMap has now: take it out, and issue another. "+
+				"Referenced by: spec.networking.tls.caBundle.configMapName", bytes.Count(certificate, []byte("\n"))+1),
+		},
+		"the platform's": {
+			spec: `{distribution: {name: starter}}`, configMap: names.TrustedCABundle, certificates: trusted,
+			data: map[string]string{"ca-bundle.crt": "garbage", "odh-ca-bundle.crt": string(certificate)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, f := newStack(t, tc.spec), newFixture(t)
+			if tc.configMap != "" {
+				f.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: tc.configMap}, Data: tc.data})
+			}
+			s, err := f.until(t, own, "configmaps")
+			var want *status.Failure
+			if tc.reason != "" {
+				want = &status.Failure{
+					Condition: v1alpha2.ConditionValidationSucceeded, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+				}
+			}
+			checkFailure(t, err, want)
+			if diff := cmp.Diff(tc.certificates, s.configMaps.certificates); diff != "" {
+				t.Errorf("certificates (-want +got):\n%s", diff)
+			}
+			if tc.configMap == "" || tc.configMap == names.TrustedCABundle {
+				return
+			}
+			for key, value := range tc.data {
+				if got := string(s.configMaps.contents[tc.configMap][key]); got != value {
+					t.Errorf("key %q is %q, want %q", key, got, value)
+				}
+			}
+			if users := f.references.usersOf(kindConfigMap, childKey(own, tc.configMap)); len(users) != 1 {
+				t.Errorf("the users of the ConfigMap are %v, want the stack", users)
+			}
+		})
+	}
+}

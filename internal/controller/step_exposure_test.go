@@ -1,0 +1,96 @@
+package controller
+
+import (
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+var ingressKind = networkingv1.SchemeGroupVersion.WithKind("Ingress")
+
+// exposed is an applied object of a kind.
+func exposed(kind schema.GroupVersionKind, name string, content map[string]any) []apply.Applied {
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(kind)
+	object.SetName(name)
+	return []apply.Applied{{Kind: kind, Object: object}}
+}
+
+// answered is what a Gateway says of a route.
+func answered(accepted, reason, message string) map[string]any {
+	return map[string]any{"status": map[string]any{"parents": []any{map[string]any{
+		"controllerName": "example.com/gateways", "parentRef": map[string]any{"name": "public", "namespace": "gateways"},
+		"conditions": []any{map[string]any{"type": "Accepted", "status": accepted, "reason": reason, "message": message}},
+	}}}}
+}
+
+func TestCheckExposure(t *testing.T) {
+	failure := func(reason, message string) *status.Failure {
+		return &status.Failure{Condition: v1alpha2.ConditionServiceReady, Reason: reason, Message: message, Retry: status.OnReferenceChange}
+	}
+	taken := func(by string) *status.Failure {
+		return failure(v1alpha2.ReasonHostnameTaken,
+			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", and the server is not exposed: take another")
+	}
+	for name, tc := range map[string]struct {
+		plan    plan.Plan
+		owner   *hostOwner
+		objects []apply.Applied
+		failure *status.Failure
+	}{
+		"not exposed":                        {},
+		"taken in the namespace":             {owner: &hostOwner{"llama.example.com", "team", "other"}, failure: taken(`stack "other"`)},
+		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack of another namespace")},
+		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
+		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{})},
+		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
+		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", map[string]any{})},
+		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))},
+		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
+		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkFailure(t, checkExposure(newStack(t, `{distribution: {name: starter}}`), &planned{plan: &tc.plan, hostOwner: tc.owner}, tc.objects), tc.failure)
+		})
+	}
+}
+
+func TestRouteURL(t *testing.T) {
+	address := func(field string) map[string]any {
+		return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{field: "192.0.2.1"}}}}}
+	}
+	for name, tc := range map[string]struct {
+		kind    schema.GroupVersionKind
+		host    string
+		content map[string]any
+		want    string
+	}{
+		"Ingress":                         {ingressKind, "llama.example.com", map[string]any{}, "http://llama.example.com"},
+		"Ingress with a certificate":      {ingressKind, "llama.example.com", map[string]any{"spec": map[string]any{"tls": []any{map[string]any{}}}}, "https://llama.example.com"},
+		"Ingress without a host":          {ingressKind, "", map[string]any{}, ""},
+		"Ingress of a load balancer's IP": {ingressKind, "", address("ip"), "http://192.0.2.1"},
+		"Ingress of a load balancer":      {ingressKind, "", address("hostname"), "http://192.0.2.1"},
+		"Route":                           {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"Route with the cluster's host":   {render.RouteKind, "", map[string]any{"spec": map[string]any{"host": "my.apps.example.com"}}, "https://my.apps.example.com"},
+		"Route without a host yet":        {render.RouteKind, "", map[string]any{}, ""},
+		"HTTPRoute":                       {render.HTTPRouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"HTTPRoute without a host":        {render.HTTPRouteKind, "", map[string]any{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := routeURL(&plan.Plan{Exposure: tc.kind, Hostname: tc.host}, exposed(tc.kind, "my", tc.content)); got != tc.want {
+				t.Errorf("URL %q, want %q", got, tc.want)
+			}
+		})
+	}
+	if got := routeURL(&plan.Plan{Exposure: ingressKind, Hostname: "llama.example.com"}, nil); got != "" {
+		t.Errorf("URL %q without an object", got)
+	}
+}

@@ -1,0 +1,139 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+const (
+	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
+	// replacedImage is a stack of the catalogue's whose image the operator's configuration replaces.
+	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
+)
+
+// What an image says of itself, without a registry: an image that has to be read is being read.
+func TestImageLabels(t *testing.T) {
+	reading := &status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
+		Retry: status.OnReferenceChange, Message: `Reading the labels of image "example.com/mine:1"`,
+	}
+	required := &status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired, Retry: status.OnReferenceChange,
+		Message: `The configuration of image "example.com/mine:1" is not known, and the operator does not read images ` +
+			"(registries.readLabels of its configuration); give a base with spec.baseConfig",
+	}
+	read := rollout.Record{
+		Image: "example.com/mine:1", BaseSource: string(v1alpha2.ConfigSourceOCILabel), BaseConfigMap: "my-base",
+		Distribution: rollout.Distribution{Image: "example.com/mine:1", Digest: "sha256:1", Label: "0.7"},
+	}
+	another := read
+	another.Distribution.Image = "example.com/mine:0"
+	readByName := read
+	readByName.Distribution.Name = "starter"
+	embedded := readByName
+	embedded.BaseSource = string(v1alpha2.ConfigSourceEmbedded)
+	for name, tc := range map[string]struct {
+		spec    string
+		config  [2]string // a key of the operator's ConfigMap and its value
+		running rollout.Record
+		lost    bool // the copy of the base that was read is gone
+		base    string
+		digest  string
+		release string
+		unread  *status.Failure
+	}{
+		"of the catalogue":              {spec: `{distribution: {name: starter}}`},
+		"new":                           {spec: bareImage, unread: reading},
+		"new, nothing is generated":     {spec: `{distribution: {image: "example.com/mine:1"}}`, unread: reading},
+		"recorded":                      {spec: bareImage, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
+		"recorded, the copy is lost":    {spec: bareImage, running: read, lost: true, unread: reading},
+		"recorded of another image":     {spec: bareImage, running: another, unread: reading},
+		"recorded with the catalogue's": {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: embedded, release: "0.7"},
+		"not read, without a base":      {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, unread: required},
+		"not read, with a base":         {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
+		"not read, recorded":            {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
+		"not read, the copy is lost":    {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, lost: true, unread: required},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := newStack(t, tc.spec)
+			f := newFixture(t, operatorConfigMap(tc.config[0], tc.config[1]))
+			if !tc.lost {
+				f.create(t, &corev1.ConfigMap{ObjectMeta: child(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
+			}
+			image, err := f.image(t.Context(), own, &tc.running)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report := &report{}
+			got, err := f.imageLabels(t.Context(), own, &image, &tc.running, report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFailure(t, got.unread, tc.unread)
+			release := ""
+			if got.distribution.DetectedBy == distribution.ByLabel {
+				release = got.distribution.Release.Line
+			}
+			if diff := cmp.Diff([]string{tc.base, tc.digest, tc.release}, []string{string(got.config), got.digest, release}); diff != "" {
+				t.Errorf("configuration, digest, release (-want +got):\n%s", diff)
+			}
+			if len(report.events) > 0 {
+				t.Errorf("events %v", report.events)
+			}
+		})
+	}
+}
+
+// An image that cannot be read is taken to be as the operator's own copy has it, with an event. What was read before is
+// never replaced by that.
+func TestUnreadableImage(t *testing.T) {
+	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := resolved
+	none.Base = nil
+	cause := errors.New("nobody answers")
+	wants := &status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Retry: status.OnReferenceChange,
+		Unknown: registry.Transient(cause),
+		Message: "The configuration of the image cannot be read: " + cause.Error() + ". It is tried again; spec.baseConfig does without it",
+	}
+	for name, tc := range map[string]struct {
+		spec    string
+		image   distribution.Resolved
+		running rollout.Record
+		events  []string
+		failure *status.Failure
+	}{
+		"its own configuration": {spec: `{distribution: {image: "example.com/mine:1"}}`, image: none},
+		"the user's base":       {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, image: none},
+		"no base":               {spec: bareImage, image: none, failure: wants},
+		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; its configuration is taken to be ` +
+				`that of "starter" in release ` + resolved.Release.Line + ", until image, name or version changes. Give a pull Secret in " +
+				"spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; " +
+				"spec.baseConfig does without it",
+		}},
+		"the image's was read": {spec: replacedImage, image: resolved, running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := &report{}
+			checkFailure(t, unreadable(newStack(t, tc.spec), &tc.image, &tc.running, report, cause), tc.failure)
+			if diff := cmp.Diff(tc.events, report.told()); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

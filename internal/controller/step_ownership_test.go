@@ -1,0 +1,129 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// A Deployment that does not fit its ReplicaSets is nobody's concern for a moment, and
+// told once it lasts.
+func TestStaleIsTold(t *testing.T) {
+	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	live := &appsv1.Deployment{}
+	live.CreationTimestamp = metav1.NewTime(written.Add(-time.Hour))
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-rollout", Time: &metav1.Time{Time: written}}}
+	for after, want := range map[time.Duration]status.Retry{time.Second: status.Quiet, 2 * time.Minute: status.Backoff} {
+		r := &Reconciler{now: func() time.Time { return written.Add(after) }}
+		failure, ok := errors.AsType[*status.Failure](r.stale("they do not fit", live))
+		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) || failure.Message != "they do not fit" {
+			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)
+		}
+	}
+}
+
+func TestNotOurs(t *testing.T) {
+	other := errors.New("other")
+	if got := notOurs(other); !errors.Is(got, other) {
+		t.Errorf("notOurs(%v) = %v", other, got)
+	}
+	for _, err := range []error{&apply.OwnershipConflict{Kind: "Service", Name: "x"}, &apply.NameTaken{Kind: "ConfigMap", Name: "x"}} {
+		failure, ok := errors.AsType[*status.Failure](notOurs(errors.Join(err)))
+		if !ok || failure.Reason != v1alpha2.ReasonOwnershipConflict || failure.Retry != status.Later || failure.Message != err.Error() {
+			t.Errorf("notOurs(%v) = %+v", err, failure)
+		}
+	}
+}
+
+// Whatever belongs to somebody else is told with the remedy, and nothing is written beside it.
+func TestOwnershipOfChildren(t *testing.T) {
+	const spec = `{distribution: {name: starter}}`
+	foreign := func(name string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
+	}
+	const (
+		service = `Service "my-service" in namespace "team" exists and has no controller and does not carry this object's labels; ` +
+			`delete it, or give this object another name`
+		account = `ServiceAccount "my-sa" in namespace "team" exists and has no controller and does not carry this object's labels; ` +
+			`delete it, or give this object another name`
+	)
+	other := newStack(t, spec)
+	other.Name, other.UID = "other", "uid-of-other"
+	retained := foreign("my-service")
+	retained.Labels = names.Labels("my")
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		message string
+	}{
+		"nothing is there":   {},
+		"somebody's Service": {[]client.Object{foreign("my-service")}, service},
+		"two objects": {
+			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
+			account + "\n" + service,
+		},
+		"another stack's":       {[]client.Object{&corev1.Service{ObjectMeta: child(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give this object another name`},
+		"retained with labels":  {[]client.Object{retained}, ""},
+		"of no concern to this": {[]client.Object{foreign("their-service")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, tc.objects...)
+			s, err := f.until(t, newStack(t, spec), "ownership")
+			var want *status.Failure
+			if tc.message != "" {
+				want = &status.Failure{
+					Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonOwnershipConflict, Message: tc.message, Retry: status.Later,
+				}
+			}
+			checkFailure(t, err, want)
+			if err == nil && (s.owned.decision.Outcome != rollout.Changed || s.owned.deployment() < 0) {
+				t.Errorf("decision %q, Deployment at %d", s.owned.decision.Outcome, s.owned.deployment())
+			}
+			if len(f.writes) > 0 {
+				t.Errorf("writes %v", f.writes)
+			}
+		})
+	}
+}
+
+// A record of a newer generation than the stack's is the sign of a cache that is behind, unless the API server knows no
+// newer one either.
+func TestDecisionByAnOlderCache(t *testing.T) {
+	const spec = `{distribution: {name: starter}}`
+	for name, tc := range map[string]struct {
+		newest  int64 // generation at the API server
+		failure *status.Failure
+	}{
+		"behind": {3, &status.Failure{
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
+			Message: "generation 3 was rendered already, read again",
+		}},
+		"newest": {2, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			written := newStack(t, `{distribution: {name: starter}, networking: {port: 9000}}`)
+			written.Generation = 3
+			if _, err := f.until(t, written, "apply"); err != nil {
+				t.Fatal(err)
+			}
+			known := newStack(t, spec)
+			known.Generation = tc.newest
+			f.create(t, known)
+			cached := newStack(t, spec)
+			cached.Generation = 2
+			_, err := f.until(t, cached, "ownership")
+			checkFailure(t, err, tc.failure)
+		})
+	}
+}

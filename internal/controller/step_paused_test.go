@@ -1,0 +1,69 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// A paused stack ends here, with what would become of its pods. Nothing is written.
+func TestPausedStack(t *testing.T) {
+	const (
+		spec    = `{distribution: {name: starter}}`
+		changed = `{distribution: {name: starter}, networking: {port: 9000}}`
+	)
+	paused := func(what string) *status.Failure {
+		return &status.Failure{
+			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDeploymentPaused, Unknown: true, Retry: status.OnReferenceChange,
+			Message: `The stack is paused: while its annotation llamastack.io/paused is "true" nothing but the status is written` + what +
+				". Remove the annotation to go on",
+		}
+	}
+	for name, tc := range map[string]struct {
+		annotation string
+		runs, spec string
+		storage    corev1.PersistentVolumeClaimPhase
+		condition  string
+		failure    *status.Failure
+	}{
+		"not paused":           {spec: spec},
+		"not paused any more":  {annotation: "false", spec: spec},
+		"without a Deployment": {annotation: "true", spec: spec, failure: paused("; its Deployment is not made")},
+		"nothing waits":        {annotation: "true", runs: spec, spec: spec, failure: paused("")},
+		"a change waits":       {annotation: "true", runs: spec, spec: changed, failure: paused("; a change of the pods waits")},
+		"its volume": {
+			annotation: "true", spec: `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`, storage: corev1.ClaimBound,
+			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not made"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, own := newFixture(t), newStack(t, tc.spec)
+			if tc.runs != "" {
+				f.runs(t, tc.runs)
+				own.Generation = 2
+			}
+			if tc.storage != "" {
+				f.create(t, &corev1.PersistentVolumeClaim{
+					ObjectMeta: child(own, names.PersistentVolumeClaim("my")), Status: corev1.PersistentVolumeClaimStatus{Phase: tc.storage},
+				})
+			}
+			own.Annotations = map[string]string{names.AnnotationPaused: tc.annotation}
+			if tc.annotation == "" {
+				own.Annotations = nil
+			}
+			s, err := f.until(t, own, "paused")
+			checkFailure(t, err, tc.failure)
+			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionStorageReady]); diff != "" {
+				t.Errorf("condition of the volume (-want +got):\n%s", diff)
+			}
+			if len(f.writes) > 0 {
+				t.Errorf("writes %v", f.writes)
+			}
+		})
+	}
+}

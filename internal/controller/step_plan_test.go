@@ -1,0 +1,156 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+func TestPlanOfAStack(t *testing.T) {
+	const (
+		based  = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, resources: `
+		warned = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1}}}, resources: {shields: [guard]}, disabled: [safety]}`
+		mine   = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
+	)
+	certificate, key := testutil.NewCertificate(t, time.Now().AddDate(1, 0, 0))
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "team", Name: name} }
+	given := []client.Object{
+		&corev1.ConfigMap{ObjectMeta: meta("mine"), Data: map[string]string{
+			names.ConfigFile: "version: 2\n",
+			"base.yaml":      "version: 2\napis: [inference, safety]\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: http://vllm:8000/v1}}], safety: [{provider_id: llama-guard, provider_type: inline::llama-guard, config: {}}]}\n",
+		}},
+		&corev1.Secret{ObjectMeta: meta("creds"), Data: map[string][]byte{"password": []byte("one"), "url": []byte("nonsense")}},
+		&corev1.Secret{ObjectMeta: meta("cert"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
+			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
+		}},
+	}
+	for name, tc := range map[string]struct {
+		spec      string
+		bounds    string
+		fresh     bool
+		condition string
+		events    []string
+		failure   *status.Failure
+	}{
+		"of the image": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The image's own configuration runs unchanged"},
+		"generated":    {spec: based + "{models: [m]}}", condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 1 model"},
+		"generated, with a shield": {
+			spec:      based + "{models: [m], shields: [guard]}}",
+			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 2 resources",
+		},
+		"override":          {spec: mine + "}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used as it is`},
+		"copied override":   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers set`},
+		"secured override":  {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
+		"override with two": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
+		"warnings": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
+			"Warning ProviderIgnored: spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this is left out",
+			`Warning ConfigWarning: spec.providers.inference.settings.max_tokns: unknown key, the server ignores it; did you mean "max_tokens"?`,
+		}},
+		"told warnings": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},
+		"resource without its provider": {
+			spec: based + "{models: [{name: m, provider: nobody}]}}",
+			failure: &status.Failure{
+				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonMissingProviderForResource, Retry: status.OnReferenceChange,
+				Message: `spec.resources.models[0].provider: "nobody" is not a configured inference provider; available: vllm`,
+			},
+		},
+		"forbidden pods": {
+			spec:   `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`,
+			bounds: "[{podSecurity: baseline}]",
+			failure: &status.Failure{
+				Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds,
+				Message: `spec.workload.overrides: the pods of this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true); ` +
+					`remove what causes it, or ask an administrator to change the key "bounds" of the operator's ConfigMap if you need it`,
+			},
+		},
+		"connection parts of nonsense": {
+			spec: `{distribution: {name: starter}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}}}`,
+			failure: &status.Failure{
+				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable, Retry: status.OnReferenceChange,
+				Message: `Key "url" of Secret "creds" in namespace "team" cannot be used: the value is not a PostgreSQL connection string; ` +
+					"write postgresql://user:password@host:port/database. Referenced by: spec.storage.kv.connectionString.secretKeyRef",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := newStack(t, tc.spec)
+			if !tc.fresh {
+				own.Status.ObservedGeneration = own.Generation
+			}
+			f := newFixture(t, append(given, operatorConfigMap(operatorconfig.KeyBounds, tc.bounds))...)
+			s, err := f.until(t, own, "plan")
+			checkFailure(t, err, tc.failure)
+			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionConfigGenerated]); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.events, s.report.told()); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
+				t.Errorf("plan %v by operator %q", s.planned.plan, s.planned.input.OperatorVersion)
+			}
+		})
+	}
+}
+
+// A pod reads the connection parts that it started with: parts that changed get a Secret of another name, and those that a
+// record knows keep theirs.
+func TestChooseStorageSecret(t *testing.T) {
+	own := newStack(t, `{distribution: {name: starter}}`)
+	digestKey := resolve.DigestKey{ID: "key"}
+	one, two := map[string][]byte{"kv-password": []byte("one")}, map[string][]byte{"kv-password": []byte("two")}
+	of := func(name string, values map[string][]byte) *rollout.StorageSecret {
+		return &rollout.StorageSecret{Name: name, Digest: digestKey.Digest(values)}
+	}
+	recorded := func(key string, secret *rollout.StorageSecret) rollout.Record {
+		return rollout.Record{ReferenceKey: key, StorageSecret: secret}
+	}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "uid-of-deployment"}}
+	for name, tc := range map[string]struct {
+		running rollout.Record
+		earlier *rollout.StorageSecret // what an older ReplicaSet records
+		values  map[string][]byte
+		want    *rollout.StorageSecret
+	}{
+		"no parts":               {want: nil},
+		"no parts any more":      {running: recorded("key", of("my-storage", one))},
+		"the first":              {values: one, want: of("my-storage", one)},
+		"the same":               {running: recorded("key", of("my-storage", one)), values: one, want: of("my-storage", one)},
+		"changed":                {running: recorded("key", of("my-storage", one)), values: two, want: of(names.NextStorageSecret("my", digestKey.Digest(two)), two)},
+		"changed back":           {running: recorded("key", of("my-storage-2", two)), earlier: of("my-storage", one), values: one, want: of("my-storage", one)},
+		"the digest key is lost": {running: recorded("lost", of("my-storage-1", one)), values: two, want: of("my-storage-1", two)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			work := &workload{deployment: deployment, running: tc.running}
+			if tc.earlier != nil {
+				record := recorded("key", tc.earlier)
+				record.Inputs = "known"
+				encoded, err := record.Encode()
+				if err != nil {
+					t.Fatal(err)
+				}
+				work.replicaSets = []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{
+					Annotations:     map[string]string{names.AnnotationRendered: encoded},
+					OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind(kindDeployment))},
+				}}}
+			}
+			facts := planFacts{stack: own, workload: work, secrets: &secrets{digestKey: digestKey, references: rollout.References{Key: "key"}}}
+			if diff := cmp.Diff(tc.want, chooseStorageSecret(facts, tc.values)); diff != "" {
+				t.Errorf("Secret (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// What lasts is told without what passes by itself, and what is to take the place of
+// another way to expose the stack leaves that alone while it is refused.
+func TestReportRejections(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
+	denied := errors.New("denied")
+	kind := func(name string) apply.Child {
+		return apply.Child{Kind: schema.GroupVersionKind{Kind: name}, Name: "my"}
+	}
+	var done applied
+	if err := reportRejections(done.rejections); err != nil || done.rejectedExposure() {
+		t.Errorf("nothing was rejected: %v", err)
+	}
+	done.rejections = []rejection{{kind("Service"), conflict}}
+	if err := reportRejections(done.rejections); !transient(err) || done.rejectedExposure() {
+		t.Errorf("error %v, want a transient one", err)
+	}
+	done.rejections = append(done.rejections, rejection{kind(render.HTTPRouteKind.Kind), denied})
+	if err := reportRejections(done.rejections); err == nil || err.Error() != "denied" {
+		t.Errorf("error %v, want what lasts", err)
+	}
+	if !done.rejectedExposure() {
+		t.Error("the Ingress has to stay while the HTTPRoute is rejected")
+	}
+}

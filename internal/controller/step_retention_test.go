@@ -1,0 +1,99 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// Data that a change leaves behind is told once, and what nothing brings back keeps the change waiting.
+func TestRetentionOfData(t *testing.T) {
+	const (
+		onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
+		onRedis  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
+		older    = `{distribution: {name: starter, version: "0.3"}, workload: {storage: {size: 1Gi}}}`
+		newer    = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {size: 1Gi}}}`
+
+		left = "spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in " +
+			"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and Redis at redis:6379 starts without it"
+		lost = "spec.distribution: release 0.7 does not start on what vector_io/faiss keeps under release 0.3, and nothing converts it: " +
+			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
+			"then accept that what is left is lost with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
+			"The pods that run stay as they are"
+	)
+	waits := func(message string) *status.Failure {
+		return &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonDataLossNotAccepted, Message: message}
+	}
+	for name, tc := range map[string]struct {
+		runs, spec string
+		accepts    string
+		told       bool // in the status
+		left       string
+		event      string
+		failure    *status.Failure
+	}{
+		"nothing runs":      {spec: onRedis},
+		"nothing is lost":   {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
+		"nothing changes":   {runs: onRedis, spec: onRedis},
+		"left behind":       {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
+		"told before":       {runs: onVolume, spec: onRedis, told: true, left: left},
+		"lost for good":     {runs: older, spec: newer, failure: waits(lost)},
+		"another is named":  {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss says "faiss", which nothing that is lost is called: write "vector_io/faiss"`)},
+		"accepted for good": {runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60], event: "Warning DataLeftBehind " + lost[:60]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			if tc.runs != "" {
+				f.runs(t, tc.runs)
+			}
+			own := newStack(t, tc.spec)
+			own.Generation = 2
+			if tc.accepts != "" {
+				own.Annotations = map[string]string{names.AnnotationAcceptDataLoss: tc.accepts}
+			}
+			if tc.told {
+				told, err := f.until(t, own, "retention")
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-f.recorder.Events
+				own.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionDataLeftBehind, Message: leftMessage(told.leaves)}}
+			}
+			s, err := f.until(t, own, "retention")
+			checkFailure(t, err, tc.failure)
+			starts := func(what, got, want string) {
+				if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+					t.Errorf("%s %q, want one that begins with %q", what, got, want)
+				}
+			}
+			starts("left", leftMessage(s.leaves), tc.left)
+			event := ""
+			if len(f.recorder.Events) > 0 {
+				event = <-f.recorder.Events
+			}
+			starts("event", event, tc.event)
+			if len(f.writes) > 0 {
+				t.Errorf("writes %v", f.writes)
+			}
+		})
+	}
+}
+
+// An event has room for a part of each line.
+func TestLeftNote(t *testing.T) {
+	short := []string{"one", "two"}
+	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {
+		t.Errorf("short lines (-want +got):\n%s", diff)
+	}
+	long := leftNote([]string{strings.Repeat("a", maxNote), "two", strings.Repeat("c", maxNote)})
+	lines := strings.Split(long, "\n")
+	if len(long) > maxNote || len(lines) != 3 || lines[1] != "two" || !strings.HasSuffix(lines[2], "c…") {
+		t.Errorf("a note of %d bytes with %d lines: %s", len(long), len(lines), long)
+	}
+}

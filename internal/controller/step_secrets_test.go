@@ -1,0 +1,160 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// A stack is looked at again when the warning is due, and when the certificate ends.
+func TestExpiring(t *testing.T) {
+	end := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	certificate, key := testutil.NewCertificate(t, end)
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cert"}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+	}
+	const warning = `; the certificate in Secret "cert" expires on 2026-03-31: renew it, the pods are then replaced once`
+	for name, tc := range map[string]struct {
+		before  time.Duration
+		told    string
+		after   time.Duration
+		message string
+		events  int
+	}{
+		"long before":         {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
+		"from two weeks on":   {before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning, events: 1},
+		"told before":         {before: time.Hour, told: "Resolved 1 secret reference" + warning, after: time.Hour + time.Second, message: warning},
+		"in its last moments": {before: 0, after: time.Second, message: warning, events: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := end.Add(-tc.before)
+			use := intent.SecretUse{Secret: "cert", Key: corev1.TLSCertKey, Path: "spec", Purpose: intent.PurposeCertificate}
+			reader := fake.NewClientBuilder().WithObjects(secret).Build()
+			values, err := resolve.Secrets(t.Context(), reader, resolve.SecretQuery{Namespace: "ns", Cache: reader, Uses: []intent.SecretUse{use}, Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := &v1alpha2.LlamaStackDistribution{}
+			object.Status.Conditions = []metav1.Condition{{Type: v1alpha2.ConditionSecretsResolved, Message: tc.told}}
+			report := &report{}
+			r := &Reconciler{now: func() time.Time { return now }}
+			if got := r.expiring(object, values, report); got != tc.message {
+				t.Errorf("message %q, want %q", got, tc.message)
+			}
+			if got := report.requeueAfter(now); got != tc.after {
+				t.Errorf("looked at again after %v, want %v", got, tc.after)
+			}
+			if len(report.events) != tc.events {
+				t.Errorf("events %v, want %d", report.events, tc.events)
+			}
+		})
+	}
+	r, none := &Reconciler{now: time.Now}, &report{}
+	if r.expiring(&stack{}, resolve.Values{}, none) != "" || none.requeueAfter(end) != 0 {
+		t.Error("a stack without certificate is looked at again")
+	}
+}
+
+func TestReadSecrets(t *testing.T) {
+	const (
+		withSecret = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
+		withTLS    = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
+	)
+	opaque := func(key, value string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"}, Data: map[string][]byte{key: []byte(value)}}
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	pair := func(end time.Time) *corev1.Secret {
+		certificate, key := testutil.NewCertificate(t, end)
+		return &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cert"}, Type: corev1.SecretTypeTLS,
+			Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+		}
+	}
+	broken := pair(now.AddDate(1, 0, 0))
+	broken.Data[corev1.TLSPrivateKeyKey] = pair(now.AddDate(1, 0, 0)).Data[corev1.TLSPrivateKeyKey]
+	for name, tc := range map[string]struct {
+		spec            string
+		secret          *corev1.Secret
+		condition       string
+		events          []string
+		after           time.Duration
+		reason, message string
+	}{
+		"none": {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec refers to no Secret"},
+		"one":  {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
+		"missing": {
+			spec: withSecret, reason: v1alpha2.ReasonSecretNotFound,
+			message: `Secret "creds" not found in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"without the key": {
+			spec: withSecret, secret: opaque("other", "x"), reason: v1alpha2.ReasonSecretKeyMissing,
+			message: `Key "token" not found in Secret "creds" in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"empty": {
+			spec: withSecret, secret: opaque("token", ""), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "token" of Secret "creds" in namespace "team" is empty. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"a number for a text": {
+			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
+				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"certificate": {
+			spec: withTLS, secret: pair(now.Add(30 * 24 * time.Hour)), after: 16 * 24 * time.Hour,
+			condition: "True AllSecretsFound: Resolved 1 secret reference",
+		},
+		"certificate that ends soon": {
+			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
+			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01: renew it, the pods are then replaced once`,
+			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01: renew it, the pods are then replaced once`},
+		},
+		"certificate that ended": {
+			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Secret "cert" in namespace "team" has a certificate that expired on 2026-03-01. Referenced by: spec.networking.tls.secretName`,
+		},
+		"certificate of another key": {
+			spec: withTLS, secret: broken, reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Secret "cert" in namespace "team" has a certificate and a key that do not belong together. Referenced by: spec.networking.tls.secretName`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.now = func() time.Time { return now }
+			if tc.secret != nil {
+				f.create(t, tc.secret.DeepCopy())
+			}
+			s, err := f.until(t, newStack(t, tc.spec), "secrets")
+			var want *status.Failure
+			if tc.reason != "" {
+				want = &status.Failure{
+					Condition: v1alpha2.ConditionSecretsResolved, Reason: tc.reason, Message: tc.message, Retry: status.OnReferenceChange,
+				}
+			}
+			checkFailure(t, err, want)
+			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionSecretsResolved]); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.events, s.report.told()); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if got := s.report.requeueAfter(now); got != tc.after {
+				t.Errorf("reconciled again after %v, want %v", got, tc.after)
+			}
+			if found := tc.secret != nil && err == nil; found != (s.secrets.references.Digest != "") {
+				t.Errorf("digest %q", s.secrets.references.Digest)
+			}
+		})
+	}
+}

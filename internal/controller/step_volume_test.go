@@ -1,0 +1,108 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+func TestStorageCondition(t *testing.T) {
+	for phase, want := range map[string]string{
+		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage waits for its first pod",
+		"": "True StorageReady Storage waits for its first pod", "Lost": `False StorageLost The volume behind PersistentVolumeClaim "my-pvc" is gone`,
+	} {
+		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
+		claim.SetName("my-pvc")
+		got := storageCondition(claim)
+		if text := fmt.Sprintf("%s %s %s", got.Status, got.Reason, got.Message); text != want {
+			t.Errorf("%s: %s, want %s", phase, text, want)
+		}
+	}
+}
+
+// A volume is left as it is where the spec asks for what it cannot become. That holds nothing else back: the failure comes
+// with the last step.
+func TestVolumeOfAStack(t *testing.T) {
+	const remedy = "; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
+	shrinks := &status.Failure{
+		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageShrinkRefused, Retry: status.OnObjectChange,
+		Message: `spec.workload.storage.size: 5Gi is less than the 20Gi that PersistentVolumeClaim "my-pvc" requests, and a volume does not shrink. ` +
+			`The pods keep the volume they have: write 20Gi or more, or leave size out`,
+	}
+	changed := func(message string) *status.Failure {
+		return &status.Failure{
+			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.OnObjectChange, Message: message + remedy,
+		}
+	}
+	for name, tc := range map[string]struct {
+		storage  string
+		capacity string // of a claim that requests 20Gi; empty: there is no volume yet
+		class    string // that the claim has; empty: none
+		wanted   string // what is requested afterwards
+		has      string // the class that is applied afterwards
+		failure  *status.Failure
+	}{
+		"the same":                       {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},
+		"larger":                         {storage: "size: 30Gi", capacity: "20Gi", class: "slow", wanted: "30Gi"},
+		"larger, before there is one":    {storage: "size: 30Gi", class: "slow", wanted: "30Gi"},
+		"nobody asks to grow":            {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
+		"the volume has it already":      {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
+		"more than the volume has":       {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
+		"smaller":                        {storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"smaller, before there is one":   {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"an expansion that failed":       {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
+		"the same class":                 {storage: "size: 20Gi, storageClassName: slow", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow"},
+		"another class":                  {storage: "size: 20Gi, storageClassName: fast", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class "slow", not "fast"`)},
+		"no class":                       {storage: `size: 20Gi, storageClassName: ""`, capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" is of class "slow", not ""`)},
+		"a class of a claim without one": {storage: "size: 20Gi, storageClassName: fast", wanted: "20Gi", has: "fast"},
+		"other access modes":             {storage: "size: 20Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
+		"the first trouble is told":      {storage: "size: 5Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
+			live := &corev1.PersistentVolumeClaim{
+				ObjectMeta: child(own, "my-pvc"),
+				Spec: corev1.PersistentVolumeClaimSpec{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")}},
+				},
+			}
+			if tc.class != "" {
+				live.Spec.StorageClassName = &tc.class
+			}
+			if tc.capacity != "" {
+				live.Spec.VolumeName, live.Status.Phase = "volume", corev1.ClaimBound
+				live.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(tc.capacity)}
+			}
+			s, err := newFixture(t, live).until(t, own, "ownership")
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFailure(t, checkVolume(s.owned.volumeTrouble), tc.failure)
+			claim, wanted, _, err := s.owned.volumeClaim()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wanted.Cmp(resource.MustParse(tc.wanted)) != 0 {
+				t.Errorf("requests %s, want %s", wanted.String(), tc.wanted)
+			}
+			if class, _, _ := unstructured.NestedString(claim.Wanted.Object, classPath...); class != tc.has {
+				t.Errorf("class %q, want %q", class, tc.has)
+			}
+			if modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...); !slices.Equal(modes, []string{"ReadWriteOnce"}) {
+				t.Errorf("access modes %v", modes)
+			}
+			strategy, _, _ := unstructured.NestedString(s.owned.desired[s.owned.deployment()].Wanted.Object, "spec", "strategy", "type")
+			if strategy != "Recreate" {
+				t.Errorf("the strategy is %s, but one pod at a time can have the volume", strategy)
+			}
+		})
+	}
+}
