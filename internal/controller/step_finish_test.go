@@ -3,9 +3,12 @@ package controller
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -36,6 +39,111 @@ func TestRunsEarlier(t *testing.T) {
 		}
 		if got := s.runsEarlier(tc.failure); got != tc.want {
 			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+// Whether the server can be asked as the spec says.
+func TestServes(t *testing.T) {
+	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
+	for name, tc := range map[string]struct {
+		failure  *status.Failure
+		deployed bool
+		outcome  rollout.Outcome
+		want     bool
+	}{
+		"nothing failed":                 {nil, true, rollout.Changed, true},
+		"a step failed":                  {&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged, false},
+		"paused":                         {paused, true, rollout.Unchanged, true},
+		"paused, and a change waits":     {paused, true, rollout.Changed, false},
+		"paused, and nothing was made":   {paused, false, rollout.Unchanged, false},
+		"paused, and it was rolled back": {paused, true, rollout.RolledBack, true},
+	} {
+		s := &state{stack: &stack{}}
+		s.owned.decision.Outcome = tc.outcome
+		if tc.deployed {
+			s.workload.deployment = &appsv1.Deployment{}
+		}
+		if got := s.serves(tc.failure); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+// What the status says of the image, and how its release was found.
+func TestResolvedDistribution(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec string
+		want v1alpha2.ResolvedDistribution
+	}{
+		"of the catalogue": {`{distribution: {name: starter, version: "0.7"}}`, v1alpha2.ResolvedDistribution{
+			Name: "starter", Version: "0.7", ImageFrom: v1alpha2.ImageFromCatalogue, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
+		}},
+		"by its tag": {`{distribution: {image: "example.com/mine:0.7.1"}}`, v1alpha2.ResolvedDistribution{
+			Image: "example.com/mine:0.7.1", ImageFrom: v1alpha2.ImageFromSpec, ServerRelease: "0.7", ServerReleaseFrom: "image-tag",
+		}},
+		"of nobody's knowledge": {`{distribution: {image: "example.com/mine:prod"}}`, v1alpha2.ResolvedDistribution{
+			Image: "example.com/mine:prod", ImageFrom: v1alpha2.ImageFromSpec, ServerReleaseFrom: "unknown",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false")).until(t, newStack(t, tc.spec), "plan")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.want.ConfigSource, tc.want.CatalogueImage = s.planned.plan.ConfigSource, s.image.catalogue
+			if tc.want.Image == "" {
+				tc.want.Image = s.image.catalogue
+			}
+			if diff := cmp.Diff(&tc.want, s.resolved()); diff != "" {
+				t.Errorf("resolved (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What was left behind by the change before this one is told until another change is applied.
+func TestReportLeft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		running, leaves, applied []string
+		deployed                 bool
+		want                     string
+	}{
+		"nothing":                  {},
+		"by what runs":             {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
+		"by this change":           {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
+		"by what was applied":      {running: []string{"a"}, applied: []string{"d"}, deployed: true, want: "True DataLeftBehind: d"},
+		"nothing any more":         {running: []string{"a"}, deployed: true},
+		"of a change not made yet": {running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a"},
+	} {
+		s := &state{stack: &stack{}, leaves: tc.leaves}
+		s.workload.running.Left, s.owned.decision.Record.Left = tc.running, tc.applied
+		if tc.deployed {
+			s.applied.deployment = &appsv1.Deployment{}
+		}
+		s.reportLeft()
+		if got := s.report.shown()[v1alpha2.ConditionDataLeftBehind]; got != tc.want {
+			t.Errorf("%s: condition %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// A pause is shown beside the failure of a step before it.
+func TestReportPaused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		paused  string
+		failure *status.Failure
+		want    bool
+	}{
+		"not paused":         {"false", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, false},
+		"an earlier failure": {"true", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, true},
+		"its own failure":    {"true", &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, false},
+	} {
+		s := &state{stack: &stack{}}
+		s.stack.Annotations = map[string]string{names.AnnotationPaused: tc.paused}
+		s.reportPaused(tc.failure)
+		if got := s.report.has(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused); got != tc.want {
+			t.Errorf("%s: shown %t, want %t", name, got, tc.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // What replaces the catalogue's image, in its order; a ConfigMap that never
@@ -127,4 +128,13 @@ func TestImage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An unknown distribution is refused with those that are known.
+func TestUnknownDistribution(t *testing.T) {
+	_, err := newFixture(t).until(t, newStack(t, `{distribution: {name: startr}}`), "image")
+	checkFailure(t, err, &status.Failure{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonUnknownDistribution,
+		Message: `spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or give an image`,
+	})
 }

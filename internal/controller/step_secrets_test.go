@@ -68,8 +68,9 @@ func TestExpiring(t *testing.T) {
 
 func TestReadSecrets(t *testing.T) {
 	const (
-		withSecret = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
-		withTLS    = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
+		withSecret  = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
+		withSetting = `{distribution: {name: starter}, secretEnv: {OIDC: {secretKeyRef: {name: creds, key: token}}}, settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.OIDC}"}}}}}`
+		withTLS     = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 	)
 	opaque := func(key, value string) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "creds"}, Data: map[string][]byte{key: []byte(value)}}
@@ -110,6 +111,11 @@ func TestReadSecrets(t *testing.T) {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
 			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
 				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+		},
+		"a number for a setting that takes text": {
+			spec: withSetting, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would take it for one and refuse it; ` +
+				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
 		},
 		"certificate": {
 			spec: withTLS, secret: pair(now.Add(30 * 24 * time.Hour)), after: 16 * 24 * time.Hour,

@@ -1,0 +1,77 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// statusOf has the conditions that every status has, with others in their place.
+func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStackDistributionStatus {
+	conditions := []metav1.Condition{
+		{Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid},
+		{Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonNoSecretsReferenced},
+		{Type: v1alpha2.ConditionConfigGenerated, Status: metav1.ConditionTrue, Message: "Generated config.yaml; note"},
+		{Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonDeploymentUpdateSucceeded},
+	}
+	for _, other := range others {
+		for i := range conditions {
+			if conditions[i].Type == other.Type {
+				conditions[i] = other
+			}
+		}
+	}
+	return &v1alpha2.LlamaStackDistributionStatus{Conditions: conditions, GeneratedConfigMap: configMap}
+}
+
+// Events tell what changed in a status, at most two a change and warnings first, and never again what they told before.
+func TestEmit(t *testing.T) {
+	unsupported := metav1.Condition{
+		Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValidWithUnsupportedFields,
+		Message: "Without effect in this release of the operator: spec.externalProviders",
+	}
+	missing := metav1.Condition{
+		Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonSecretNotFound, Message: "no Secret",
+	}
+	waits := metav1.Condition{
+		Type: v1alpha2.ConditionDeploymentUpdated, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonDataLossNotAccepted, Message: "lost",
+	}
+	empty := &v1alpha2.LlamaStackDistributionStatus{}
+	for name, tc := range map[string]struct {
+		before, now *v1alpha2.LlamaStackDistributionStatus
+		found       []event // by the steps
+		want        []string
+	}{
+		"nothing changed":           {before: statusOf("a"), now: statusOf("a")},
+		"new configuration":         {before: empty, now: statusOf("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
+		"unsupported field":         {before: statusOf(""), now: statusOf("", unsupported), want: []string{"Warning UnsupportedField " + unsupported.Message}},
+		"unsupported field, again":  {before: statusOf("", unsupported), now: statusOf("", unsupported)},
+		"missing Secret":            {before: statusOf(""), now: statusOf("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
+		"missing Secret, again":     {before: statusOf("", missing), now: statusOf("", missing)},
+		"a change that waits":       {before: statusOf(""), now: statusOf("", waits), want: []string{"Warning DataLossNotAccepted lost"}},
+		"a change that still waits": {before: statusOf("", waits), now: statusOf("", waits)},
+		"warnings go first": {
+			before: empty, now: statusOf("a"),
+			found: []event{{"Normal", "DeploymentUpdated", "x"}, {"Warning", "ProviderIgnored", "y"}, {"Warning", "ConfigWarning", "z"}},
+			want:  []string{"Warning ProviderIgnored y", "Warning ConfigWarning z"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorder := events.NewFakeRecorder(10)
+			own := &stack{Status: *tc.now}
+			(&Reconciler{recorder: recorder}).emit(own, tc.found, tc.before, "note")
+			close(recorder.Events)
+			var got []string
+			for event := range recorder.Events {
+				got = append(got, event)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
