@@ -72,37 +72,3 @@ func TestEvents(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-// What the configuration is warned of is told in the cluster too, not only by
-// the command line, and once.
-func TestWarningEvents(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "warnings")
-	b.create(t, b.stack(t, "my", `
-distribution: {name: starter}
-providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1}}}
-resources: {shields: [guard]}
-disabled: [safety]
-`))
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	eventually(t, func() error {
-		notes := map[string]string{}
-		for _, event := range b.events(t) {
-			notes[event.Reason] = event.Note
-		}
-		for reason, want := range map[string]string{
-			v1alpha2.EventConfigWarning: `did you mean "max_tokens"`, v1alpha2.EventProviderIgnored: "spec.resources.shields[0]",
-		} {
-			if !strings.Contains(notes[reason], want) {
-				return fmt.Errorf("no %q in %s: %v", want, reason, notes)
-			}
-		}
-		return nil
-	})
-	b.rollOut(t, "my")
-	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
-	b.settled(t, "warnings")
-	if got := b.reasons(t); got != "ConfigWarning, ProviderIgnored" {
-		t.Errorf("events %q, want each of the two once", got)
-	}
-}

@@ -67,48 +67,6 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 	}
 }
 
-// An object of somebody else's is left alone, and so is everything beside it.
-func TestOwnershipConflict(t *testing.T) {
-	b := newBench(t)
-	foreign := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: "my-service"},
-		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
-	}
-	b.create(t, foreign)
-	b.direct(t, "conflict")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
-	condition := b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonOwnershipConflict)
-	want := fmt.Sprintf(`Service "my-service" in namespace %q exists and has no controller and does not carry this object's labels; `+
-		`delete it, or give this object another name`, b.namespace)
-	if diff := cmp.Diff(want, condition.Message); diff != "" {
-		t.Errorf("message (-want +got):\n%s", diff)
-	}
-	b.nothingApplied(t)
-	after := &corev1.Service{}
-	b.get(t, "my-service", after)
-	if after.ResourceVersion != foreign.ResourceVersion {
-		t.Error("the foreign Service was written to")
-	}
-}
-
-func TestUnsupportedFields(t *testing.T) {
-	b := newBench(t)
-	b.direct(t, "unsupported")
-	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}}`))
-	condition := b.condition(t, "my", v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields)
-	if condition.Status != metav1.ConditionTrue || !strings.HasSuffix(condition.Message, ": spec.externalProviders") {
-		t.Errorf("condition %+v", condition)
-	}
-	eventually(t, func() error {
-		for _, event := range b.events(t) {
-			if event.Reason == v1alpha2.EventUnsupportedField && event.Type == corev1.EventTypeWarning && strings.Contains(event.Note, "spec.externalProviders") {
-				return nil
-			}
-		}
-		return fmt.Errorf("no event names the field")
-	})
-}
-
 // Drift is put back; what others added stays.
 func TestDrift(t *testing.T) {
 	b := newBench(t)
