@@ -65,7 +65,7 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	return f
 }
 
-// operatorConfig is the operator's ConfigMap with one key.
+// operatorConfigMap is the operator's ConfigMap with one key.
 func operatorConfigMap(key, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}, Data: map[string]string{key: value},
@@ -130,7 +130,7 @@ func (r *report) shown() map[string]string {
 	return conditions
 }
 
-// events that a report has, as the kind, the reason and the note of each.
+// told are the events of a report, as the kind, the reason and the note of each.
 func (r *report) told() []string {
 	var events []string
 	for _, e := range r.events {
@@ -143,7 +143,7 @@ func (r *report) told() []string {
 func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
-		if err := f.Client.Create(t.Context(), object); err != nil {
+		if err := f.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
