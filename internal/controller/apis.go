@@ -77,7 +77,7 @@ func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.REST
 	return apis, nil
 }
 
-// serves says that the kind is served, and watched.
+// serves reports whether the kind is served, and watched.
 func (a *optionalAPIs) serves(kind schema.GroupVersionKind) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -90,7 +90,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has says whether the kind is an optional one, as an object or a list of them.
+// has reports whether the kind is an optional one, as an object or a list of them.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {

@@ -143,13 +143,13 @@ func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistr
 	}
 }
 
-// waitsForImage says that the stack's image could not be read, or may not be.
+// waitsForImage reports whether the stack's image could not be read, or may not be.
 func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 	generated := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated)
 	return generated != nil && (generated.Reason == v1alpha2.ReasonBaseConfigRequired || generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
-// unknownToStatus says that the stack's status lists the distributions there are.
+// unknownToStatus reports whether the stack's status lists the distributions there are.
 func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution

@@ -123,7 +123,7 @@ func pulled(pods []corev1.Pod, server string) []string {
 	return slices.Compact(images)
 }
 
-// servesTLS says that the server is asked by HTTPS: as its readiness probe asks.
+// servesTLS reports whether the server is asked by HTTPS: as its readiness probe asks.
 func servesTLS(pod *corev1.PodSpec, server string) bool {
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
