@@ -48,7 +48,7 @@ func TestEmit(t *testing.T) {
 	}{
 		"nothing changed":           {before: statusOf("a"), now: statusOf("a")},
 		"new configuration":         {before: empty, now: statusOf("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
-		"unsupported field":         {before: statusOf(""), now: statusOf("", unsupported), want: []string{"Warning UnsupportedField " + unsupported.Message}},
+		"unsupported field":         {before: statusOf(""), now: statusOf("", unsupported), want: []string{"Warning " + v1alpha2.EventUnsupportedField + " " + unsupported.Message}},
 		"unsupported field, again":  {before: statusOf("", unsupported), now: statusOf("", unsupported)},
 		"missing Secret":            {before: statusOf(""), now: statusOf("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
 		"missing Secret, again":     {before: statusOf("", missing), now: statusOf("", missing)},

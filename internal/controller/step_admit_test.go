@@ -23,7 +23,7 @@ func TestAdmit(t *testing.T) {
 		"valid": {spec: `{distribution: {name: starter}}`, want: "True SpecValid: The spec is valid"},
 		"unsupported fields": {
 			spec: `{distribution: {name: starter}, externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}}`,
-			want: "True SpecValidWithUnsupportedFields: Without effect in this release of the operator: spec.externalProviders",
+			want: "True " + v1alpha2.ReasonSpecValidWithUnsupportedFields + ": Without effect in this release of the operator: spec.externalProviders",
 		},
 		"invalid": {
 			spec:    `{distribution: {name: starter, image: "example.com/mine:1"}}`,

@@ -56,8 +56,8 @@ func TestPlanOfAStack(t *testing.T) {
 		"secured override":  {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
 		"override with two": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
 		"warnings": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
-			"Warning ProviderIgnored: spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this is left out",
-			`Warning ConfigWarning: spec.providers.inference.settings.max_tokns: unknown key, the server ignores it; did you mean "max_tokens"?`,
+			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this is left out",
+			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key, the server ignores it; did you mean "max_tokens"?`,
 		}},
 		"told warnings": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},
 		"resource without its provider": {
