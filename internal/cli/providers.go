@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
@@ -106,13 +105,13 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	if asked == "" {
 		return apis, nil
 	}
-	name := serverAPI(asked)
+	name := draft.APIName(asked)
 	if slices.Contains(apis, name) {
 		return []string{name}, nil
 	}
 	remedy := "it has " + strings.Join(camelCased(apis), ", ")
 	if nearest := suggest.Nearest(name, apis); nearest != "" {
-		remedy = fmt.Sprintf("did you mean %q?", specAPI(nearest))
+		remedy = fmt.Sprintf("did you mean %q?", draft.APIField(nearest))
 	}
 	if line, ok := release.LineWithAPI(rel.Line, name); ok && release.Compare(line, rel.Line) > 0 {
 		remedy = "release " + line + " is the first that has it"
@@ -123,18 +122,10 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	return nil, fmt.Errorf("--api: the server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
 }
 
-// serverAPI is the server's name of an API as the spec has it (datasetIo), or as the server does (datasetio, vector_io).
-func serverAPI(name string) string {
-	return cmp.Or(intent.API(name), release.SnakeCase(name))
-}
-
-// specAPI is the name of an API in the spec.
-func specAPI(api string) string { return cmp.Or(intent.APIField(api), release.CamelCase(api)) }
-
 func camelCased(apis []string) []string {
 	names := make([]string, 0, len(apis))
 	for _, api := range apis {
-		names = append(names, specAPI(api))
+		names = append(names, draft.APIField(api))
 	}
 	return names
 }
@@ -159,7 +150,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	message := fmt.Sprintf("the server release %s has no provider type %q", rel.Line, name)
 	apis := release.KnownAPIs()
 	if api != "" {
-		apis = []string{serverAPI(api)}
+		apis = []string{draft.APIName(api)}
 	}
 	for _, api := range apis {
 		if lines := release.LinesWith(api, name); len(lines) > 0 {
@@ -181,7 +172,7 @@ func unknownType(rel *release.Release, api, name string) error {
 
 func describe(kind *provider.Type) providerType {
 	result := providerType{
-		API: specAPI(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
+		API: draft.APIField(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
 		Needs: camelCased(kind.Requires), Note: note(kind), Keys: []providerKey{},
 	}
 	supplied := map[string]bool{}

@@ -1,12 +1,12 @@
 package validate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
@@ -57,7 +57,7 @@ func serverAPI(name string) string {
 func unknownAPI(api string) string {
 	known := make([]string, 0, len(release.KnownAPIs()))
 	for _, name := range release.KnownAPIs() {
-		known = append(known, fieldName(name))
+		known = append(known, draft.APIField(name))
 	}
 	slices.Sort(known)
 	message := fmt.Sprintf("%q is no API of any server release", api)
@@ -66,6 +66,3 @@ func unknownAPI(api string) string {
 	}
 	return message + "; known are " + strings.Join(known, ", ")
 }
-
-// fieldName is the name of an API as the spec has it.
-func fieldName(api string) string { return cmp.Or(intent.APIField(api), release.CamelCase(api)) }

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
@@ -10,18 +11,12 @@ import (
 // APIName is the server's name of an API that was written in camelCase or
 // snake_case.
 func APIName(written string) string {
-	if api := intent.API(written); api != "" {
-		return api
-	}
-	return release.SnakeCase(written)
+	return cmp.Or(intent.API(written), release.SnakeCase(written))
 }
 
 // APIField is what a user calls an API.
 func APIField(api string) string {
-	if name := intent.APIField(api); name != "" {
-		return name
-	}
-	return release.CamelCase(api)
+	return cmp.Or(intent.APIField(api), release.CamelCase(api))
 }
 
 // OtherRelease says which release has an API that this one cannot configure: the last one that had it and what to use
