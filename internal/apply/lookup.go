@@ -51,8 +51,8 @@ const (
 	anyVersion version = "0"
 )
 
-// lookup looks into the cache, and says whether that tells enough; if not, what is to
-// be read.
+// lookup reads the object from the cache. known reports whether that is enough; otherwise the object has to be read past
+// the cache, in a version that is not older than atLeast.
 func (a *Applier) lookup(
 	ctx context.Context, owner Owner, wanted *unstructured.Unstructured,
 ) (desired Desired, atLeast version, known bool, err error) {

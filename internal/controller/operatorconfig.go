@@ -91,7 +91,7 @@ func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 			log.FromContext(ctx).Error(err, "Operator config cannot be read")
 			return nil
 		}
-		r.tellConfigErrors(ctx, object, told.news(errs))
+		r.reportConfigErrors(ctx, object, told.news(errs))
 		metrics.SetConfigErrors(errs)
 		concern := concerned(told.config, config)
 		told.config = config
@@ -155,10 +155,12 @@ func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution
 }
 
-// stacksWhere are the stacks that concern finds concerned.
-func (r *Reconciler) stacksWhere(ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool) []reconcile.Request {
+// stacksWhere are the cached stacks, or those of them that the options select, that concern finds concerned.
+func (r *Reconciler) stacksWhere(
+	ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool, options ...client.ListOption,
+) []reconcile.Request {
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, client.UnsafeDisableDeepCopy); err != nil { // only read
+	if err := r.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // only read
 		// At the start of the operator, when every stack is reconciled anyway.
 		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
 		return nil
@@ -172,9 +174,8 @@ func (r *Reconciler) stacksWhere(ctx context.Context, concern func(*v1alpha2.Lla
 	return requests
 }
 
-// tellConfigErrors tells what is wrong with the ConfigMap in an event and in the
-// log.
-func (r *Reconciler) tellConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
+// reportConfigErrors writes what is wrong with the ConfigMap into events and the log.
+func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		key, consequence := operatorconfig.KeyOf(err), "the key keeps its last good state"
 		if !slices.Contains(operatorconfig.Keys(), key) {

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -21,21 +20,14 @@ func (r *Reconciler) byBounds() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
 		DeleteFunc: func(ctx context.Context, e ctrlevent.DeleteEvent, q queue) {
-			var stacks v1alpha2.LlamaStackDistributionList
-			if err := r.cache.List(ctx, &stacks, client.InNamespace(e.Object.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
-				log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
-				return
-			}
-			for i := range stacks.Items {
-				if stack := &stacks.Items[i]; forbiddenByBounds(stack) {
-					q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(stack)})
-				}
+			for _, request := range r.stacksWhere(ctx, forbiddenByBounds, client.InNamespace(e.Object.GetNamespace())) {
+				q.Add(request)
 			}
 		},
 	}
 }
 
-// forbiddenByBounds reports whether the stack's status says that it is beyond a bound.
+// forbiddenByBounds reports whether the last reconcile found the stack beyond a bound.
 func forbiddenByBounds(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds

@@ -20,7 +20,7 @@ const (
 	retryJitter = 0.5
 )
 
-// retries count the attempts of stacks that failed for a reason that nobody has to mend.
+// retries count the attempts of stacks whose failure passes by itself.
 type retries struct {
 	// unanswered are those that got no answer from the API server, quiet all others.
 	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]

@@ -14,7 +14,7 @@ import (
 )
 
 // state holds the results of the steps of one reconcile, a field for each step that has a result. A step that fails leaves
-// what it found until then. Only the list of steps assigns these fields.
+// what it found until then. Only the list of steps assigns these fields; preflight and apply update what is in owned.
 type state struct {
 	stack  *stack
 	report report

@@ -209,7 +209,7 @@ func serviceURL(stack *stack, tls bool) string {
 	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(stack.Name), stack.Namespace, render.Port(&stack.Spec))
 }
 
-// releaseFrom is how the status says that a release was found.
+// releaseFrom are the words of the status for the ways in which a release is found.
 var releaseFrom = map[distribution.DetectedBy]string{
 	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: "image-label",
 	distribution.Unknown: "unknown",

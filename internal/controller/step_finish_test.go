@@ -82,7 +82,7 @@ func TestResolvedDistribution(t *testing.T) {
 		"by its tag": {`{distribution: {image: "example.com/mine:0.7.1"}}`, v1alpha2.ResolvedDistribution{
 			Image: "example.com/mine:0.7.1", ImageFrom: v1alpha2.ImageFromSpec, ServerRelease: "0.7", ServerReleaseFrom: "image-tag",
 		}},
-		"of nobody's knowledge": {`{distribution: {image: "example.com/mine:prod"}}`, v1alpha2.ResolvedDistribution{
+		"of an unknown release": {`{distribution: {image: "example.com/mine:prod"}}`, v1alpha2.ResolvedDistribution{
 			Image: "example.com/mine:prod", ImageFrom: v1alpha2.ImageFromSpec, ServerReleaseFrom: "unknown",
 		}},
 	} {

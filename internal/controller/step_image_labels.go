@@ -166,9 +166,9 @@ func readBefore(running *rollout.Record) bool {
 // maxCause leaves room for the remedy behind what a registry answers.
 const maxCause = 400
 
-// ownCopyUsed says that the operator's copy of a distribution's configuration is
-// used for an image that may hold another one. It is told once: the base is
-// recorded with the roll-out that follows.
+// ownCopyUsed is the note of the event for an image whose labels cannot be read. The
+// operator uses its own copy of the distribution's configuration, and the image may hold
+// another one. The event comes once, because the roll-out that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; its configuration is taken to be that of %q in release %s, until image, name or version changes. "+
 		"Give a pull Secret in spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; spec.baseConfig does without it",

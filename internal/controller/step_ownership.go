@@ -147,8 +147,8 @@ func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 // before the status tells.
 const stalePatience = time.Minute
 
-// stale is the failure of a look at objects of different moments. It is nobody's concern
-// for the moment that it takes; one that lasts is told.
+// stale is the failure when the cache shows objects of different moments. It is quiet at
+// first, because the cache catches up. The status shows it after stalePatience.
 func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	failure := &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message, Retry: status.Quiet,

@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// A Deployment that does not fit its ReplicaSets is nobody's concern for a moment, and
-// told once it lasts.
+// A Deployment that does not fit its ReplicaSets is a quiet failure at first. The status
+// shows it when it lasts.
 func TestStaleIsTold(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	live := &appsv1.Deployment{}

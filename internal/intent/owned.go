@@ -24,7 +24,7 @@ const (
 	nameInstead      = "it is the distribution's name: leave it out"
 )
 
-// ownedParts are judged key by key over the servers of all releases (SERVER.md 1).
+// ownedParts are judged key by key over the servers of all releases.
 // What is not here has no field: the sections telemetry, logging, vector_stores,
 // safety, external_providers_dir and external_apis_dir; of server the host, auth,
 // quota, cors, tenancy, tls_config, hsts_max_age and the registry's interval; of
@@ -50,7 +50,7 @@ var ownedParts = []owned{
 	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
 	// The registry of what is registered is kept apart by its content, or a changed
-	// model would stop the next start (SERVER.md fact 6).
+	// model would stop the next start.
 	{"storage.stores.metadata", "the operator places the registry by what is registered: leave it out", "the server needs its registry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},

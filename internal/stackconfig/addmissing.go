@@ -10,7 +10,7 @@ import (
 )
 
 // addMissing adds what the base lacks to start and nobody disabled: not every
-// shipped configuration starts (SERVER.md fact 14), and a user's provider may
+// shipped configuration starts, and a user's provider may
 // need an API that a small base does not have. It says what it added.
 func addMissing(d *draft.Draft) {
 	storage.AddRequired(d)

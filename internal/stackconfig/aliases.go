@@ -10,9 +10,8 @@ import (
 )
 
 // aliases writes, for a server whose release nobody knows, what other releases
-// call the same thing: a server ignores a key that it does not know (SERVER.md
-// fact 2), so that one file starts on all of them from 0.3 on. It comes after the
-// check, which would take the other names for mistakes.
+// call the same thing: a server ignores a key that it does not know, so that one
+// file starts on all of them from 0.3 on. It comes after the check, which would take the other names for mistakes.
 func aliases(d *draft.Draft) {
 	if !d.Unknown {
 		return

@@ -61,7 +61,7 @@ func TestBaseIsNotChanged(t *testing.T) {
 }
 
 // Every configuration that the release ships passes the checks, once what it
-// lacks to start is supplied (SERVER.md fact 14), and comes out as it went in.
+// lacks to start is supplied, and comes out as it went in.
 func TestShippedDistributions(t *testing.T) {
 	rel := release.Default()
 	// What some of them do not start without and nobody else knows.

@@ -13,7 +13,7 @@ import (
 
 // OverrideCopy is a user's whole configuration in which only the number of workers
 // (above 1) and the files of the certificate are set, which have no other way into
-// the server (API.md 3). Everything else stays, comments apart.
+// the server. Everything else stays, comments apart.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	root, err := baseconfig.Read(data)
 	if err != nil {

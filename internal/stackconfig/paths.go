@@ -12,7 +12,7 @@ import (
 
 // PathVariables are the variables of a distribution's own configuration whose
 // default lies below the server's data directory, each set to the same place
-// below mountPath (API.md 5): nothing is written beside the volume. A
+// below mountPath: nothing is written beside the volume. A
 // distribution that the release does not ship has none; PathsIn finds them in its
 // configuration.
 func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Configuration walks the whole configuration beside the release's data (ENGINE.md 4).
+// Configuration walks the whole configuration beside the release's data.
 // What would keep the server from starting is an error. What it would silently
 // ignore is a warning, if the user wrote it: a base may hold keys of its own.
 // removed are the paths that settings took out, with the entry that did. It returns the directories that have to exist

@@ -15,7 +15,7 @@ import (
 
 // directories finds the sqlite files whose directory the server does not make, so
 // that the pod makes it first. A key-value backend makes its own; the relational
-// one does not, and fails at the start or at the first request (SERVER.md 1.2). It
+// one does not, and fails at the start or at the first request. It
 // comes up when the key-value state moves away from the directory the two shared.
 func (c *checker) directories() []string {
 	var needed []string

@@ -21,7 +21,7 @@ func (m *Missing) Names() string {
 	return draft.Listed(names)
 }
 
-// MissingAPIs are the hard dependencies that are not met (SERVER.md 2), in the
+// MissingAPIs are the hard dependencies that are not met, in the
 // order in which they are needed first.
 func MissingAPIs(d *draft.Draft) []Missing {
 	var found []Missing

@@ -41,7 +41,7 @@ func (c *checker) providers() {
 }
 
 // scoring: two providers of one type register the same scoring functions, and the
-// server stops at the second (SERVER.md fact 15).
+// server stops at the second.
 func (c *checker) scoring() {
 	if c.Release.Runtime.RegistryReplaces {
 		return

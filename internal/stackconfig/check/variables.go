@@ -61,7 +61,7 @@ func (c *checker) unsetNote(path string) string {
 }
 
 // variables: the server does not start when a text names a variable without a
-// default that nothing sets, even in a provider that does not exist (SERVER.md 4).
+// default that nothing sets, even in a provider that does not exist.
 func (c *checker) variables() {
 	// Most configurations have none, and the walk that knows paths costs more.
 	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {

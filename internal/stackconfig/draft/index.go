@@ -109,7 +109,7 @@ func (x *Disabled) Of(api string) *intent.Disabled {
 }
 
 // Resolve finds out what the base has: its providers by API and id, with
-// conditional ids resolved (API.md 4.3: ids are compared after that), and what
+// conditional ids resolved (ids are compared after that), and what
 // of it the user does not want.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}

@@ -47,8 +47,8 @@ func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	return strings.Replace(node.Value, all[0].String(), text, 1), true
 }
 
-// Converted is a text as the server converts it after a substitution (SERVER.md
-// 4): nothing is null, and what reads as a bool or a number is one.
+// Converted is a text as the server converts it after a substitution:
+// nothing is null, and what reads as a bool or a number is one.
 func Converted(text string) *yaml.Node {
 	switch {
 	case text == "":

@@ -43,7 +43,7 @@ func hasAPI(d *draft.Draft, p *intent.Provider) bool {
 }
 
 // providerType is the type a user means: a full one as it is, a bare name with
-// the prefix that exists in this release (FR-030, API.md 4.1).
+// the prefix that exists in this release (FR-030).
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {

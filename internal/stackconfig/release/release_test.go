@@ -172,7 +172,7 @@ func TestAPIs(t *testing.T) {
 	}
 }
 
-// TestProviderFacts holds the table of SERVER.md 3.2: which key takes the endpoint, what is appended to a URL without path,
+// TestProviderFacts holds which key takes the endpoint, what is appended to a URL without path,
 // which key takes the credential, and from which line to which.
 func TestProviderFacts(t *testing.T) {
 	tests := []struct{ first, last, api, kind, endpoint, path, credential, region string }{

@@ -22,7 +22,7 @@ const (
 )
 
 // Register registers the user's models, tools and shields, beside the base's;
-// the same kind and id replaces the base's (API.md 4.3). Each names its provider:
+// the same kind and id replaces the base's. Each names its provider:
 // the server silently skips one that does not.
 //
 // It returns the user's models as clients call them, and whether the user registers anything that the server keeps.
@@ -229,7 +229,7 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 
 // defaults mends settings that name a resource (safety.default_shield_id). With a
 // resource of one's own the server stops at a default that does not exist, and
-// the base's is conditional (SERVER.md fact 15).
+// the base's is conditional.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {

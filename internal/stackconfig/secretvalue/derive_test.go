@@ -95,7 +95,7 @@ func TestDeriveErrors(t *testing.T) {
 	}
 }
 
-// SERVER.md fact 9: what the server makes of the value of a variable.
+// What the server makes of the value of a variable.
 func TestUsable(t *testing.T) {
 	const (
 		number  = "looks like a number, and the server would take it for one and refuse it; use another value"

@@ -26,9 +26,8 @@ func IsInteger(text string) bool { return pythonInt.MatchString(text) }
 func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
 // Usable says why a value would not reach the server as it is, nil
-// when it would. The server converts what comes from a variable (SERVER.md fact
-// 9): a token 12345 becomes a number and is refused, in every release, and no
-// spelling prevents it. The error never holds the value.
+// when it would. The server converts what comes from a variable: a token 12345
+// becomes a number and is refused, in every release, and no spelling prevents it. The error never holds the value.
 func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {

@@ -30,8 +30,7 @@ func (b *backendWriter) put(key string, value *yaml.Node, path *field.Path) {
 }
 
 // redis: a password has no key in the server's class and goes before the host,
-// URL-encoded, because the server pastes host and port into a URL (SERVER.md
-// fact 10).
+// URL-encoded, because the server pastes host and port into a URL.
 func (b *backendWriter) redis() {
 	path := b.store.Path.Child("endpoint")
 	host := b.store.Host
@@ -48,7 +47,7 @@ func (b *backendWriter) redis() {
 }
 
 // postgres takes the connection string in parts, which every release reads
-// (FR-052, API.md 4.4); those that take it whole refuse libpq's keyword form.
+// (FR-052); those that take it whole refuse libpq's keyword form.
 func (b *backendWriter) postgres() {
 	ref := b.store.ConnectionString
 	if ref == nil {

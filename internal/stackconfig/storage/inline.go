@@ -26,7 +26,7 @@ type InlineStore struct {
 }
 
 // inlineStorage writes the user's backend of a family into every store of the
-// family, because no section names backends to point at (FR-053, SERVER.md 1.2);
+// family, because no section names backends to point at (FR-053);
 // what the settings of a provider say of its own store stays.
 // The registry needs no place that depends on its content: these releases take a
 // changed model for the newer one.
