@@ -175,11 +175,10 @@ measure: ## Print how long the packages, files and functions of the product are
 .PHONY: generate
 generate: generate-api generate-rbac generate-docs generate-manifests generate-chart ## Write every generated file anew
 
-# The definition has v1alpha2 only, until a webhook converts: see docs/v1alpha1.md.
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
 	@$(BIN)/controller-gen object paths=./api/...
-	@$(BIN)/controller-gen crd paths=./api/v1alpha2/... output:crd:dir=config/crd/bases
+	@$(BIN)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@$(GO) run ./hack/crd config/crd/bases/*.yaml
 
 .PHONY: generate-rbac

@@ -8,13 +8,17 @@ import (
 
 // LlamaStackDistribution runs one Llama Stack server.
 //
-// It is not in the CustomResourceDefinition: without a conversion webhook the
-// API server would hand the stored form out under this version's name.
+// It is served for the stacks that are written in it. The API server stores
+// v1alpha2, and the operator converts between the two.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=llsd
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:selectablefield:JSONPath=`.spec.server.userConfig.configMapName`
+// +kubebuilder:selectablefield:JSONPath=`.spec.server.userConfig.configMapNamespace`
+// +kubebuilder:selectablefield:JSONPath=`.spec.server.tlsConfig.caBundle.configMapName`
+// +kubebuilder:selectablefield:JSONPath=`.spec.server.tlsConfig.caBundle.configMapNamespace`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Operator Version",type=string,JSONPath=`.status.version.operatorVersion`
 // +kubebuilder:printcolumn:name="Server Version",type=string,JSONPath=`.status.version.llamaStackServerVersion`
@@ -65,6 +69,7 @@ type LlamaStackDistributionSpec struct {
 type NetworkSpec struct {
 	// exposeRoute makes the server reachable from outside the cluster. Unset:
 	// false.
+	// +kubebuilder:default=false
 	// +optional
 	ExposeRoute *bool `json:"exposeRoute,omitempty"`
 

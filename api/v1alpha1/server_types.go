@@ -71,10 +71,15 @@ type ServerSpec struct {
 
 	// disabled lists API names the server shall not serve, as in v1alpha2.
 	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=128
 	// +optional
 	Disabled []string `json:"disabled,omitempty"`
 
 	// externalProviders adds providers from container images, as in v1alpha2.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=20
 	// +optional
 	ExternalProviders map[string]v1alpha2.ExternalProviders `json:"externalProviders,omitempty"`
 }

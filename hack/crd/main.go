@@ -8,18 +8,43 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// embedded are the fields whose types are Kubernetes' own, as paths of property
-// names. Their own descriptions stay, those below them go.
-var embedded = []string{
-	"spec.workload.resources",
-	"spec.workload.topologySpreadConstraints",
-	"spec.workload.overrides.imagePullSecrets",
-	"spec.workload.overrides.env",
-	"spec.workload.overrides.envFrom",
-	"spec.workload.overrides.volumes",
-	"spec.workload.overrides.volumeMounts",
+// embedded are the fields of each version whose types are Kubernetes' own, as
+// paths of property names. Their own descriptions stay, those below them go.
+var embedded = map[string][]string{
+	v1alpha1.GroupVersion.Version: {
+		"spec.server.containerSpec.resources",
+		"spec.server.containerSpec.env",
+		"spec.server.topologySpreadConstraints",
+		"spec.server.podOverrides.volumes",
+		"spec.server.podOverrides.volumeMounts",
+	},
+	v1alpha2.GroupVersion.Version: {
+		"spec.workload.resources",
+		"spec.workload.topologySpreadConstraints",
+		"spec.workload.overrides.imagePullSecrets",
+		"spec.workload.overrides.env",
+		"spec.workload.overrides.envFrom",
+		"spec.workload.overrides.volumes",
+		"spec.workload.overrides.volumeMounts",
+	},
+}
+
+// conversion makes the API server ask the operator to convert between the
+// versions. The operator adds the certificate authority of its own certificate.
+var conversion = map[string]any{
+	"strategy": "Webhook",
+	"webhook": map[string]any{
+		"conversionReviewVersions": []string{"v1"},
+		"clientConfig": map[string]any{"service": map[string]any{
+			"namespace": names.OperatorNamespace, "name": names.WebhookService, "path": names.ConversionPath, "port": names.WebhookServicePort,
+		}},
+	},
 }
 
 func main() {
@@ -48,24 +73,21 @@ func rewrite(file string) error {
 	return nil
 }
 
-// finish returns the definition without the descriptions below the embedded
-// types. A field that is not there is an error: it was renamed.
+// finish returns the definition with its conversion, and without the descriptions
+// below the embedded types. A field that is not there is an error: it was renamed.
 func finish(data []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
 		return nil, fmt.Errorf("parse definition: %w", err)
 	}
-	for _, version := range get(document.Content[0], "spec", "versions").Content {
-		schema := get(version, "schema", "openAPIV3Schema")
-		for _, path := range embedded {
-			node := property(schema, strings.Split(path, "."))
-			if node == nil {
-				return nil, fmt.Errorf("no field %s", path)
-			}
-			description := get(node, "description")
-			undescribe(node)
-			node.Content = append([]*yaml.Node{scalar("description"), description}, node.Content...)
+	spec := get(document.Content[0], "spec")
+	for _, version := range get(spec, "versions").Content {
+		if err := shorten(version); err != nil {
+			return nil, err
 		}
+	}
+	if err := set(spec, "conversion", conversion); err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
 	out.WriteString("---\n")
@@ -76,6 +98,35 @@ func finish(data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("write definition: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// shorten removes the descriptions below the embedded types of a version.
+func shorten(version *yaml.Node) error {
+	schema, name := get(version, "schema", "openAPIV3Schema"), get(version, "name").Value
+	for _, path := range embedded[name] {
+		node := property(schema, strings.Split(path, "."))
+		if node == nil {
+			return fmt.Errorf("version %q has no field %s", name, path)
+		}
+		description := get(node, "description")
+		undescribe(node)
+		node.Content = append([]*yaml.Node{scalar("description"), description}, node.Content...)
+	}
+	return nil
+}
+
+// set gives a key of a mapping a value. A key that is not there becomes the first.
+func set(mapping *yaml.Node, key string, value any) error {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return fmt.Errorf("encode %s: %w", key, err)
+	}
+	if there := child(mapping, key); there != nil {
+		*there = node
+		return nil
+	}
+	mapping.Content = append([]*yaml.Node{scalar(key), &node}, mapping.Content...)
+	return nil
 }
 
 // property follows property names through a schema.

@@ -27,7 +27,8 @@ func TestFinish(t *testing.T) {
 	const start = `
 spec:
   versions:
-  - schema:
+  - name: v1alpha2
+    schema:
       openAPIV3Schema:
         properties:
           spec:
@@ -37,13 +38,14 @@ spec:
 `
 	var b strings.Builder
 	b.WriteString(start)
-	for _, path := range embedded {
+	fields := embedded["v1alpha2"]
+	for _, path := range fields {
 		if name, ok := strings.CutPrefix(path, "spec.workload."); ok && !strings.Contains(name, ".") {
 			b.WriteString("                  " + name + ": {type: array, description: kept, items: {description: gone, properties: {description: {type: string, description: gone}}}}\n")
 		}
 	}
 	b.WriteString("                  overrides:\n                    properties:\n")
-	for _, path := range embedded {
+	for _, path := range fields {
 		if name, ok := strings.CutPrefix(path, "spec.workload.overrides."); ok {
 			b.WriteString("                      " + name + ": {type: array, description: kept, items: {description: gone}}\n")
 		}
@@ -55,8 +57,8 @@ spec:
 	if strings.Contains(string(got), "gone") {
 		t.Errorf("a description was left:\n%s", got)
 	}
-	if n := strings.Count(string(got), "kept"); n != len(embedded) {
-		t.Errorf("%d of %d descriptions were kept:\n%s", n, len(embedded), got)
+	if n := strings.Count(string(got), "kept"); n != len(fields) {
+		t.Errorf("%d of %d descriptions were kept:\n%s", n, len(fields), got)
 	}
 	if !strings.Contains(string(got), "description: {type: string}") {
 		t.Errorf("a property that is called description was taken for one:\n%s", got)
@@ -64,8 +66,8 @@ spec:
 }
 
 func TestFinishMissingField(t *testing.T) {
-	_, err := finish([]byte("spec: {versions: [{schema: {openAPIV3Schema: {properties: {spec: {}}}}}]}"))
-	if err == nil || !strings.Contains(err.Error(), embedded[0]) {
-		t.Errorf("got %v, want an error that names %s", err, embedded[0])
+	_, err := finish([]byte("spec: {versions: [{name: v1alpha1, schema: {openAPIV3Schema: {properties: {spec: {}}}}}]}"))
+	if first := embedded["v1alpha1"][0]; err == nil || !strings.Contains(err.Error(), first) {
+		t.Errorf("got %v, want an error that names %s", err, first)
 	}
 }

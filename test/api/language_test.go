@@ -19,8 +19,14 @@ import (
 func oldest() *environment.EnvSet { return environment.MustBaseEnvSet(version.MajorMinor(1, 31)) }
 
 func TestRulesCompileOnOldestKubernetes(t *testing.T) {
+	for _, version := range readDefinition(t).Spec.Versions {
+		t.Run(version.Name, func(t *testing.T) { compileRules(t, version.Schema.OpenAPIV3Schema) })
+	}
+}
+
+func compileRules(t *testing.T, schema *apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
 	var internal apiextensions.JSONSchemaProps
-	schema := readDefinition(t).Spec.Versions[0].Schema.OpenAPIV3Schema
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &internal, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestStoredObjectsStayUpdatable(t *testing.T) {
 func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Client) {
 	t.Helper()
 	definition := readDefinition(t)
-	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+	schema := versionOf(t, definition, v1alpha2.GroupVersion.Version).Schema.OpenAPIV3Schema
 	keep := true
 	schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}
 	if err := c.Create(t.Context(), definition); err != nil {

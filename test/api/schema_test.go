@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
@@ -37,7 +38,12 @@ var kubernetes = []string{
 
 func readDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(testutil.Root(), definitionFile))
+	return readDefinitionFile(t, filepath.Join(testutil.Root(), definitionFile))
+}
+
+func readDefinitionFile(t *testing.T, file string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +54,18 @@ func readDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return definition
 }
 
+// versionOf returns a version of the definition.
+func versionOf(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition, name string) *apiextensionsv1.CustomResourceDefinitionVersion {
+	t.Helper()
+	for i := range definition.Spec.Versions {
+		if version := &definition.Spec.Versions[i]; version.Name == name {
+			return version
+		}
+	}
+	t.Fatalf("the definition has no version %q", name)
+	return nil
+}
+
 // node is one place of the schema. Its path has [] for the items of a list and
 // {} for the values of a map.
 type node struct {
@@ -56,7 +74,7 @@ type node struct {
 	schema *apiextensionsv1.JSONSchemaProps
 }
 
-// nodes lists the schema below spec and status, without what is Kubernetes' own.
+// nodes lists the schema of v1alpha2 below spec and status, without what is Kubernetes' own.
 func nodes(t *testing.T) []node {
 	t.Helper()
 	var found []node
@@ -77,7 +95,7 @@ func nodes(t *testing.T) []node {
 			walk(path+"{}", "", schema.AdditionalProperties.Schema)
 		}
 	}
-	root := readDefinition(t).Spec.Versions[0].Schema.OpenAPIV3Schema
+	root := versionOf(t, readDefinition(t), v1alpha2.GroupVersion.Version).Schema.OpenAPIV3Schema
 	for _, property := range []string{"spec", "status"} {
 		schema := root.Properties[property]
 		walk(property, property, &schema)

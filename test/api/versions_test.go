@@ -1,15 +1,96 @@
 package api
 
-import "testing"
+import (
+	"slices"
+	"testing"
 
-// Without a conversion webhook an API server that serves a second version hands out the stored form under its name.
-func TestOnlyTheStoredVersionIsServed(t *testing.T) {
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// before is the definition that v1alpha1 was stored by until now.
+const before = "testdata/definition-before.yaml"
+
+func TestVersions(t *testing.T) {
 	definition := readDefinition(t)
-	if webhook := definition.Spec.Conversion; webhook != nil {
-		t.Fatalf("the definition converts by %s: this test is to go, v1alpha1 is to be served", webhook.Strategy)
+	if got := len(definition.Spec.Versions); got != 2 {
+		t.Errorf("the definition has %d versions, want 2", got)
 	}
-	versions := definition.Spec.Versions
-	if len(versions) != 1 || versions[0].Name != "v1alpha2" || !versions[0].Served || !versions[0].Storage {
-		t.Errorf("versions of the definition are %v, want v1alpha2 alone, served and stored", versions)
+	for name, stored := range map[string]bool{"v1alpha1": false, "v1alpha2": true} {
+		version := versionOf(t, definition, name)
+		if !version.Served || version.Storage != stored || version.Subresources.Scale == nil || version.Subresources.Status == nil {
+			t.Errorf("%s: served %v, stored %v, subresources %v", name, version.Served, version.Storage, version.Subresources)
+		}
 	}
+	conversion := definition.Spec.Conversion
+	if conversion.Strategy != apiextensionsv1.WebhookConverter {
+		t.Fatalf("the definition converts by %q", conversion.Strategy)
+	}
+	service := conversion.Webhook.ClientConfig.Service
+	if service.Name != names.WebhookService || service.Namespace != names.OperatorNamespace || *service.Path != names.ConversionPath {
+		t.Errorf("the conversion webhook is %v", service)
+	}
+	// The operator writes it; a value here would take it away at every apply.
+	if conversion.Webhook.ClientConfig.CABundle != nil {
+		t.Error("the definition has a caBundle")
+	}
+}
+
+// v1alpha1 looks as it did: columns, and fields to select by.
+func TestV1alpha1LooksTheSame(t *testing.T) {
+	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
+	if diff := cmp.Diff(older.AdditionalPrinterColumns, ours.AdditionalPrinterColumns); diff != "" {
+		t.Errorf("columns (-before +now):\n%s", diff)
+	}
+	if diff := cmp.Diff(older.SelectableFields, ours.SelectableFields); diff != "" {
+		t.Errorf("fields to select by (-before +now):\n%s", diff)
+	}
+}
+
+// What was accepted in v1alpha1 is accepted: each field is still there, with the
+// same type and default, and with no rule that it did not have.
+func TestV1alpha1IsNotStricter(t *testing.T) {
+	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
+	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
+}
+
+// looser are rules that differ in their text and accept more than before.
+var looser = []string{".spec.server.distribution"}
+
+func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	for name, schema := range older.Properties {
+		if now, ok := ours.Properties[name]; ok {
+			compareSchemas(t, path+"."+name, &schema, &now)
+		} else {
+			t.Errorf("%s.%s is gone", path, name)
+		}
+	}
+	if older.Items != nil && ours.Items != nil {
+		compareSchemas(t, path+"[]", older.Items.Schema, ours.Items.Schema)
+	}
+	if older.AdditionalProperties != nil && ours.AdditionalProperties != nil {
+		compareSchemas(t, path+"{}", older.AdditionalProperties.Schema, ours.AdditionalProperties.Schema)
+	}
+	for _, name := range ours.Required {
+		if !slices.Contains(older.Required, name) {
+			t.Errorf("%s.%s is required now", path, name)
+		}
+	}
+	if diff := cmp.Diff(rules(older), rules(ours)); diff != "" && !slices.Contains(looser, path) {
+		t.Errorf("%s (-before +now):\n%s", path, diff)
+	}
+}
+
+// rules are what a schema says of one value, without its description and parts.
+func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+	own := schema.DeepCopy()
+	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil
+	own.Nullable = false // takes one more value
+	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
+		own.XListType, own.XListMapKeys = nil, nil // conditions: whoever writes them writes each type once
+	}
+	return own
 }

@@ -1,0 +1,21 @@
+package names
+
+// The operator's webhooks, as the manifests have them. The API server reaches
+// them by the Service.
+const (
+	// WebhookService is the Service of the webhooks, in the operator's namespace.
+	WebhookService = "llama-stack-k8s-operator-webhook"
+	// WebhookServicePort is the port of that Service.
+	WebhookServicePort = 443
+	// ConversionPath is the path of the conversion webhook.
+	ConversionPath = "/convert"
+	// ValidationPath is the path of the validating webhook.
+	ValidationPath = "/validate"
+	// CustomResourceDefinition is the name of the definition of stacks.
+	CustomResourceDefinition = "llamastackdistributions.llamastack.io"
+	// ValidatingWebhookConfiguration is the name of the object that registers the
+	// validating webhook.
+	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"
+	// ValidatingWebhook is the name of the webhook in it.
+	ValidatingWebhook = "validate.llamastackdistributions.llamastack.io"
+)
