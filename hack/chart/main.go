@@ -30,6 +30,10 @@ var parts = []part{
 	{definition, "llamastackdistributions.llamastack.io", "spec", "customresourcedefinition.yaml"},
 	{policies + "validatingadmissionpolicy.yaml", "llamastackdistributions.llamastack.io", "spec", "validatingadmissionpolicy.yaml"},
 	{policies + "validatingadmissionpolicybinding.yaml", "llamastackdistributions.llamastack.io", "spec", "validatingadmissionpolicybinding.yaml"},
+	{
+		"config/webhook/validatingwebhookconfiguration.yaml", prefix + "validating-webhook-configuration", "webhooks",
+		"validatingwebhookconfiguration.yaml",
+	},
 	{roles + "role.yaml", prefix + "manager-role", "rules", "manager-role.yaml"},
 	{roles + "namespaced/role.yaml", prefix + "manager-role", "rules", "manager-role-namespaced.yaml"},
 	{roles + "operator_role.yaml", prefix + "leader-election-role", "rules", "leader-election-role.yaml"},

@@ -62,6 +62,15 @@ subjects:
 {{- end }}
 {{- end }}
 
+{{/* "true" when webhooks are served. */}}
+{{- define "operator.webhooks" -}}
+{{- if kindIs "bool" .Values.webhooks.enabled }}
+{{- .Values.webhooks.enabled }}
+{{- else }}
+{{- empty .Values.watchNamespaces }}
+{{- end }}
+{{- end }}
+
 {{/* What the schema cannot say, because it takes two values. */}}
 {{- define "operator.check" -}}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
@@ -72,6 +81,9 @@ subjects:
 {{- end }}
 {{- if and .Values.podDisruptionBudget.enabled (not (kindIs "invalid" .Values.podDisruptionBudget.minAvailable)) (not (kindIs "invalid" .Values.podDisruptionBudget.maxUnavailable)) }}
 {{- fail "podDisruptionBudget: minAvailable and maxUnavailable exclude each other; set maxUnavailable to null to use minAvailable" }}
+{{- end }}
+{{- if and (eq (include "operator.webhooks" .) "true") .Values.watchNamespaces (not .Values.webhooks.certificateSecret) }}
+{{- fail "webhooks.enabled: with watchNamespaces the operator cannot write its certificate authority into the definition; set webhooks.certificateSecret to a certificate that others make, and webhooks.annotations so that they write its authority" }}
 {{- end }}
 {{- if and (not .Values.operatorConfig.create) .Values.operatorConfig.data }}
 {{- fail "operatorConfig.data: has no effect while operatorConfig.create is false; take one of both away" }}

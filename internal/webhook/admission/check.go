@@ -1,0 +1,116 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+type stack = v1alpha2.LlamaStackDistribution
+
+// maxPlanned is the size of the largest spec, in bytes of JSON, that is compared
+// with a release of the server here. The time for that grows with the spec, and
+// the API server waits for the answer. The operator compares larger specs.
+const maxPlanned = 32 << 10
+
+// findings are what is wrong with a stack, and what is right but hardly meant.
+type findings struct {
+	errs     field.ErrorList
+	warnings []string
+}
+
+// check finds what a stack alone tells.
+func (v *Validator) check(ctx context.Context, object *stack) findings {
+	in, warnings, errs := validate.Spec(object)
+	found := findings{errs: errs, warnings: warnings}
+	if len(errs) > 0 {
+		return found
+	}
+	for _, path := range validate.Unsupported(object) {
+		found.warnings = append(found.warnings, path+": this release of the operator accepts the field and does nothing with it")
+	}
+	config, err := v.options.Config(ctx)
+	if err != nil {
+		return found // the operator starts; it holds the rest when it reads the stack
+	}
+	resolved, err := v.resolve(object, config)
+	if err != nil {
+		found.errs = append(found.errs, field.Invalid(field.NewPath(distribution.Path(err)), object.Spec.Distribution.Name, err.Error()))
+		return found
+	}
+	if errs := plan.Bounded(config.Bounds.For(object.Namespace), object, resolved.Image); len(errs) > 0 {
+		found.errs = errs
+		return found
+	}
+	if resolved.Base != nil && v.isCatalogue(object, config) && isComparable(object) {
+		v.compare(ctx, object, in, resolved, &found)
+	}
+	return found
+}
+
+// resolve finds image and release as the operator does: a stack that runs keeps
+// the image that it was made with while it asks for the same name and version.
+func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
+	asked, images := object.Spec.Distribution, distribution.Overrides{}
+	if in := object.Status.ResolvedDistribution; in != nil && in.CatalogueImage != "" && in.Name == asked.Name && in.Version == asked.Version {
+		if current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil); err != nil || current.Image != in.CatalogueImage {
+			images[asked.Name] = in.CatalogueImage
+		}
+	}
+	maps.Copy(images, v.options.RelatedImages)
+	maps.Copy(images, config.Images)
+	return distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
+}
+
+// isCatalogue reports whether the image is one of the catalogue's, whose base
+// configuration is known without reading its labels.
+func (v *Validator) isCatalogue(object *stack, config operatorconfig.Config) bool {
+	asked := object.Spec.Distribution
+	_, related := v.options.RelatedImages.Image(asked.Name, asked.Version)
+	_, configured := config.Images.Image(asked.Name, asked.Version)
+	return asked.Name != "" && !related && !configured && !config.Unknown(operatorconfig.KeyImageOverrides)
+}
+
+// isComparable reports whether the configuration is made from the base and the
+// spec alone, and the spec is of a size to be looked at here.
+func isComparable(object *stack) bool {
+	return plan.NeedsBase(&object.Spec) && object.Spec.BaseConfig == nil && validate.SpecBytes(object) <= maxPlanned
+}
+
+// compare makes the plan of a stack to find what its release of the server does
+// not take. The number of plans at a time is bounded. A request that ends while it
+// waits is answered without a plan.
+func (v *Validator) compare(ctx context.Context, object *stack, in *intent.Intent, resolved distribution.Resolved, found *findings) {
+	select {
+	case v.plans <- struct{}{}:
+		defer func() { <-v.plans }()
+	case <-ctx.Done():
+		return
+	}
+	built, err := plan.Build(plan.Input{
+		Object: object, Intent: in, Distribution: resolved, OpenShift: v.options.OpenShift,
+		Base: &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded},
+	})
+	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
+		found.errs = append(found.errs, refused.Errors...)
+		return
+	}
+	if err != nil {
+		return // a defect, which the operator tells
+	}
+	for _, finding := range built.Warnings {
+		if text := finding.String(); !slices.Contains(found.warnings, text) {
+			found.warnings = append(found.warnings, text)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+// Options of a Validator.
+type Options struct {
+	// Config returns the operator's configuration as it is in force. After an error
+	// only the rules that need none are checked. Required.
+	Config func(context.Context) (operatorconfig.Config, error)
+	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
+	// does not.
+	RelatedImages distribution.Overrides
+	// OpenShift reports whether the cluster is OpenShift.
+	OpenShift bool
+}
+
+// maxPlans is how many stacks are compared with their release at a time.
+const maxPlans = 2
+
+// Validator answers whether the API server may store a stack.
+type Validator struct {
+	options Options
+	plans   chan struct{}
+}
+
+var _ admission.Handler = (*Validator)(nil)
+
+// NewValidator makes a Validator.
+func NewValidator(options Options) *Validator {
+	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
+}
+
+// Handle answers one request. It never denies what does not change the spec, what
+// is being deleted, or an update because of an error that the stored object has
+// already: such an error becomes a warning.
+func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
+		return admission.Allowed("")
+	}
+	object, problems := decode(request.Object.Raw)
+	if len(problems) > 0 {
+		return answer(request, problems, nil)
+	}
+	if object.DeletionTimestamp != nil {
+		return admission.Allowed("")
+	}
+	before := stored(request)
+	if before != nil && sameSpec(before, object) {
+		return answer(request, nil, markRemoved(before, object))
+	}
+	found := v.check(ctx, object)
+	messages := make([]string, 0, len(found.errs))
+	for _, err := range intent.Bounded(found.errs) {
+		messages = append(messages, intent.Message(err))
+	}
+	if before != nil {
+		found.warnings = append(markRemoved(before, object), found.warnings...)
+		if len(messages) > 0 {
+			messages, found.warnings = ratchet(messages, v.check(ctx, before), found.warnings)
+		}
+	}
+	return answer(request, messages, found.warnings)
+}
+
+// decode reads a stack, and returns what of it does not fit its type: what a
+// conversion restored was not checked by the API server.
+func decode(raw []byte) (object *stack, problems []string) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, []string{fmt.Sprintf("read the object of the request: %v", err)}
+	}
+	object = &stack{}
+	err := json.Unmarshal(raw, object)
+	if err == nil {
+		return object, nil
+	}
+	_, unfit := typecheck.Check(value, reflect.TypeFor[*stack]())
+	for _, problem := range unfit {
+		if !problem.Unknown {
+			problems = append(problems, problem.String())
+		}
+	}
+	if len(problems) == 0 {
+		problems = append(problems, fmt.Sprintf("read the object of the request: %v", err))
+	}
+	return nil, problems
+}
+
+// stored returns the object of an update as it is stored. Nil: there is none, or
+// it cannot be read.
+func stored(request admission.Request) *stack {
+	if request.Operation != admissionv1.Update {
+		return nil
+	}
+	object, problems := decode(request.OldObject.Raw)
+	if len(problems) > 0 {
+		return nil
+	}
+	return object
+}
+
+func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }
+
+// ratchet turns errors that the stored object has too into warnings.
+func ratchet(messages []string, before findings, warnings []string) (errs, told []string) {
+	known := make(map[string]bool, len(before.errs))
+	for _, err := range before.errs {
+		known[intent.Message(err)] = true
+	}
+	for _, message := range messages {
+		if known[message] {
+			warnings = append(warnings, message)
+		} else {
+			errs = append(errs, message)
+		}
+	}
+	return errs, warnings
+}
+
+// answer allows a request without errors. Fields have the names of the version
+// that the user wrote.
+func answer(request admission.Request, errs, warnings []string) admission.Response {
+	if kind := request.RequestKind; kind != nil && kind.Version == v1alpha1.GroupVersion.Version {
+		errs, warnings = asOlder(errs), asOlder(warnings)
+	}
+	if len(errs) == 0 {
+		return admission.Allowed("").WithWarnings(warnings...)
+	}
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{
+		Warnings: warnings,
+		Result: &metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
+			Message: strings.Join(errs, "\n"),
+			Details: &metav1.StatusDetails{
+				Group: v1alpha2.GroupVersion.Group, Kind: v1alpha2.Kind, Name: request.Name,
+			},
+		},
+	}}
+}
+
+func asOlder(texts []string) []string {
+	renamed := slices.Clone(texts)
+	for i := range renamed {
+		renamed[i] = convert.OlderPaths(renamed[i])
+	}
+	return renamed
+}

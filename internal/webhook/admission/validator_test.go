@@ -1,0 +1,159 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+const (
+	good = `distribution: {name: starter}`
+	// One field is wrong, in a part of the spec that updates below do not change.
+	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
+)
+
+func newValidator(config operatorconfig.Config) *Validator {
+	return NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) { return config, nil }})
+}
+
+// object is a stack with a spec in YAML, as JSON. change may be nil.
+func object(t testing.TB, spec string, change func(*v1alpha2.LlamaStackDistribution)) runtime.RawExtension {
+	t.Helper()
+	stack := v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-stack"}}
+	stack.APIVersion, stack.Kind = v1alpha2.GroupVersion.String(), v1alpha2.Kind
+	if err := yaml.UnmarshalStrict([]byte(spec), &stack.Spec); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&stack)
+	}
+	raw, err := json.Marshal(&stack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: raw}
+}
+
+func create(raw runtime.RawExtension) admission.Request {
+	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Name: "my-stack", Operation: admissionv1.Create, Object: raw}}
+}
+
+func update(before, raw runtime.RawExtension) admission.Request {
+	request := create(raw)
+	request.Operation, request.OldObject = admissionv1.Update, before
+	return request
+}
+
+// through makes the request one that a user wrote in another version.
+func through(version string, request admission.Request) admission.Request {
+	request.RequestKind = &metav1.GroupVersionKind{Group: v1alpha2.GroupVersion.Group, Version: version, Kind: v1alpha2.Kind}
+	return request
+}
+
+func marked(stack *v1alpha2.LlamaStackDistribution) {
+	stack.Annotations = map[string]string{"llamastack.io/compat": "v1alpha1"}
+}
+
+func TestHandle(t *testing.T) {
+	deleted := func(stack *v1alpha2.LlamaStackDistribution) {
+		now := metav1.Now()
+		stack.DeletionTimestamp, stack.Finalizers = &now, []string{"example.com/held"}
+	}
+	labelled := func(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[string]string{"team": "ml"} }
+	onOldRelease := func(stack *v1alpha2.LlamaStackDistribution) {
+		stack.Status.ResolvedDistribution = &v1alpha2.ResolvedDistribution{
+			Name: "starter", CatalogueImage: "docker.io/ogxai/distribution-starter:0.3.5",
+		}
+	}
+	more := strings.Replace(bad, "{distribution", "{workload: {replicas: 2}, distribution", 1)
+	bounded := operatorconfig.Config{Bounds: bounds.Bounds{{Namespaces: []string{"team"}, Images: []string{"registry.example.com"}}}}
+	status := create(object(t, bad, nil))
+	status.SubResource = "status"
+	deletion := create(runtime.RawExtension{})
+	deletion.Operation = admissionv1.Delete
+	tests := map[string]struct {
+		config  operatorconfig.Config
+		request admission.Request
+		denied  string // part of the message; empty: allowed
+		warned  string // part of a warning; empty: no warning
+	}{
+		"a good stack":                   {request: create(object(t, good, nil))},
+		"an unknown provider":            {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
+		"in the words of v1alpha1":       {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
+		"an unknown field of a provider": {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://a"}}}`, nil)), denied: `did you mean "endpoint"`},
+		"an unknown distribution":        {request: create(object(t, `distribution: {name: startr}`, nil)), denied: `spec.distribution.name: `},
+		"a reference between fields":     {request: create(object(t, `{distribution: {name: starter}, resources: {models: [{name: a, provider: nobody}]}}`, nil)), denied: `spec.resources.models[0]`},
+		"a field of another release":     {request: create(object(t, `{distribution: {name: starter}, providers: {skills: {provider: inline::builtin}}}`, onOldRelease)), denied: `spec.providers.skills`},
+		"a Secret that need not exist":   {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: openai, apiKey: {secretKeyRef: {name: none, key: token}}}}}`, nil))},
+		"a ConfigMap that need not be":   {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
+		"beyond an administrator's bound": {
+			config: bounded, request: create(object(t, good, nil)), denied: "registry.example.com",
+		},
+		"an update that breaks it":         {request: update(object(t, good, nil), object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
+		"an update of what was wrong":      {request: update(object(t, bad, nil), object(t, more, nil)), warned: `spec.providers.inference.provider: `},
+		"a label on what is wrong":         {request: update(object(t, bad, nil), object(t, bad, labelled))},
+		"a finalizer of what is wrong":     {request: update(object(t, bad, deleted), object(t, more, deleted))},
+		"a status of what is wrong":        {request: status},
+		"a deletion":                       {request: deletion},
+		"garbage":                          {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
+		"no object":                        {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
+		"a wrong type that was restored":   {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
+		"the mark taken away":              {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
+		"the mark of a volume taken away":  {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
+		"what the operator does not do":    {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), warned: "spec.externalProviders"},
+		"more than is compared, but valid": {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := newValidator(tc.config).Handle(t.Context(), tc.request)
+			if got.Allowed != (tc.denied == "") {
+				t.Fatalf("allowed %v: %v", got.Allowed, got.Result)
+			}
+			if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) || got.Result.Code != http.StatusUnprocessableEntity) {
+				t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
+			}
+			if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tc.warned) || (tc.warned == "" && warned != "") {
+				t.Errorf("warned of %q, want %q", warned, tc.warned)
+			}
+		})
+	}
+}
+
+// An operator whose configuration cannot be read yet checks what needs none.
+func TestWithoutConfig(t *testing.T) {
+	validator := NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) {
+		return operatorconfig.Config{}, errors.New("the cache is not filled")
+	}})
+	if got := validator.Handle(t.Context(), create(object(t, `distribution: {name: startr}`, nil))); !got.Allowed {
+		t.Errorf("denied: %v", got.Result)
+	}
+	if got := validator.Handle(t.Context(), create(object(t, `{distribution: {name: starter}, disabled: [nothing/at/all]}`, nil))); got.Allowed {
+		t.Error("a spec that is wrong by itself was allowed")
+	}
+}
+
+// A request that waits for others ends with its context, and is allowed.
+func TestBusy(t *testing.T) {
+	validator := newValidator(operatorconfig.Config{})
+	for range maxPlans {
+		validator.plans <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := validator.Handle(ctx, create(object(t, good, nil))); !got.Allowed {
+		t.Errorf("denied: %v", got.Result)
+	}
+}
