@@ -21,8 +21,8 @@ PURE_PACKAGES := api internal/bounds internal/cabundle \
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # The packages that start goroutines: worth the race detector.
-RACE_PACKAGES := internal/apply internal/cli internal/controller internal/manager internal/probe internal/resolve \
-	internal/worker
+RACE_PACKAGES := internal/apply internal/cli internal/controller internal/informer internal/manager internal/migration internal/probe \
+	internal/resolve internal/webhook internal/worker
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
 # Modules with tests of their own, beside the product's.
@@ -146,8 +146,8 @@ bench-tenants: cluster-tool ## Measure what 200 of the largest stacks in one nam
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for a while [FUZZTIME=30s]
-	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file function; do \
+fuzz: ## Run every fuzz target for a while [FUZZTIME=30s FUZZ=internal/convert]
+	@git grep -o -E '^func Fuzz[A-Za-z0-9_]+' -- '$(or $(FUZZ:%=%/),*)*_test.go' | while IFS=: read -r file function; do \
 		name=$${function#func }; echo "fuzz $$name ($$(dirname "$$file"))"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")"; \
 	done
@@ -183,7 +183,7 @@ generate-api: $(BIN)/controller-gen
 
 .PHONY: generate-rbac
 generate-rbac: $(BIN)/controller-gen
-	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/controller/... output:rbac:dir=config/rbac
+	@$(BIN)/controller-gen rbac:roleName=llama-stack-k8s-operator-manager-role paths=./internal/... output:rbac:dir=config/rbac
 	@$(GO) run ./hack/role config/rbac/role.yaml config/rbac/namespaced/role.yaml
 
 .PHONY: generate-docs

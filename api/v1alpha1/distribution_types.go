@@ -1,10 +1,6 @@
 package v1alpha1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LlamaStackDistribution runs one Llama Stack server.
 //
@@ -34,7 +30,7 @@ type LlamaStackDistribution struct {
 
 	// status is what the operator observed last.
 	// +optional
-	Status v1alpha2.LlamaStackDistributionStatus `json:"status,omitempty"`
+	Status LlamaStackDistributionStatus `json:"status,omitempty"`
 }
 
 // LlamaStackDistributionList is a list of LlamaStackDistribution.

@@ -5,8 +5,10 @@
 //
 // No rule here is stricter than it ever was, so that whatever is stored stays
 // valid. What v1alpha1 took from v1alpha2 later (providers, resources, state
-// storage, external providers, and the whole status) is of v1alpha2's types:
-// both versions show the same facts.
+// storage, external providers) is of v1alpha2's types.
+//
+// Both versions show the same facts in the status. Conditions and fields that
+// only v1alpha1 has are not stored: the conversion derives them.
 //
 // +kubebuilder:object:generate=true
 // +groupName=llamastack.io

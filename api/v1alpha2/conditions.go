@@ -11,20 +11,16 @@ const (
 	ConditionSecretsResolved = "SecretsResolved"
 	// ConditionConfigGenerated: the server has a configuration that boots.
 	ConditionConfigGenerated = "ConfigGenerated"
-	// ConditionConfigReady mirrors ConfigGenerated for users of v1alpha1.
-	ConditionConfigReady = "ConfigReady"
 	// ConditionDeploymentUpdated: every child was applied.
 	ConditionDeploymentUpdated = "DeploymentUpdated"
 	// ConditionAvailable: enough pods serve the current configuration.
 	ConditionAvailable = "Available"
-	// ConditionDeploymentReady, as users of v1alpha1 know it.
-	ConditionDeploymentReady = "DeploymentReady"
-	// ConditionHealthCheck, as users of v1alpha1 know it.
-	ConditionHealthCheck = "HealthCheck"
-	// ConditionServiceReady, as users of v1alpha1 know it.
-	ConditionServiceReady = "ServiceReady"
-	// ConditionStorageReady, as users of v1alpha1 know it.
+	// ConditionStorageReady: the volume claim is as the spec asks for. Only with
+	// workload.storage.
 	ConditionStorageReady = "StorageReady"
+	// ConditionExposed: what exposes the stack outside of the cluster is in place. Only
+	// with networking.expose.
+	ConditionExposed = "Exposed"
 	// ConditionDegraded is present only while True: it runs, but not as asked.
 	ConditionDegraded = "Degraded"
 	// ConditionDataLeftBehind is present only while True: the last change of the pods
@@ -131,7 +127,7 @@ const (
 	ReasonDataLeftBehind = "DataLeftBehind"
 )
 
-// Reasons of Available and the conditions that follow it.
+// Reasons of Available.
 const (
 	// ReasonMinimumReplicasAvailable: the wanted pods serve the current configuration.
 	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
@@ -145,18 +141,11 @@ const (
 	ReasonRolloutFailed = "RolloutFailed"
 )
 
-// Reasons of DeploymentReady, HealthCheck, ServiceReady and StorageReady, as
-// users of v1alpha1 know them. While a Deployment is not ready its condition
-// carries Available's reason.
+// Reasons of Exposed.
 const (
-	// ReasonDeploymentReady: the rollout is complete.
-	ReasonDeploymentReady = "DeploymentReady"
-	// ReasonHealthCheckPassed: every pod passes its readiness probe.
-	ReasonHealthCheckPassed = "HealthCheckPassed"
-	// ReasonHealthCheckFailed: some pod does not.
-	ReasonHealthCheckFailed = "HealthCheckFailed"
-	// ReasonServiceReady: the Service is applied.
-	ReasonServiceReady = "ServiceReady"
+	// ReasonExposureApplied: the Ingress, Route or HTTPRoute is applied, and nobody
+	// refuses it.
+	ReasonExposureApplied = "ExposureApplied"
 	// ReasonHostnameTaken: another stack is exposed by the host name.
 	ReasonHostnameTaken = "HostnameTaken"
 	// ReasonExposureUnavailable: the cluster does not serve what stacks are exposed by.
@@ -164,6 +153,10 @@ const (
 	// ReasonExposureNotAccepted: a router or Gateway does not accept what the stack is
 	// exposed by.
 	ReasonExposureNotAccepted = "ExposureNotAccepted"
+)
+
+// Reasons of StorageReady.
+const (
 	// ReasonStorageReady: the volume claim is bound, or waits for its first pod.
 	ReasonStorageReady = "StorageReady"
 	// ReasonStorageLost: the volume behind the claim is gone.
@@ -241,4 +234,6 @@ const (
 const (
 	// EventInvalidOperatorConfig: a key cannot be read and keeps its last good state.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
+	// EventWebhookCertificateFailed: the API server may not trust the operator's webhooks.
+	EventWebhookCertificateFailed = "WebhookCertificateFailed"
 )

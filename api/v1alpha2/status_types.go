@@ -1,9 +1,6 @@
 package v1alpha2
 
-import (
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Phase is one word for people; conditions are for programs.
 // +kubebuilder:validation:Enum=Pending;Initializing;Ready;Failed;Terminating
@@ -47,10 +44,6 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ConfigGeneration *ConfigGeneration `json:"configGeneration,omitempty"`
 
-	// generatedConfigMap is the name of the generated ConfigMap.
-	// +optional
-	GeneratedConfigMap string `json:"generatedConfigMap,omitempty"`
-
 	// version of operator and server.
 	// +optional
 	Version *VersionStatus `json:"version,omitempty"`
@@ -77,13 +70,23 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// serviceURL is where the server is reached inside the cluster.
+	// serviceURL is where the server is reached inside the cluster. Unset without a
+	// Service.
 	// +optional
 	ServiceURL string `json:"serviceURL,omitempty"`
 
 	// routeURL is where the server is reached from outside.
 	// +optional
 	RouteURL string `json:"routeURL,omitempty"`
+}
+
+// GeneratedConfigMap returns the name of the generated ConfigMap; empty when there
+// is none.
+func (s *LlamaStackDistributionStatus) GeneratedConfigMap() string {
+	if s.ConfigGeneration == nil {
+		return ""
+	}
+	return s.ConfigGeneration.ConfigMapName
 }
 
 // ConfigSource says where a configuration came from.
@@ -210,11 +213,6 @@ type ProviderInfo struct {
 	ProviderID string `json:"provider_id"`
 	// provider_type in the server.
 	ProviderType string `json:"provider_type"`
-	// config as the configuration file has it: variables as they are written, never
-	// their values, and credentials in clear text replaced by ********. Unset where
-	// the file is not known.
-	// +optional
-	Config *apiextensionsv1.JSON `json:"config,omitempty"`
 	// health as the server reports it.
 	// +optional
 	Health ProviderHealthStatus `json:"health,omitempty"`

@@ -10,7 +10,10 @@ import (
 )
 
 // clusterScoped are the resources of the rules that belong to no namespace.
-var clusterScoped = []string{"customresourcedefinitions"}
+var clusterScoped = []string{"customresourcedefinitions", "customresourcedefinitions/status", "validatingwebhookconfigurations"}
+
+// elsewhere are verbs of what a cluster-wide operator alone does, by resource: it migrates stored stacks.
+var elsewhere = map[string]string{"llamastackdistributions": "patch"}
 
 const header = "# Generated from %s by make generate.\n"
 
@@ -60,6 +63,9 @@ func namespaced(data []byte) ([]byte, error) {
 	}
 	for _, rule := range role.Rules {
 		rule.Resources = slices.DeleteFunc(rule.Resources, func(resource string) bool { return slices.Contains(clusterScoped, resource) })
+		if len(rule.Resources) == 1 {
+			rule.Verbs = slices.DeleteFunc(rule.Verbs, func(verb string) bool { return verb == elsewhere[rule.Resources[0]] })
+		}
 		if len(rule.Resources) > 0 {
 			result.Rules = append(result.Rules, rule)
 		}

@@ -17,6 +17,7 @@ rules:
 - {apiGroups: [""], resources: [secrets], resourceNames: [a], verbs: [get]}
 - {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: [list]}
 - {apiGroups: [x], resources: [customresourcedefinitions, z], verbs: [list]}
+- {apiGroups: [llamastack.io], resources: [llamastackdistributions], verbs: [list, patch]}
 `,
 			want: `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -35,6 +36,12 @@ rules:
   - x
   resources:
   - z
+  verbs:
+  - list
+- apiGroups:
+  - llamastack.io
+  resources:
+  - llamastackdistributions
   verbs:
   - list
 `,

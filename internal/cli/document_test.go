@@ -2,13 +2,10 @@ package cli_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -204,24 +201,5 @@ func TestSecretsAmongTheFiles(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// The warning about v1alpha1 goes with the definition that serves it.
-func TestV1alpha1IsServedOrWarnedOf(t *testing.T) {
-	data, err := os.ReadFile("../../config/crd/bases/llamastack.io_llamastackdistributions.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var definition apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(data, &definition); err != nil {
-		t.Fatal(err)
-	}
-	served := slices.ContainsFunc(definition.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		return v.Name == "v1alpha1" && v.Served
-	})
-	got := run(t, older(`{server: {distribution: {name: starter}}}`), "validate", "-f", "-")
-	if warned := strings.Contains(got.err, "does not serve llamastack.io/v1alpha1"); warned == served {
-		t.Errorf("v1alpha1 is served: %t, and a warning says that it is not: %t\n%s", served, warned, got.err)
 	}
 }

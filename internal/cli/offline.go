@@ -47,16 +47,11 @@ func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 	}
 	if s.older {
 		found.rename(convert.OlderPaths)
-		found.warnings = append([]string{notServed}, found.warnings...)
 	}
 	found.errs = append(slices.Clone(s.errs), found.errs...)
 	found.warnings = append(slices.Clone(s.warnings), found.warnings...)
 	return found
 }
-
-// notServed is said of every document of v1alpha1.
-const notServed = "apiVersion: the definition of this release does not serve llamastack.io/v1alpha1 yet, so that a cluster refuses this manifest; " +
-	"write it as llamastack.io/v1alpha2 to apply it"
 
 // plan checks a stack that could be read, and plans it.
 func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {

@@ -120,12 +120,8 @@ var inForce = map[string]string{
 	v1alpha2.ConditionValidationSucceeded: "True " + v1alpha2.ReasonSpecValid,
 	v1alpha2.ConditionSecretsResolved:     "True " + v1alpha2.ReasonNoSecretsReferenced,
 	v1alpha2.ConditionConfigGenerated:     "True " + v1alpha2.ReasonConfigGenerationSucceeded,
-	v1alpha2.ConditionConfigReady:         "True " + v1alpha2.ReasonConfigGenerationSucceeded,
 	v1alpha2.ConditionDeploymentUpdated:   "True " + v1alpha2.ReasonDeploymentUpdateSucceeded,
-	v1alpha2.ConditionServiceReady:        "True " + v1alpha2.ReasonServiceReady,
 	available:                             "False " + v1alpha2.ReasonRolloutInProgress,
-	v1alpha2.ConditionDeploymentReady:     "False " + v1alpha2.ReasonRolloutInProgress,
-	v1alpha2.ConditionHealthCheck:         "False " + v1alpha2.ReasonHealthCheckFailed,
 	v1alpha2.ConditionReconciling:         "True " + v1alpha2.ReasonRolloutInProgress,
 }
 
@@ -133,8 +129,6 @@ var inForce = map[string]string{
 var served = with(inForce,
 	ready, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
 	available, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
-	v1alpha2.ConditionDeploymentReady, "True "+v1alpha2.ReasonDeploymentReady,
-	v1alpha2.ConditionHealthCheck, "True "+v1alpha2.ReasonHealthCheckPassed,
 	v1alpha2.ConditionReconciling, "",
 )
 
@@ -158,8 +152,7 @@ func TestConditionsOfALife(t *testing.T) {
 	waiting := "Unknown " + v1alpha2.ReasonWaiting
 	failed := "False " + v1alpha2.ReasonUpgradeConfigFailure
 	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(served,
-		ready, failed, v1alpha2.ConditionConfigGenerated, failed, v1alpha2.ConditionConfigReady, failed,
-		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionServiceReady, waiting,
+		ready, failed, v1alpha2.ConditionConfigGenerated, failed, v1alpha2.ConditionDeploymentUpdated, waiting,
 		v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonUpgradeConfigFailure), status.FailedStatus})
 	b.waits(t, "my", map[string]bool{ready: false, available: true})
 
@@ -170,8 +163,7 @@ func TestConditionsOfALife(t *testing.T) {
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	b.rollOut(t, "my")
 	zero := "True " + v1alpha2.ReasonScaledToZero
-	b.shows(t, "my", picture{v1alpha2.PhaseReady, with(served, ready, zero, available, zero,
-		v1alpha2.ConditionHealthCheck, "Unknown "+v1alpha2.ReasonScaledToZero), status.CurrentStatus})
+	b.shows(t, "my", picture{v1alpha2.PhaseReady, with(served, ready, zero, available, zero), status.CurrentStatus})
 	b.waits(t, "my", map[string]bool{ready: true, available: true})
 
 	b.get(t, "my", stack)
@@ -317,16 +309,14 @@ func TestConditionsOfAFailure(t *testing.T) {
 	b.direct(t, "failure")
 	waiting := "Unknown " + v1alpha2.ReasonWaiting
 	notYet := with(inForce,
-		v1alpha2.ConditionDeploymentUpdated, waiting, v1alpha2.ConditionServiceReady, waiting, available, waiting,
-		v1alpha2.ConditionDeploymentReady, waiting, v1alpha2.ConditionHealthCheck, waiting, v1alpha2.ConditionReconciling, "")
+		v1alpha2.ConditionDeploymentUpdated, waiting, available, waiting, v1alpha2.ConditionReconciling, "")
 	for _, tc := range []struct {
 		name, spec, reason string
 		conditions         map[string]string
 	}{
 		{
 			"no-such-provider", `{distribution: {name: starter}, providers: {inference: {provider: vlm}}}`, v1alpha2.ReasonConfigGenerationFailed,
-			with(notYet, v1alpha2.ConditionConfigGenerated, "False "+v1alpha2.ReasonConfigGenerationFailed,
-				v1alpha2.ConditionConfigReady, "False "+v1alpha2.ReasonConfigGenerationFailed),
+			with(notYet, v1alpha2.ConditionConfigGenerated, "False "+v1alpha2.ReasonConfigGenerationFailed),
 		},
 		{
 			"one-variable-of-two-ids", `
@@ -337,7 +327,7 @@ providers:
   - {id: a.b, provider: vllm, endpoint: "http://b", apiKey: {secretKeyRef: {name: two, key: token}}}
 `, v1alpha2.ReasonInvalidSpec,
 			with(notYet, v1alpha2.ConditionValidationSucceeded, "False "+v1alpha2.ReasonInvalidSpec,
-				v1alpha2.ConditionSecretsResolved, waiting, v1alpha2.ConditionConfigGenerated, waiting, v1alpha2.ConditionConfigReady, waiting),
+				v1alpha2.ConditionSecretsResolved, waiting, v1alpha2.ConditionConfigGenerated, waiting),
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -364,7 +354,7 @@ func TestConditionsPastTheDeadline(t *testing.T) {
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
 	b.progress(t, "my", "ProgressDeadlineExceeded")
 	failed := "False " + v1alpha2.ReasonRolloutFailed
-	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(inForce, ready, failed, available, failed, v1alpha2.ConditionDeploymentReady, failed,
+	b.shows(t, "my", picture{v1alpha2.PhaseFailed, with(inForce, ready, failed, available, failed,
 		v1alpha2.ConditionReconciling, "", v1alpha2.ConditionStalled, "True "+v1alpha2.ReasonRolloutFailed), status.FailedStatus})
 	b.rollOut(t, "my")
 	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})

@@ -72,10 +72,10 @@ func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus
 	if event, ends := waitEvents[updated.Reason]; ends && (was == nil || was.Message != updated.Message) {
 		r.warningEvent(event, updated.Message)
 	}
-	if now.GeneratedConfigMap != "" && now.GeneratedConfigMap != previous.GeneratedConfigMap {
+	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {
 		generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 		message := strings.TrimSuffix(generated.Message, "; "+releaseNote)
-		r.normalEvent(v1alpha2.EventConfigGenerated, message+" in ConfigMap "+now.GeneratedConfigMap)
+		r.normalEvent(v1alpha2.EventConfigGenerated, message+" in ConfigMap "+made)
 	}
 }
 

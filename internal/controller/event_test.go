@@ -25,7 +25,11 @@ func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStack
 			}
 		}
 	}
-	return &v1alpha2.LlamaStackDistributionStatus{Conditions: conditions, GeneratedConfigMap: configMap}
+	status := &v1alpha2.LlamaStackDistributionStatus{Conditions: conditions}
+	if configMap != "" {
+		status.ConfigGeneration = &v1alpha2.ConfigGeneration{ConfigMapName: configMap}
+	}
+	return status
 }
 
 // Events tell what changed in a status, at most two a change and warnings first, and never again what they told before.

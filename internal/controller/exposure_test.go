@@ -118,7 +118,7 @@ func TestEarlierHostNames(t *testing.T) {
 		earlier(tc.host)
 		b.configure(t, operatorconfig.KeyIngress, fmt.Sprintf("{domain: %q}", tc.domain))
 		o := b.start(t, version)
-		b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
+		b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 		b.settled(t, version)
 		o.stop(t)
 		if b.get(t, "my-ingress", ingress); ingress.Spec.Rules[0].Host != tc.host {
@@ -241,7 +241,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	b.create(t, b.stack(t, "my", `{distribution: {name: starter}, networking: {expose: {}}}`))
 	missing := func() {
 		t.Helper()
-		condition := b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonExposureUnavailable)
+		condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureUnavailable)
 		if want := "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet"; condition.Message != want {
 			t.Errorf("message %q, want %q", condition.Message, want)
 		}
@@ -257,12 +257,12 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	b.get(t, "my-httproute", route)
 	b.settled(t, version)
 	b.answered(t, route, "parents", "Accepted", "False", "NoMatchingListenerHostname", "no listener has this host name")
-	condition := b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonExposureNotAccepted)
+	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
 	if want := `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.answered(t, route, "parents", "Accepted", "True", "Accepted", "fine")
-	b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
+	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	seen := b.settled(t, version)
 
 	b.respec(t, "my", `{distribution: {name: starter}, networking: {expose: {}, allowedFrom: {}}}`)
@@ -304,12 +304,12 @@ func TestRoute(t *testing.T) {
 	b.goes(t, "my-ingress", &networkingv1.Ingress{})
 	b.settled(t, version)
 	b.answered(t, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
-	condition := b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonExposureNotAccepted)
+	condition := b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
 	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route has its host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	b.answered(t, route, "ingress", "Admitted", "True", "", "")
-	b.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
+	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	b.settled(t, version)
 	operator.stop(t)
 
@@ -339,14 +339,14 @@ func TestHostnameOfTwo(t *testing.T) {
 	b.routeURL(t, "my", "http://"+host)
 
 	other.create(t, other.stack(t, "my", wanted))
-	condition := other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonHostnameTaken)
+	condition := other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
 	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack of another namespace, and the server is not exposed: take another", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	// An older one that comes later takes it from nobody.
 	b.routeURL(t, "older", "http://other."+host)
 	b.respec(t, "older", wanted)
-	condition = b.condition(t, "older", v1alpha2.ConditionServiceReady, v1alpha2.ReasonHostnameTaken)
+	condition = b.condition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
 	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by stack \"my\", and the server is not exposed: take another", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
@@ -359,7 +359,7 @@ func TestHostnameOfTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.routeURL(t, "my", "http://"+host)
-	other.condition(t, "my", v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady)
+	other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }
 
 // A host name that is made in the cluster's domain is the same as one that is
@@ -382,7 +382,7 @@ func TestHostnameOfTheDomain(t *testing.T) {
 		b.create(t, first)
 		b.routeURL(t, tc.first, url(tc.of))
 		b.create(t, b.stack(t, tc.second, tc.secondSpec))
-		b.condition(t, tc.second, v1alpha2.ConditionServiceReady, v1alpha2.ReasonHostnameTaken)
+		b.condition(t, tc.second, v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
 		if err := b.Delete(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func TestFirstStack(t *testing.T) {
 		&appsv1.Deployment{ObjectMeta: objectMeta(b.namespace, "my")},
 		&corev1.Service{ObjectMeta: objectMeta(b.namespace, "my-service")},
 		&corev1.ServiceAccount{ObjectMeta: objectMeta(b.namespace, "my-sa")},
-		&corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, stack.Status.GeneratedConfigMap)},
+		&corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, stack.Status.GeneratedConfigMap())},
 	} {
 		if err := b.Get(t.Context(), client.ObjectKeyFromObject(child), child); err != nil {
 			t.Error(err)
@@ -62,14 +62,14 @@ func TestFirstStack(t *testing.T) {
 			ActiveDistribution: "starter", AvailableDistributions: catalogue(t),
 		},
 	}
-	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration", "GeneratedConfigMap")
+	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration")
 	dates := cmpopts.IgnoreFields(v1alpha2.VersionStatus{}, "LastUpdated")
 	hash := cmpopts.IgnoreFields(v1alpha2.ResolvedDistribution{}, "ConfigHash")
 	if diff := cmp.Diff(want, stack.Status, volatile, dates, hash); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	generation := stack.Status.ConfigGeneration
-	if generation == nil || generation.ConfigMapName != stack.Status.GeneratedConfigMap || generation.GeneratedAt == nil ||
+	if generation == nil || generation.GeneratedAt == nil ||
 		generation.ResourceCount != 1 || generation.ProviderCount == 0 || generation.ConfigVersion != "2" {
 		t.Errorf("configGeneration %+v", generation)
 	}

@@ -44,6 +44,16 @@ func newOperatorConfig(cache client.Reader, namespace string) *operatorConfig {
 	return &operatorConfig{cache: cache, name: types.NamespacedName{Namespace: namespace, Name: names.OperatorConfigMap}}
 }
 
+// NewConfigReader returns a function that reads the operator's ConfigMap from a
+// cache, with the last good state of each key, for a reader beside the controller.
+func NewConfigReader(cache client.Reader, namespace string) func(context.Context) (operatorconfig.Config, error) {
+	state := newOperatorConfig(cache, namespace)
+	return func(ctx context.Context) (operatorconfig.Config, error) {
+		config, _, err := state.get(ctx)
+		return config, err
+	}
+}
+
 // get gives the config in force, and what is wrong with the ConfigMap.
 func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.ErrorList, error) {
 	o.mu.Lock()

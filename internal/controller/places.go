@@ -39,7 +39,7 @@ func (r *Reconciler) findPlaces(
 // configuration that was generated last still tells. Of places no more is known without
 // a pod.
 func (r *Reconciler) placesOfLast(ctx context.Context, stack *stack, image *distribution.Resolved) (*retention.Places, error) {
-	name := stack.Status.GeneratedConfigMap
+	name := stack.Status.GeneratedConfigMap()
 	if name == "" {
 		return nil, nil
 	}

@@ -215,7 +215,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	stack := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, "my", stack)
-	name := stack.Status.GeneratedConfigMap
+	name := stack.Status.GeneratedConfigMap()
 	first.stop(t)
 	if err := b.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: objectMeta(b.namespace, name)}); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	b.direct(t, "taken")
 	eventually(t, func() error {
 		b.get(t, "my", stack)
-		if got := stack.Status.GeneratedConfigMap; got == name || !strings.HasPrefix(got, name) {
+		if got := stack.Status.GeneratedConfigMap(); got == name || !strings.HasPrefix(got, name) {
 			return fmt.Errorf("generated ConfigMap %q, want the long form of %q", got, name)
 		}
 		return nil
@@ -232,7 +232,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	b.get(t, "my", deployment)
 	for _, volume := range deployment.Spec.Template.Spec.Volumes {
-		if volume.Name == names.ConfigVolume && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap {
+		if volume.Name == names.ConfigVolume && volume.ConfigMap.Name != stack.Status.GeneratedConfigMap() {
 			t.Errorf("the pods mount %q", volume.ConfigMap.Name)
 		}
 	}

@@ -266,7 +266,7 @@ providers: {}
 			object := &v1alpha2.LlamaStackDistribution{}
 			b.get(t, "my", object)
 			patch := client.MergeFrom(object.DeepCopy())
-			object.Status.GeneratedConfigMap = "older"
+			object.Status.ConfigGeneration = &v1alpha2.ConfigGeneration{ConfigMapName: "older"}
 			if err := b.Status().Patch(t.Context(), object, patch); err != nil {
 				t.Fatal(err)
 			}
@@ -286,7 +286,7 @@ providers: {}
 				object := &v1alpha2.LlamaStackDistribution{}
 				b.get(t, "my", object)
 				config := &corev1.ConfigMap{}
-				if err := b.Get(t.Context(), b.key(object.Status.GeneratedConfigMap), config); err != nil {
+				if err := b.Get(t.Context(), b.key(object.Status.GeneratedConfigMap()), config); err != nil {
 					return err
 				}
 				if !strings.Contains(config.Data[names.ConfigFile], "table_name: ogx_kvstore") {

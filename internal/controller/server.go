@@ -41,7 +41,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) stri
 		if answer.Version != "" {
 			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
 		}
-		observeProviders(now, configurationOf(s), answer)
+		observeProviders(now, answer)
 	default:
 		r.prober.Rest(keyOf(s.stack))
 		if s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonScaledToZero) {

@@ -135,7 +135,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	built := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(ourChange())).
+		For(&v1alpha2.LlamaStackDistribution{}, builder.WithPredicates(predicate.Or(ourChange(), statusLost()))).
 		Watches(&appsv1.ReplicaSet{}, byInstance(), changed).
 		Watches(&corev1.Pod{}, byInstance(), changed).
 		Watches(&corev1.Event{}, byClaim(), changed).
@@ -211,10 +211,23 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange ignores status, which only this controller writes.
+// ourChange ignores status, which only this controller is meant to write.
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
+}
+
+// statusLost sees that somebody else wrote the status. A client that knows v1alpha1 as it was writes the whole status
+// without the fields that it does not know.
+func statusLost() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*v1alpha2.LlamaStackDistribution)
+		if !ok {
+			return false
+		}
+		now, ok := e.ObjectNew.(*v1alpha2.LlamaStackDistribution)
+		return ok && now.Status.ObservedGeneration < before.Status.ObservedGeneration
+	}}
 }
 
 // ownersChanged sees that a child was taken away from its stack.

@@ -27,6 +27,11 @@ type applied struct {
 // deployed reports whether the Deployment is among the applied objects.
 func (a *applied) deployed() bool { return a.deployment != nil }
 
+// has reports whether an object of the kind is among the applied objects.
+func (a *applied) has(kind string) bool {
+	return slices.ContainsFunc(a.objects, func(one apply.Applied) bool { return one.Kind.Kind == kind })
+}
+
 // apply writes what differs. What was applied before a failure stays; the next
 // attempt finds it in force. Rejections of what comes after the Deployment are reported
 // by the step rejections.
@@ -155,9 +160,6 @@ func conclude(stack *stack, newerImage string, own *owned, done *applied, report
 			count(int(left.Count), "replica"), left.Spec)
 	}
 	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
-	if !done.rejected("Service") {
-		report.markTrue(v1alpha2.ConditionServiceReady, v1alpha2.ReasonServiceReady, "Service is ready")
-	}
 	reportDecision(stack, own.decision, report)
 	if trouble := own.volumeTrouble; trouble != nil {
 		report.markFalse(trouble.Condition, trouble.Reason, trouble.Message)

@@ -13,10 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// checkExposure ends a reconcile whose stack is not exposed although it should be. The
+// checkExposure reports that the stack is exposed, and ends a reconcile whose stack is not although it should be. The
 // message names no object of another namespace.
-func checkExposure(stack *stack, made *planned, objects []apply.Applied) error {
-	failure := &status.Failure{Condition: v1alpha2.ConditionServiceReady, Retry: status.OnReferenceChange}
+func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
+	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
 	case owner != nil:
 		whose := "a stack of another namespace"
@@ -35,9 +35,11 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied) error {
 			return nil
 		}
 		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, status.NotAccepted(live)
-	}
-	if failure.Message == "" {
-		return nil
+		if failure.Message == "" {
+			report.markTrue(v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied,
+				fmt.Sprintf("%s %q is applied", live.GetKind(), live.GetName()))
+			return nil
+		}
 	}
 	return failure
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -34,7 +35,10 @@ func answered(accepted, reason, message string) map[string]any {
 
 func TestCheckExposure(t *testing.T) {
 	failure := func(reason, message string) *status.Failure {
-		return &status.Failure{Condition: v1alpha2.ConditionServiceReady, Reason: reason, Message: message, Retry: status.OnReferenceChange}
+		return &status.Failure{Condition: v1alpha2.ConditionExposed, Reason: reason, Message: message, Retry: status.OnReferenceChange}
+	}
+	applied := func(kind, name string) string {
+		return fmt.Sprintf("True %s: %s %q is applied", v1alpha2.ReasonExposureApplied, kind, name)
 	}
 	taken := func(by string) *status.Failure {
 		return failure(v1alpha2.ReasonHostnameTaken,
@@ -45,20 +49,26 @@ func TestCheckExposure(t *testing.T) {
 		owner   *hostOwner
 		objects []apply.Applied
 		failure *status.Failure
+		exposed string
 	}{
 		"not exposed":                        {},
 		"taken in the namespace":             {owner: &hostOwner{"llama.example.com", "team", "other"}, failure: taken(`stack "other"`)},
 		"taken in another namespace":         {owner: &hostOwner{"llama.example.com", "theirs", "other"}, failure: taken("a stack of another namespace")},
 		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
-		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{})},
+		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
-		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", map[string]any{})},
-		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))},
+		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},
+		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
 		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkFailure(t, checkExposure(newStack(t, `{distribution: {name: starter}}`), &planned{plan: &tc.plan, hostOwner: tc.owner}, tc.objects), tc.failure)
+			var report report
+			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), &planned{plan: &tc.plan, hostOwner: tc.owner}, tc.objects, &report)
+			checkFailure(t, err, tc.failure)
+			if got := report.shown()[v1alpha2.ConditionExposed]; got != tc.exposed {
+				t.Errorf("condition %q, want %q", got, tc.exposed)
+			}
 		})
 	}
 }

@@ -32,6 +32,8 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 		return nil
 	}
 	previous := s.stack.DeepCopy()
+	// What only an older operator stored is no reason to write: it goes with the next write.
+	previous.Status.Conditions = status.Known(previous.Status.Conditions)
 	overdue, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	observed := status.Workload(status.WorkloadInput{
 		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
 	})
-	s.report.conditions = append(s.report.conditions, observed.Conditions...)
+	s.report.conditions = append(s.report.conditions, observed.Available)
 	s.stack.Status.Replicas = observed.Replicas
 	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
@@ -180,16 +182,18 @@ func (r *Reconciler) describe(s *state) {
 	if !s.applied.deployed() {
 		return
 	}
-	if !s.applied.rejected("Service") {
-		now.ServiceURL = serviceURL(s.stack, made.ServesTLS)
+	if !s.applied.rejected(kindService) {
+		now.ServiceURL = ""
+		if s.applied.has(kindService) {
+			now.ServiceURL = serviceURL(s.stack, made.ServesTLS)
+		}
 	}
 	if !s.applied.rejectedExposure() {
 		now.RouteURL = routeURL(made, s.applied.objects)
 	}
 	now.ResolvedDistribution = s.resolved()
-	now.GeneratedConfigMap, now.ConfigGeneration = "", nil
+	now.ConfigGeneration = nil
 	if made.Config != nil {
-		now.GeneratedConfigMap = made.ConfigMapName
 		now.ConfigGeneration = configGeneration(made, s.applied.objects)
 	}
 	if now.DistributionConfig == nil {

@@ -77,8 +77,8 @@ var steps = []step{
 	{"rejections", v1alpha2.ConditionDeploymentUpdated, func(_ context.Context, _ *Reconciler, s *state) error {
 		return reportRejections(s.applied.rejections)
 	}},
-	{"exposure", v1alpha2.ConditionServiceReady, func(_ context.Context, _ *Reconciler, s *state) error {
-		return checkExposure(s.stack, &s.planned, s.applied.objects)
+	{"exposure", v1alpha2.ConditionExposed, func(_ context.Context, _ *Reconciler, s *state) error {
+		return checkExposure(s.stack, &s.planned, s.applied.objects, &s.report)
 	}},
 	{"volume", v1alpha2.ConditionStorageReady, func(_ context.Context, _ *Reconciler, s *state) error {
 		return checkVolume(s.owned.volumeTrouble)

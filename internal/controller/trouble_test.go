@@ -174,12 +174,7 @@ func TestTroubleOfPods(t *testing.T) {
 				want += ": " + tc.want
 			}
 			eventually(t, func() error { return b.says(t, tc.name, v1alpha2.ConditionAvailable, tc.reason, want) })
-			for _, follower := range []string{v1alpha2.ConditionReady, v1alpha2.ConditionDeploymentReady} {
-				if err := b.says(t, tc.name, follower, tc.reason, want); err != nil {
-					t.Error(err)
-				}
-			}
-			if err := b.says(t, tc.name, v1alpha2.ConditionHealthCheck, v1alpha2.ReasonHealthCheckFailed, "Deployment not ready"); err != nil {
+			if err := b.says(t, tc.name, v1alpha2.ConditionReady, tc.reason, want); err != nil {
 				t.Error(err)
 			}
 			stack := &v1alpha2.LlamaStackDistribution{}

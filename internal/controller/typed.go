@@ -16,6 +16,7 @@ const (
 	kindNetworkPolicy  = "NetworkPolicy"
 	kindSecret         = "Secret"
 	kindConfigMap      = "ConfigMap"
+	kindService        = "Service"
 	kindVolumeClaim    = "PersistentVolumeClaim"
 )
 

@@ -1,7 +1,7 @@
 package convert
 
 import (
-	"k8s.io/apimachinery/pkg/runtime"
+	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -11,29 +11,65 @@ import (
 // ToHub turns a v1alpha1 object, as values of JSON, into one of v1alpha2. It
 // carries the compat mark unless it was born as v1alpha2. older is not changed.
 func ToHub(older map[string]any) map[string]any {
-	written, carried := content(older)
-	hub := toHub(written, carried.Born)
-	carried.restore(hub, hubLayout)
-	lost := losses{Lost: differences(written, toOlder(hub), olderLayout)}
-	lost.write(hub)
-	return withContent(older, v1alpha2.GroupVersion.String(), hub)
+	hub, _ := toHubObject(older)
+	plain(hub)
+	return hub
 }
 
 // FromHub turns a v1alpha2 object, as values of JSON, into one of v1alpha1. hub
 // is not changed.
 func FromHub(hub map[string]any) map[string]any {
-	written, carried := content(hub)
-	older := toOlder(written)
-	carried.restore(older, olderLayout)
-	lost := losses{Born: born(written)}
-	lost.Lost = differences(written, toHub(older, lost.Born), hubLayout)
-	lost.write(older)
-	return withContent(hub, v1alpha1.GroupVersion.String(), older)
+	older, _ := fromHubObject(hub)
+	plain(older)
+	return older
+}
+
+// IgnoredData says why conversion ignores the annotation conversion-data of an
+// object of either version; nil: it does not. Who writes the object should be
+// told: what the annotation was to bring back is lost.
+func IgnoredData(object map[string]any) error {
+	convert := toHubObject
+	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
+		convert = fromHubObject
+	}
+	if _, err := convert(object); err != nil {
+		return fmt.Errorf("annotation %q is ignored: %w: remove it", names.AnnotationConversionData, err)
+	}
+	return nil
+}
+
+// toHubObject is ToHub. An error says why the annotation was ignored.
+func toHubObject(older map[string]any) (map[string]any, error) {
+	written, carried, err := content(older)
+	hub := toHub(written, carried.Born)
+	if err == nil {
+		hub, err = intoHub.restored(carried, written, hub, toOlder)
+	}
+	lost, complete := differences(written, toOlder(hub), olderLayout)
+	losses{Lost: lost, Omitted: carried.Omitted}.write(hub, complete)
+	result := withContent(older, v1alpha2.GroupVersion.String(), hub)
+	statusToHub(result)
+	return result, err
+}
+
+// fromHubObject is FromHub. An error says why the annotation was ignored.
+func fromHubObject(hub map[string]any) (map[string]any, error) {
+	written, carried, err := content(hub)
+	older, origin := toOlder(written), born(written)
+	back := func(older map[string]any) map[string]any { return toHub(older, origin) }
+	if err == nil {
+		older, err = intoOlder.restored(carried, written, older, back)
+	}
+	lost, complete := differences(written, back(older), hubLayout)
+	losses{Born: origin, Lost: lost}.write(older, complete)
+	result := withContent(hub, v1alpha1.GroupVersion.String(), older)
+	statusFromHub(result)
+	return result, err
 }
 
 // born is the version that an object was made as, where that is not v1alpha1.
 func born(hub map[string]any) string {
-	if at(hub, annotationPath(names.AnnotationCompat)) == names.CompatV1Alpha1 {
+	if at(hub, annotationPath(names.AnnotationCompat)) == any(names.CompatV1Alpha1) {
 		return ""
 	}
 	return bornHub
@@ -51,21 +87,18 @@ const (
 
 // content is a copy of annotations and spec, and what an annotation of ours
 // carries.
-func content(object map[string]any) (map[string]any, losses) {
+func content(object map[string]any) (map[string]any, losses, error) {
 	result := make(map[string]any)
 	if written, ok := object[spec]; ok {
-		result[spec] = runtime.DeepCopyJSONValue(written)
+		result[spec] = clone(written)
 	}
-	metadata, _ := object["metadata"].(map[string]any)
-	if written, ok := metadata[annotations].(map[string]any); ok {
-		result[annotations] = runtime.DeepCopyJSONValue(written)
+	if written, ok := at(object, path{"metadata", annotations}).(map[string]any); ok {
+		result[annotations] = cloneObject(written)
 	}
-	carried, ours := parseLosses(result)
-	if ours {
-		deleteAt(result, annotationPath(names.AnnotationConversionData))
-	}
+	carried, err := parseLosses(result)
+	deleteAt(result, annotationPath(names.AnnotationConversionData))
 	tidy(result)
-	return result, carried
+	return result, carried, err
 }
 
 // tidy leaves annotations out where there are none.
@@ -77,13 +110,13 @@ func tidy(content map[string]any) {
 
 // withContent puts a converted content into a copy of the object it came from.
 func withContent(object map[string]any, apiVersion string, converted map[string]any) map[string]any {
-	result := runtime.DeepCopyJSON(object)
+	result := cloneObject(object)
 	result["apiVersion"] = apiVersion
 	delete(result, spec)
 	if value, ok := converted[spec]; ok {
 		result[spec] = value
 	}
-	metadata, ok := result["metadata"].(map[string]any)
+	metadata, ok := at(result, path{"metadata"}).(map[string]any)
 	if !ok {
 		metadata = make(map[string]any)
 		result["metadata"] = metadata

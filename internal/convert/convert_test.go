@@ -71,9 +71,10 @@ func TestConversion(t *testing.T) {
 			before := encodeYAML(t, object)
 			other, back := convertAndBack(object)
 			golden.Dir(t, filepath.Join(dir, "want"), map[string][]byte{"other.yaml": encodeYAML(t, other)})
-			if diff := cmp.Diff(string(before), string(encodeYAML(t, back))); diff != "" {
+			if diff := cmp.Diff(string(encodeYAML(t, stored(object))), string(encodeYAML(t, stored(back)))); diff != "" {
 				t.Errorf("there and back (-was +is):\n%s", diff)
 			}
+			checkStored(t, back)
 			if !bytes.Equal(before, encodeYAML(t, object)) {
 				t.Error("the input was changed")
 			}

@@ -89,14 +89,14 @@ func annotationPath(name string) path { return path{annotations, name} }
 // there.
 func (f field) copyField(from map[string]any, source path, to map[string]any, target path) {
 	value, ok := lookup(from, source)
-	if !ok || value == nil {
+	if !ok || isNull(value) {
 		return
 	}
 	if f.holder {
-		if _, isObject := value.(map[string]any); !isObject || at(to, target) != nil {
+		if _, isObject := at(from, source).(map[string]any); !isObject || at(to, target) != nil {
 			return
 		}
 		value = make(map[string]any)
 	}
-	set(to, target, value)
+	set(to, target, clone(value))
 }

@@ -43,6 +43,21 @@ func fill(filler *randfill.Filler, object any) {
 		func(e *v1alpha2.Expose, c randfill.Continue) {
 			e.Raw = []byte([]string{"true", "false", "{}", `{"enabled":false}`, `{"hostname":"h"}`}[c.Intn(5)])
 		},
+		func(k *metav1.Condition, c randfill.Continue) {
+			c.FillNoCustom(k)
+			k.Type = conditionTypes[c.Intn(len(conditionTypes))]
+			k.Status = []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown, "odd"}[c.Intn(4)]
+		},
+		func(g *v1alpha2.ConfigGeneration, c randfill.Continue) {
+			c.FillNoCustom(g)
+			g.ConfigMapName = "generated" // never empty in what is written
+		},
+		func(s *v1alpha1.LlamaStackDistributionStatus, c randfill.Continue) {
+			c.FillNoCustom(s)
+			if s.ConfigGeneration == nil {
+				s.GeneratedConfigMap = "" // the hub's types cannot hold one alone
+			}
+		},
 		func(u *v1alpha1.UserConfigSpec, c randfill.Continue) {
 			u.ConfigMapName, u.ConfigMapNamespace = []string{"", "config"}[c.Intn(2)], []string{"", "shared"}[c.Intn(2)]
 		},
@@ -50,6 +65,10 @@ func fill(filler *randfill.Filler, object any) {
 		func(e *corev1.EnvVar, c randfill.Continue) { e.Name, e.Value = text(c), text(c) },
 		func(e *corev1.EnvFromSource, c randfill.Continue) { e.Prefix = text(c) },
 	).Fill(object)
+}
+
+var conditionTypes = []string{
+	"Available", "DeploymentReady", "HealthCheck", "DeploymentUpdated", "ServiceReady", "ConfigGenerated", "ConfigReady", "StorageReady", "other",
 }
 
 // text is a string that JSON gives back as it is.

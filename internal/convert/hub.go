@@ -2,10 +2,6 @@ package convert
 
 import (
 	"encoding/json"
-	"maps"
-
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -22,11 +18,11 @@ var (
 
 // toHub is what of an older content can be seen in the hub.
 func toHub(older map[string]any, born string) map[string]any {
-	older = runtime.DeepCopyJSON(older)
+	older = cloneObject(older)
 	switchOff(older)
 	hub := make(map[string]any)
-	if given, ok := older[annotations].(map[string]any); ok {
-		hub[annotations] = maps.Clone(given)
+	if given, ok := at(older, path{annotations}).(map[string]any); ok {
+		hub[annotations] = cloneObject(given)
 	}
 	deleteAt(hub, annotationPath(names.AnnotationConversionData))
 	for _, f := range fields {
@@ -52,7 +48,7 @@ func toHub(older map[string]any, born string) map[string]any {
 // switchOff takes away what v1alpha1 writes for off, and the hub by leaving it
 // out: a userConfig without a name, autoscaling up to no replica.
 func switchOff(older map[string]any) {
-	if userConfig, ok := at(older, olderUserConfig).(map[string]any); ok && userConfig["configMapName"] == "" {
+	if userConfig, ok := at(older, olderUserConfig).(map[string]any); ok && opened(userConfig["configMapName"]) == "" {
 		deleteAt(older, olderUserConfig)
 	}
 	autoscaling, ok := at(older, olderAutoscaling).(map[string]any)
@@ -69,9 +65,8 @@ func switchOff(older map[string]any) {
 
 // positive reports whether a JSON number is at least 1.
 func positive(value any) bool {
-	data, err := json.Marshal(value)
 	var number float64
-	return err == nil && json.Unmarshal(data, &number) == nil && number >= 1
+	return json.Unmarshal(encode(value), &number) == nil && number >= 1
 }
 
 // exposeToHub writes the switch as it is. A network that says nothing of it
@@ -81,11 +76,11 @@ func exposeToHub(older, hub map[string]any) {
 	if !ok {
 		return
 	}
-	switch expose := network["exposeRoute"].(type) {
+	switch expose := opened(network["exposeRoute"]).(type) {
 	case bool:
 		set(hub, hubExpose, expose)
 	case nil:
-		if network["allowedFrom"] == nil {
+		if isNull(network["allowedFrom"]) {
 			set(hub, hubExpose, false)
 		}
 	}
@@ -94,8 +89,8 @@ func exposeToHub(older, hub map[string]any) {
 // toOlder is what of a hub's content can be seen in v1alpha1.
 func toOlder(hub map[string]any) map[string]any {
 	older := make(map[string]any)
-	if given, ok := hub[annotations].(map[string]any); ok {
-		older[annotations] = maps.Clone(given)
+	if given, ok := at(hub, path{annotations}).(map[string]any); ok {
+		older[annotations] = cloneObject(given)
 	}
 	deleteAt(older, annotationPath(names.AnnotationConversionData))
 	if born(hub) == "" {
@@ -110,14 +105,14 @@ func toOlder(hub map[string]any) map[string]any {
 			deleteAt(older, annotationPath(a.annotation))
 		}
 	}
-	if container, ok := at(older, olderContainer).(map[string]any); ok && container["name"] == nil {
+	if container, ok := at(older, olderContainer).(map[string]any); ok && isNull(container["name"]) {
 		container["name"] = names.Container
 	}
 	switch expose := at(hub, hubExpose).(type) {
 	case bool:
 		set(older, olderExpose, expose)
 	case map[string]any:
-		set(older, olderExpose, expose["enabled"] != false)
+		set(older, olderExpose, opened(expose["enabled"]) != false)
 	}
 	tidy(older)
 	return older

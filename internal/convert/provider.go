@@ -8,41 +8,39 @@ var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"
 
 // providersToHub turns the providers of one API, a single one or a list.
 func providersToHub(written any) any {
-	switch providers := written.(type) {
-	case map[string]any:
-		return providerToHub(providers)
-	case []any:
-		result := make([]any, len(providers))
-		for i, provider := range providers {
-			result[i] = provider
-			if entry, ok := provider.(map[string]any); ok {
-				result[i] = providerToHub(entry)
-			}
-		}
-		return result
-	default:
+	if provider, ok := object(written); ok {
+		return providerToHub(provider)
+	}
+	providers, isList := openList(written)
+	if !isList {
 		return written
 	}
+	for i := range providers {
+		if provider, ok := object(providers[i]); ok {
+			providers[i] = providerToHub(provider)
+		}
+	}
+	return providers
 }
 
 // providerToHub moves what v1alpha1 has beside settings into settings, which win
 // where both say something. What is of a wrong type stays, for validation to
 // tell.
 func providerToHub(provider map[string]any) map[string]any {
-	settings, isObject := provider["settings"].(map[string]any)
-	if provider["settings"] != nil && !isObject {
+	settings, isObject := object(provider["settings"])
+	if !isNull(provider["settings"]) && !isObject {
 		return provider
 	}
 	added := make(map[string]any)
-	if region, ok := provider["region"].(string); ok {
+	if region, ok := opened(provider["region"]).(string); ok {
 		added[regionKey(provider)] = region
 		delete(provider, "region")
 	}
-	if name, ok := provider["deploymentName"].(string); ok {
+	if name, ok := opened(provider["deploymentName"]).(string); ok {
 		added["deployment_name"] = name
 		delete(provider, "deploymentName")
 	}
-	config, given := provider["config"].(map[string]any)
+	config, given := object(provider["config"])
 	if given {
 		added = merged(added, config)
 		delete(provider, "config")
@@ -54,7 +52,7 @@ func providerToHub(provider map[string]any) map[string]any {
 }
 
 func regionKey(provider map[string]any) string {
-	name, _ := provider["provider"].(string)
+	name, _ := opened(provider["provider"]).(string)
 	if key, ok := regionKeys[name[strings.LastIndex(name, ":")+1:]]; ok {
 		return key
 	}

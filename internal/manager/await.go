@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 )
 
 const (
@@ -19,6 +22,10 @@ const (
 	// probeTimeout is how long who asks for health may take to do so.
 	probeTimeout = 5 * time.Second
 )
+
+// startAttempts are the pauses between attempts to reach an API server that is unavailable, for the one call that a start
+// waits for: to between two and four seconds.
+var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. Who lost the
 // lease because that is unavailable ends, and starts again before it is back: to end once
@@ -32,14 +39,14 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress stri
 		return fmt.Errorf("make a client: %w", err)
 	}
 	ask := func() ([]byte, error) { return client.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx) }
-	if _, err := ask(); !unavailable(err) {
+	if _, err := ask(); !informer.Unavailable(err) {
 		return nil
 	}
 	stop, err := serveWaiting(ctx, healthAddress)
 	if err != nil {
 		return err
 	}
-	_, _ = answered(ctx, pauses, ask) // what else is wrong is told by who calls next
+	_, _ = informer.Answered(ctx, pauses, ask) // what else is wrong is told by who calls next
 	return stop()
 }
 

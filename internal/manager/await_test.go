@@ -7,9 +7,13 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 )
+
+var hasty = wait.Backoff{Duration: time.Millisecond}
 
 // Who starts while the API server is unavailable waits for it, alive and not ready, and leaves the address to the manager.
 func TestAwaitAPIServer(t *testing.T) {
@@ -64,7 +68,7 @@ func TestAwaitAPIServerAtOnce(t *testing.T) {
 				w.WriteHeader(tc.answer)
 			}))
 			defer server.Close()
-			if err := awaitAPIServer(tc.ctx, &rest.Config{Host: server.URL}, "127.0.0.1:0", reconnect); err != nil || calls.Load() != tc.calls {
+			if err := awaitAPIServer(tc.ctx, &rest.Config{Host: server.URL}, "127.0.0.1:0", startAttempts); err != nil || calls.Load() != tc.calls {
 				t.Errorf("after %d calls: %v", calls.Load(), err)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
@@ -34,7 +35,7 @@ func cacheOptions(namespaces []string) cache.Options {
 	ofClaims := cache.ByObject{Field: fields.OneTermEqualSelector("involvedObject.kind", "PersistentVolumeClaim")}
 	options := cache.Options{
 		ReaderFailOnMissingInformer: true,
-		NewInformer:                 newInformer,
+		NewInformer:                 informer.New,
 		DefaultNamespaces:           inNamespaces(namespaces),
 		// For our own kind, which must not be named below: its definition may come later.
 		DefaultTransform: stripStack,
@@ -93,7 +94,7 @@ func operatorConfigOptions(namespace string) cache.Options {
 
 // addCache adds a cache of its own to the manager.
 func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.Options) (cache.Cache, error) {
-	options.NewInformer = newInformer
+	options.NewInformer = informer.New
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	found, err := cache.New(config, options)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -18,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
 )
 
 // kindRetry is how often a kind that the API server does not serve is asked for.
@@ -33,7 +35,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 		return nil, fmt.Errorf("check options: %w", err)
 	}
 	scheme := runtime.NewScheme()
-	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, v1alpha2.AddToScheme)
+	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("make a scheme: %w", err)
 	}
@@ -47,7 +49,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	if err != nil {
 		return nil, fmt.Errorf("make a manager: %w", err)
 	}
-	if err := addHealth(mgr); err != nil {
+	if err := addHealth(mgr, options.WebhookBindAddress == notServed); err != nil {
 		return nil, err
 	}
 	if err := mgr.Add(newMemoryReleaser(getenv("GOGC"))); err != nil {
@@ -68,6 +70,18 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	}
 	optional, definitions, err := addOptional(mgr, config, options.WatchNamespaces)
 	if err != nil {
+		return nil, err
+	}
+	if options.WebhookBindAddress != notServed {
+		err := addWebhooks(mgr, config, options, admission.Options{
+			Config:        controller.NewConfigReader(operatorConfig, options.OperatorNamespace),
+			RelatedImages: relatedImages(getenv), OpenShift: onOpenShift,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := addMigration(mgr, config, direct, options); err != nil {
 		return nil, err
 	}
 	err = controller.SetupWithManager(ctx, mgr, controller.Options{
@@ -115,9 +129,9 @@ func metricsOptions(options Options) metricsserver.Options {
 	return result
 }
 
-// addHealth adds the two checks: alive is who answers, ready is whose caches
-// are filled.
-func addHealth(mgr ctrl.Manager) error {
+// addHealth adds the check of liveness, and starts the caches. Readiness depends on
+// them only in an operator that serves no webhooks.
+func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 	warm := &warmUp{
 		cache: mgr.GetCache(), kinds: controller.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,
 	}
@@ -126,6 +140,9 @@ func addHealth(mgr ctrl.Manager) error {
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("add health check: %w", err)
+	}
+	if !readyByCaches {
+		return nil
 	}
 	if err := mgr.AddReadyzCheck("caches", warm.check); err != nil {
 		return fmt.Errorf("add readiness check: %w", err)

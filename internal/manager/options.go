@@ -29,6 +29,11 @@ type Options struct {
 	MetricsCertPath string
 	// MetricsCertName and MetricsCertKey are the files in it; empty: tls.crt, tls.key.
 	MetricsCertName, MetricsCertKey string
+	// WebhookBindAddress is where the webhooks are served over TLS; empty or "0": nowhere.
+	WebhookBindAddress string
+	// WebhookCertPath is a folder with tls.crt and tls.key, which others make and
+	// renew; empty: a certificate that the operator makes and injects.
+	WebhookCertPath string
 	// HealthProbeBindAddress is where /healthz and /readyz are served.
 	HealthProbeBindAddress string
 	// LeaderElect lets one of several replicas work.
@@ -87,6 +92,10 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"folder with the certificate for metrics; unset: a self-signed certificate")
 	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file of the certificate in that folder")
 	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file of its key in that folder")
+	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", ":9443",
+		`address that conversion and validation webhooks are served on, "0" for none`)
+	flags.StringVar(&o.WebhookCertPath, "webhook-cert-path", "",
+		"folder with tls.crt and tls.key for the webhooks; unset: the operator makes a certificate and registers its authority")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address that /healthz and /readyz are served on")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
@@ -121,6 +130,7 @@ func (o *Options) complete(getenv func(string) string) error {
 			o.WatchNamespaces = append(o.WatchNamespaces, strings.TrimSpace(namespace))
 		}
 	}
+	o.WebhookBindAddress = cmp.Or(o.WebhookBindAddress, notServed)
 	o.LeaseDuration = cmp.Or(o.LeaseDuration, defaultLeaseDuration)
 	o.RenewDeadline = cmp.Or(o.RenewDeadline, defaultRenewDeadline)
 	o.RetryPeriod = cmp.Or(o.RetryPeriod, defaultRetryPeriod)

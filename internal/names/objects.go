@@ -96,6 +96,17 @@ func PreflightPrefix(stack string) string { return stack + "-preflight-" }
 // digests over secret values.
 const DigestKeySecret = "llama-stack-operator-digest-key"
 
+const (
+	// WebhookCertificateSecret is the Secret in the operator's namespace with the
+	// certificates by which the API server calls the operator.
+	WebhookCertificateSecret = "llama-stack-k8s-operator-webhook-cert"
+	// ValidatingWebhookConfiguration tells the API server which writes to ask the
+	// operator about.
+	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"
+	// CustomResourceDefinition is the definition of the kind.
+	CustomResourceDefinition = "llamastackdistributions.llamastack.io"
+)
+
 // OperatorConfigMap is the ConfigMap in the operator's namespace that configures
 // the operator.
 const OperatorConfigMap = "llama-stack-operator-config"

@@ -11,11 +11,4 @@ const (
 	ConversionPath = "/convert"
 	// ValidationPath is the path of the validating webhook.
 	ValidationPath = "/validate"
-	// CustomResourceDefinition is the name of the definition of stacks.
-	CustomResourceDefinition = "llamastackdistributions.llamastack.io"
-	// ValidatingWebhookConfiguration is the name of the object that registers the
-	// validating webhook.
-	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"
-	// ValidatingWebhook is the name of the webhook in it.
-	ValidatingWebhook = "validate.llamastackdistributions.llamastack.io"
 )

@@ -13,7 +13,7 @@ import (
 // saidOf is what Available says of a pod with this container, after the count.
 func saidOf(t *testing.T, container corev1.ContainerStatus) string {
 	t.Helper()
-	got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{pod("p", container)}}).Conditions[0]
+	got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{pod("p", container)}}).Available
 	if got.Reason != "RolloutFailed" {
 		t.Errorf("reason %s", got.Reason)
 	}
@@ -102,7 +102,7 @@ func TestImagePull(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := pod("p", waiting(tc.reason, tc.message))
 			p.Status.ContainerStatuses[0].Image = tc.image
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{p}}).Conditions[0].Message
+			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{p}}).Available.Message
 			want := `0/1 replicas available with current config: image "` + tc.image + `" of container "llama-stack" cannot be pulled` + tc.want +
 				"; see kubectl describe pod p"
 			if got != want {

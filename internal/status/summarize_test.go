@@ -32,7 +32,6 @@ func healthy() []metav1.Condition {
 		condition(v1alpha2.ConditionSecretsResolved, metav1.ConditionTrue, v1alpha2.ReasonNoSecretsReferenced),
 		condition(v1alpha2.ConditionConfigGenerated, metav1.ConditionTrue, v1alpha2.ReasonDistributionDefaultUsed),
 		condition(v1alpha2.ConditionDeploymentUpdated, metav1.ConditionTrue, v1alpha2.ReasonDeploymentUpdateSucceeded),
-		condition(v1alpha2.ConditionServiceReady, metav1.ConditionTrue, v1alpha2.ReasonServiceReady),
 		condition(v1alpha2.ConditionAvailable, metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable),
 	}
 }
@@ -73,8 +72,7 @@ func TestSummarize(t *testing.T) {
 			want: map[string]string{
 				"Ready": "True MinimumReplicasAvailable", "ValidationSucceeded": "True SpecValid",
 				"SecretsResolved": "True NoSecretsReferenced", "ConfigGenerated": "True DistributionDefaultUsed",
-				"ConfigReady": "True DistributionDefaultUsed", "DeploymentUpdated": "True DeploymentUpdateSucceeded",
-				"ServiceReady": "True ServiceReady", "Available": "True MinimumReplicasAvailable",
+				"DeploymentUpdated": "True DeploymentUpdateSucceeded", "Available": "True MinimumReplicasAvailable",
 			},
 		},
 		{
@@ -85,8 +83,8 @@ func TestSummarize(t *testing.T) {
 			want: map[string]string{
 				"Ready": "False RolloutInProgress", "Available": "False RolloutInProgress", "Reconciling": "True RolloutInProgress",
 				"ValidationSucceeded": "True SpecValid", "SecretsResolved": "True NoSecretsReferenced",
-				"ConfigGenerated": "True DistributionDefaultUsed", "ConfigReady": "True DistributionDefaultUsed",
-				"DeploymentUpdated": "True DeploymentUpdateSucceeded", "ServiceReady": "True ServiceReady",
+				"ConfigGenerated":   "True DistributionDefaultUsed",
+				"DeploymentUpdated": "True DeploymentUpdateSucceeded",
 			},
 		},
 		{
@@ -95,8 +93,8 @@ func TestSummarize(t *testing.T) {
 			phase: v1alpha2.PhaseFailed,
 			want: map[string]string{
 				"Ready": "False InvalidSpec", "ValidationSucceeded": "False InvalidSpec", "Stalled": "True InvalidSpec",
-				"SecretsResolved": "Unknown Waiting", "ConfigGenerated": "Unknown Waiting", "ConfigReady": "Unknown Waiting",
-				"DeploymentUpdated": "Unknown Waiting", "ServiceReady": "Unknown Waiting", "Available": "Unknown Waiting",
+				"SecretsResolved": "Unknown Waiting", "ConfigGenerated": "Unknown Waiting",
+				"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
 			},
 		},
 		{
@@ -104,7 +102,7 @@ func TestSummarize(t *testing.T) {
 			in: status.Input{
 				Previous: healthy(), Failure: missing,
 				Observed: []metav1.Condition{
-					healthy()[0], healthy()[5],
+					healthy()[0], healthy()[4],
 					condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonSecretChangedToInvalid),
 				},
 			},
@@ -112,9 +110,9 @@ func TestSummarize(t *testing.T) {
 			want: map[string]string{
 				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
 				"Degraded": "True SecretChangedToInvalid", "ValidationSucceeded": "True SpecValid",
-				"ConfigGenerated": "True DistributionDefaultUsed", "ConfigReady": "True DistributionDefaultUsed",
-				"DeploymentUpdated": "True DeploymentUpdateSucceeded", "ServiceReady": "True ServiceReady",
-				"Available": "True MinimumReplicasAvailable",
+				"ConfigGenerated":   "True DistributionDefaultUsed",
+				"DeploymentUpdated": "True DeploymentUpdateSucceeded",
+				"Available":         "True MinimumReplicasAvailable",
 			},
 		},
 		{
@@ -125,8 +123,8 @@ func TestSummarize(t *testing.T) {
 			phase: v1alpha2.PhasePending,
 			want: map[string]string{
 				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Reconciling": "True SecretNotFound",
-				"ValidationSucceeded": "True SpecValid", "ConfigGenerated": "Unknown Waiting", "ConfigReady": "Unknown Waiting",
-				"DeploymentUpdated": "Unknown Waiting", "ServiceReady": "Unknown Waiting", "Available": "Unknown Waiting",
+				"ValidationSucceeded": "True SpecValid", "ConfigGenerated": "Unknown Waiting",
+				"DeploymentUpdated": "Unknown Waiting", "Available": "Unknown Waiting",
 			},
 		},
 		{
@@ -135,7 +133,7 @@ func TestSummarize(t *testing.T) {
 				condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))},
 			phase: v1alpha2.PhaseFailed,
 			want: merged(brief(healthy()), map[string]string{
-				"Ready": "False RolledBack", "Degraded": "True RolledBack", "Stalled": "True RolledBack", "ConfigReady": "True DistributionDefaultUsed",
+				"Ready": "False RolledBack", "Degraded": "True RolledBack", "Stalled": "True RolledBack",
 			}),
 		},
 		{
@@ -145,7 +143,6 @@ func TestSummarize(t *testing.T) {
 			phase: v1alpha2.PhaseFailed,
 			want: merged(brief(healthy()), map[string]string{
 				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Reconciling": "True RolloutFailed",
-				"ConfigReady": "True DistributionDefaultUsed",
 			}),
 		},
 		{
@@ -155,7 +152,6 @@ func TestSummarize(t *testing.T) {
 			phase: v1alpha2.PhaseFailed,
 			want: merged(brief(healthy()), map[string]string{
 				"Ready": "False RolloutFailed", "Available": "False RolloutFailed", "Stalled": "True RolloutFailed",
-				"ConfigReady": "True DistributionDefaultUsed",
 			}),
 		},
 		{
@@ -165,7 +161,17 @@ func TestSummarize(t *testing.T) {
 			phase: v1alpha2.PhasePending,
 			want: merged(brief(healthy()), map[string]string{
 				"Ready": "False SecretNotFound", "SecretsResolved": "False SecretNotFound", "Available": "False RolloutFailed",
-				"Reconciling": "True SecretNotFound", "ConfigReady": "True DistributionDefaultUsed",
+				"Reconciling": "True SecretNotFound",
+			}),
+		},
+		{
+			name: "another stack has the host name",
+			in: status.Input{Previous: healthy(), Observed: healthy(), Failure: &status.Failure{
+				Condition: v1alpha2.ConditionExposed, Reason: v1alpha2.ReasonHostnameTaken, Retry: status.OnReferenceChange,
+			}},
+			phase: v1alpha2.PhasePending,
+			want: merged(brief(healthy()), map[string]string{
+				"Ready": "False HostnameTaken", "Exposed": "False HostnameTaken", "Reconciling": "True HostnameTaken",
 			}),
 		},
 		{
@@ -173,7 +179,7 @@ func TestSummarize(t *testing.T) {
 			in:    status.Input{Observed: healthy(), Deleting: true},
 			phase: v1alpha2.PhaseTerminating,
 			want: merged(brief(healthy()), map[string]string{
-				"Ready": "True MinimumReplicasAvailable", "ConfigReady": "True DistributionDefaultUsed",
+				"Ready": "True MinimumReplicasAvailable",
 			}),
 		},
 		{
@@ -185,11 +191,12 @@ func TestSummarize(t *testing.T) {
 					condition(v1alpha2.ConditionStalled, metav1.ConditionTrue, v1alpha2.ReasonInvalidSpec),
 					condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse, v1alpha2.ReasonRenderingDiffers),
 					condition(v1alpha2.ConditionStorageReady, metav1.ConditionTrue, v1alpha2.ReasonStorageReady),
+					condition(v1alpha2.ConditionExposed, metav1.ConditionTrue, v1alpha2.ReasonExposureApplied),
 				},
 			},
 			phase: v1alpha2.PhaseReady,
 			want: merged(brief(healthy()), map[string]string{
-				"Ready": "True MinimumReplicasAvailable", "ConfigReady": "True DistributionDefaultUsed",
+				"Ready": "True MinimumReplicasAvailable",
 			}),
 		},
 	} {
@@ -254,6 +261,23 @@ func TestFailureWrapsItsCause(t *testing.T) {
 	failure := &status.Failure{Condition: "C", Reason: "R", Message: "m", Err: cause}
 	if !errors.Is(failure, cause) || failure.Error() != "R: boom" {
 		t.Errorf("unexpected error %q", failure.Error())
+	}
+}
+
+// What an older operator stored beside the conditions of today goes.
+func TestKnown(t *testing.T) {
+	stored := healthy()
+	for _, name := range []string{"DeploymentReady", "HealthCheck", "ServiceReady", "ConfigReady"} {
+		stored = append(stored, condition(name, metav1.ConditionTrue, "Old"))
+	}
+	stored = append(stored, condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))
+	want := append(healthy(), condition(v1alpha2.ConditionDegraded, metav1.ConditionTrue, v1alpha2.ReasonRolledBack))
+	if diff := cmp.Diff(want, status.Known(stored)); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+	every := status.Summarize(status.Input{Now: now, Observed: want, Previous: status.Known(stored)}).Conditions
+	if diff := cmp.Diff(every, status.Known(every)); diff != "" {
+		t.Errorf("a condition that is written is not known:\n%s", diff)
 	}
 }
 

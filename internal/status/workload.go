@@ -15,8 +15,8 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Conditions Available, DeploymentReady and HealthCheck.
-	Conditions []metav1.Condition
+	// Available says whether the wanted pods serve, and if not, why.
+	Available metav1.Condition
 	// Replicas is how many pods the Deployment has.
 	Replicas int32
 	// AvailableReplicas is how many of them serve, of whichever configuration.
@@ -61,14 +61,12 @@ type WorkloadInput struct {
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
 	if deployment == nil {
-		return Observation{Conditions: []metav1.Condition{
-			unknown(v1alpha2.ConditionAvailable), unknown(v1alpha2.ConditionDeploymentReady), unknown(v1alpha2.ConditionHealthCheck),
-		}}
+		return Observation{Available: available(metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing was deployed yet")}
 	}
 	overdue := isOverdue(deployment)
 	available := availability(in, overdue)
 	return Observation{
-		Conditions:        []metav1.Condition{available, deploymentReady(available), healthCheck(available)},
+		Available:         available,
 		Replicas:          deployment.Status.Replicas,
 		AvailableReplicas: deployment.Status.AvailableReplicas,
 		Overdue:           overdue && available.Status != metav1.ConditionTrue,
@@ -90,10 +88,6 @@ func progressReason(deployment *appsv1.Deployment) string {
 		return progress.Reason
 	}
 	return ""
-}
-
-func unknown(condition string) metav1.Condition {
-	return newCondition(condition, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, "Nothing was deployed yet")
 }
 
 func availability(in WorkloadInput, overdue bool) metav1.Condition {
@@ -140,27 +134,6 @@ func available(status metav1.ConditionStatus, reason, message string) metav1.Con
 
 func newCondition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
-}
-
-// deploymentReady and healthCheck keep the words that v1alpha1's users know.
-func deploymentReady(available metav1.Condition) metav1.Condition {
-	available.Type = v1alpha2.ConditionDeploymentReady
-	if available.Status == metav1.ConditionTrue {
-		available.Reason, available.Message = v1alpha2.ReasonDeploymentReady, "Deployment is ready"
-	}
-	return available
-}
-
-func healthCheck(available metav1.Condition) metav1.Condition {
-	kind := v1alpha2.ConditionHealthCheck
-	switch available.Reason {
-	case v1alpha2.ReasonMinimumReplicasAvailable:
-		return newCondition(kind, metav1.ConditionTrue, v1alpha2.ReasonHealthCheckPassed, "Every pod passes its health check")
-	case v1alpha2.ReasonScaledToZero:
-		return newCondition(kind, metav1.ConditionUnknown, v1alpha2.ReasonScaledToZero, "No pods to check")
-	default:
-		return newCondition(kind, metav1.ConditionFalse, v1alpha2.ReasonHealthCheckFailed, "Deployment not ready")
-	}
 }
 
 // currentSet is the ReplicaSet of the Deployment's newest revision.

@@ -211,14 +211,8 @@ func TestWorkload(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})
 			want := metav1.Condition{Type: v1alpha2.ConditionAvailable, Status: tc.status, Reason: tc.reason, Message: tc.message}
-			if diff := cmp.Diff(want, got.Conditions[0]); diff != "" {
+			if diff := cmp.Diff(want, got.Available); diff != "" {
 				t.Errorf("Available (-want +got):\n%s", diff)
-			}
-			for _, c := range got.Conditions[1:] {
-				agree := c.Status == tc.status || c.Type == v1alpha2.ConditionHealthCheck && tc.reason == v1alpha2.ReasonScaledToZero
-				if !agree {
-					t.Errorf("%s is %s while Available is %s", c.Type, c.Status, tc.status)
-				}
 			}
 		})
 	}
@@ -231,7 +225,7 @@ func TestEarlierConfig(t *testing.T) {
 		"0/1 replicas available with an earlier config": deployment(1, 1, 1, 0),
 		"Scaled to zero replicas":                       deployment(0, 0, 0, 0),
 	} {
-		got := status.Workload(status.WorkloadInput{Deployment: deployment, Earlier: true}).Conditions[0]
+		got := status.Workload(status.WorkloadInput{Deployment: deployment, Earlier: true}).Available
 		if got.Message != want {
 			t.Errorf("message %q, want %q", got.Message, want)
 		}
@@ -257,7 +251,7 @@ func TestPendingClaim(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: tc.pods, Claims: []status.PendingClaim{claim}}).Conditions[0]
+			got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: tc.pods, Claims: []status.PendingClaim{claim}}).Available
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}
@@ -295,7 +289,7 @@ func TestEarlierPodThatCrashes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sets[1].Status.AvailableReplicas = tc.available
-			got := status.Workload(status.WorkloadInput{Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets, Pods: tc.pods}).Conditions[0]
+			got := status.Workload(status.WorkloadInput{Deployment: deployment(2, 3, 1, tc.available), ReplicaSets: sets, Pods: tc.pods}).Available
 			if text := got.Reason + " " + got.Message; text != tc.want {
 				t.Errorf("Available:\n got %s\nwant %s", text, tc.want)
 			}

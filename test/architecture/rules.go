@@ -79,13 +79,20 @@ var Rules = []Rule{
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
 
+	{Path: "internal/informer"},
 	{Path: "internal/worker"},
 	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
+	{Path: "internal/webhook/conversion", Imports: []string{"internal/convert"}},
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
+	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
+	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},
 	{Path: "internal/controller/...", Imports: adapters},
-	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{"internal/controller/..."})},
-	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
+	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
+	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{
+		"internal/controller/...", "internal/webhook/...", "internal/informer", "internal/migration/...",
+	})},
+	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig", "internal/migration"})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},

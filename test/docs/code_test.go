@@ -76,20 +76,22 @@ func TestConditions(t *testing.T) {
 }
 
 // Every condition, reason and event that the code writes is asserted by name in a
-// test of the controller: of a step, or on a real API server.
+// test of the controller or of the webhooks: of a step, or on a real API server.
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
-	files, err := filepath.Glob(filepath.Join(testutil.Root(), "internal/controller/*_test.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("found %d tests, error %v", len(files), err)
-	}
-	for _, path := range files {
-		collectNames(parse(t, path), tested)
+	for _, pattern := range []string{"internal/controller/*_test.go", "internal/webhook/*/*_test.go"} {
+		files, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("found %d tests at %s, error %v", len(files), pattern, err)
+		}
+		for _, path := range files {
+			collectNames(parse(t, path), tested)
+		}
 	}
 	used := usedNames(t)
 	for name := range constants(t, "api/v1alpha2/conditions.go") {
 		if used[name] && !tested[name] && !slices.Contains(neverShown, name) {
-			t.Errorf("no test in internal/controller names v1alpha2.%s", name)
+			t.Errorf("no test of the controller or the webhooks names v1alpha2.%s", name)
 		}
 	}
 }

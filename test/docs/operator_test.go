@@ -66,11 +66,15 @@ func expectConfig(t *testing.T, data map[string]string) {
 
 var metricName = regexp.MustCompile(`"(llama_stack_operator_[a-z_]+)"`)
 
-// The page has the metrics that the controller makes, and no others.
+// The page has the metrics that the operator makes, and no others.
 func TestMetrics(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(testutil.Root(), "internal/controller/metrics/*.go"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"internal/controller/metrics/*.go", "internal/webhook/*/metrics.go"} {
+		found, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	var made []string
 	for _, file := range files {

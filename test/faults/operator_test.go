@@ -69,7 +69,7 @@ func (o *operator) start(t *testing.T) {
 	defer log.Close()
 	o.process = exec.Command(o.cluster.program, append([]string{
 		"--kubeconfig=" + o.file("kubeconfig"), "--operator-namespace=" + names.OperatorNamespace,
-		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0",
+		"--metrics-bind-address=0", "--webhook-bind-address=0", "--health-probe-bind-address=127.0.0.1:0",
 	}, o.arguments...)...)
 	o.process.Stdout, o.process.Stderr = log, log
 	o.process.Env = []string{"HOME=" + o.folder}

@@ -40,12 +40,17 @@ func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	arguments := append(slices.Clone(container.Args), "--kubeconfig="+c.kubeconfigOf(t, deployment.Namespace, pod.ServiceAccountName),
 		"--health-probe-bind-address=127.0.0.1:0")
 	for i, argument := range arguments {
-		if path, found := strings.CutPrefix(argument, "--metrics-cert-path="); found {
-			arguments[i] = "--metrics-cert-path=" + certificate(t, pod, container, path)
+		for _, flag := range []string{"--metrics-cert-path=", "--webhook-cert-path="} {
+			if path, found := strings.CutPrefix(argument, flag); found {
+				arguments[i] = flag + certificate(t, pod, container, path)
+			}
 		}
 	}
 	if !slices.Contains(arguments, "--metrics-bind-address=0") {
 		arguments = append(arguments, "--metrics-bind-address=127.0.0.1:0")
+	}
+	if !slices.Contains(arguments, "--webhook-bind-address=0") {
+		arguments = append(arguments, "--webhook-bind-address="+testutil.FreeAddress(t))
 	}
 	o.command = exec.CommandContext(t.Context(), c.program, arguments...)
 	o.command.Env = variables(t, deployment.Namespace, container)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -45,9 +44,10 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 		b.Fatal(err)
 	}
 	defer log.Close()
-	o := &operator{metrics: free(b)}
+	o := &operator{metrics: testutil.FreeAddress(b)}
 	o.process = exec.Command(c.program, "--kubeconfig="+kubeconfig, "--operator-namespace="+names.OperatorNamespace,
-		"--leader-elect=false", "--metrics-secure=false", "--metrics-bind-address="+o.metrics, "--health-probe-bind-address=127.0.0.1:0")
+		"--leader-elect=false", "--metrics-secure=false", "--metrics-bind-address="+o.metrics,
+		"--webhook-bind-address=0", "--health-probe-bind-address=127.0.0.1:0")
 	o.process.Stdout, o.process.Stderr = log, log
 	o.process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=340MiB"}
 	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -62,17 +62,6 @@ func (c *cluster) startOperator(b *testing.B) *operator {
 		}
 	})
 	return o
-}
-
-// free is an address that nobody listens on.
-func free(b *testing.B) string {
-	b.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func (o *operator) stop(b *testing.B) {

@@ -120,7 +120,7 @@ func conditionValue(state metav1.ConditionStatus) float64 {
 // CountChange adds what is new in the status of a stack to the metrics that count.
 func CountChange(stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.LlamaStackDistributionStatus) {
 	now := &stack.Status
-	if now.GeneratedConfigMap != "" && now.GeneratedConfigMap != previous.GeneratedConfigMap {
+	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {
 		configGenerations.WithLabelValues(resultGenerated).Inc()
 	}
 	generated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
 const usual = `
@@ -21,7 +19,7 @@ networking: {expose: true}
 
 // BenchmarkHandle measures an update of a usual stack, and the slowest of a hundred.
 func BenchmarkHandle(b *testing.B) {
-	validator := newValidator(operatorconfig.Config{})
+	validator := newValidator(b, nil)
 	request := update(object(b, good, nil), object(b, usual, nil))
 	if got := validator.Handle(b.Context(), request); !got.Allowed {
 		b.Fatal(got.Result)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -39,7 +40,7 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	for _, path := range validate.Unsupported(object) {
 		found.warnings = append(found.warnings, path+": this release of the operator accepts the field and does nothing with it")
 	}
-	config, err := v.options.Config(ctx)
+	config, err := v.config(ctx)
 	if err != nil {
 		return found // the operator starts; it holds the rest when it reads the stack
 	}
@@ -56,6 +57,16 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 		v.compare(ctx, object, in, resolved, &found)
 	}
 	return found
+}
+
+// configPatience is how long a request waits for the operator's configuration. It
+// is there at once, but while the operator starts.
+const configPatience = 200 * time.Millisecond
+
+func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
+	ctx, cancel := context.WithTimeout(ctx, configPatience)
+	defer cancel()
+	return v.options.Config(ctx)
 }
 
 // resolve finds image and release as the operator does: a stack that runs keeps

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
@@ -25,7 +25,13 @@ const (
 	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
 )
 
-func newValidator(config operatorconfig.Config) *Validator {
+// newValidator makes one for an operator whose ConfigMap has these keys.
+func newValidator(t testing.TB, keys map[string]string) *Validator {
+	t.Helper()
+	config, errs := operatorconfig.Read(&corev1.ConfigMap{Data: keys}, operatorconfig.Config{})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
 	return NewValidator(Options{Config: func(context.Context) (operatorconfig.Config, error) { return config, nil }})
 }
 
@@ -79,13 +85,13 @@ func TestHandle(t *testing.T) {
 		}
 	}
 	more := strings.Replace(bad, "{distribution", "{workload: {replicas: 2}, distribution", 1)
-	bounded := operatorconfig.Config{Bounds: bounds.Bounds{{Namespaces: []string{"team"}, Images: []string{"registry.example.com"}}}}
+	bounded := map[string]string{"bounds": "[{namespaces: [team], images: [registry.example.com]}]"}
 	status := create(object(t, bad, nil))
 	status.SubResource = "status"
 	deletion := create(runtime.RawExtension{})
 	deletion.Operation = admissionv1.Delete
 	tests := map[string]struct {
-		config  operatorconfig.Config
+		config  map[string]string
 		request admission.Request
 		denied  string // part of the message; empty: allowed
 		warned  string // part of a warning; empty: no warning
@@ -118,7 +124,7 @@ func TestHandle(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := newValidator(tc.config).Handle(t.Context(), tc.request)
+			got := newValidator(t, tc.config).Handle(t.Context(), tc.request)
 			if got.Allowed != (tc.denied == "") {
 				t.Fatalf("allowed %v: %v", got.Allowed, got.Result)
 			}
@@ -147,7 +153,7 @@ func TestWithoutConfig(t *testing.T) {
 
 // A request that waits for others ends with its context, and is allowed.
 func TestBusy(t *testing.T) {
-	validator := newValidator(operatorconfig.Config{})
+	validator := newValidator(t, nil)
 	for range maxPlans {
 		validator.plans <- struct{}{}
 	}

@@ -1,4 +1,4 @@
-package manager
+package informer
 
 import (
 	"context"
@@ -21,15 +21,11 @@ import (
 // from one second to between five and ten.
 var reconnect = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32, Jitter: 1}
 
-// startAttempts are those pauses for the one call that a start waits for: to
-// between two and four seconds.
-var startAttempts = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second, Steps: math.MaxInt32, Jitter: 1}
-
-// newInformer makes informers that reach an API server soon after it is back. The
+// New makes informers that reach an API server soon after it is back. The
 // pauses of client-go's own grow to a minute, and can be set for a Reflector but
 // not for an informer (kubernetes/kubernetes#136943). A call that waits for its
 // answer does not make them grow.
-func newInformer(
+func New(
 	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
@@ -40,20 +36,20 @@ func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscac
 	made := toolscache.ToListerWatcherWithContext(calls)
 	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return answered(ctx, pauses, func() (runtime.Object, error) { return made.ListWithContext(ctx, options) })
+			return Answered(ctx, pauses, func() (runtime.Object, error) { return made.ListWithContext(ctx, options) })
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return answered(ctx, pauses, func() (watch.Interface, error) { return made.WatchWithContext(ctx, options) })
+			return Answered(ctx, pauses, func() (watch.Interface, error) { return made.WatchWithContext(ctx, options) })
 		},
 	}, calls)
 }
 
-// answered calls until there is an answer, or ctx ends, and gives the last one.
-func answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, error)) (T, error) {
+// Answered calls until there is an answer, or ctx ends, and gives the last one.
+func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, error)) (T, error) {
 	delay := pauses.DelayFunc()
 	for first := true; ; first = false {
 		answer, err := call()
-		if !unavailable(err) {
+		if !Unavailable(err) {
 			return answer, err
 		}
 		if first && ctx.Err() == nil {
@@ -67,10 +63,10 @@ func answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 	}
 }
 
-// unavailable reports whether the API server was not reached, or it, or what stands before
+// Unavailable reports whether the API server was not reached, or it, or what stands before
 // it, is in no state to answer. A version that it does not have yet is for the
 // informer to deal with.
-func unavailable(err error) bool {
+func Unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
 		var unreached *url.Error

@@ -1,4 +1,4 @@
-package manager
+package informer
 
 import (
 	"context"
@@ -132,7 +132,7 @@ func TestUnavailable(t *testing.T) {
 		"not served":                    {generic(http.StatusNotFound), false},
 		"not understood":                {errors.New("no kind is registered"), false},
 	} {
-		if got := unavailable(tc.err); got != tc.want {
+		if got := Unavailable(tc.err); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -1,0 +1,32 @@
+package convert
+
+import (
+	"strings"
+)
+
+var (
+	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// pointer writes a path as a JSON pointer.
+func pointer(p path) string {
+	var b strings.Builder
+	for _, step := range p {
+		b.WriteString("/" + escapePointer.Replace(step))
+	}
+	return b.String()
+}
+
+// parsePointer reads the path of a loss: an annotation, or spec and below.
+func parsePointer(text string) (path, bool) {
+	steps := strings.Split(text, "/")
+	if len(steps) < 2 || len(steps) > maxSteps+1 || steps[0] != "" || (steps[1] != annotations && steps[1] != spec) {
+		return nil, false
+	}
+	p := make(path, 0, len(steps)-1)
+	for _, step := range steps[1:] {
+		p = append(p, unescapePointer.Replace(step))
+	}
+	return p, true
+}

@@ -1,0 +1,30 @@
+package manager
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migration/watcher"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// addMigration adds the leader's work of storing every stack in the version that
+// the definition stores. Conversion has to be served for it. An operator that is
+// limited to some namespaces sees neither the definition nor every stack.
+func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, options Options) error {
+	if options.WebhookBindAddress == notServed || len(options.WatchNamespaces) > 0 {
+		return nil
+	}
+	definition, err := addCache(mgr, config, "the definition of stacks", definitionOptions(names.CustomResourceDefinition))
+	if err != nil {
+		return err
+	}
+	migrate := watcher.New(watcher.Options{Client: direct, Informers: definition, Definition: names.CustomResourceDefinition})
+	if err := mgr.Add(migrate); err != nil {
+		return fmt.Errorf("add the migration of stored stacks: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package manager
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
+)
+
+// notServed is the bind address of what is not served.
+const notServed = "0"
+
+// addWebhooks adds the server of the webhooks, and readiness by its certificate and
+// its listener. The manager starts it before the caches, and its readiness does not
+// depend on them: a cache is filled only when stored objects of v1alpha1 are
+// converted, and the API server sends them to ready pods.
+func addWebhooks(mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options) error {
+	host, port, err := splitAddress(options.WebhookBindAddress)
+	if err != nil {
+		return err
+	}
+	// HTTP/2 has had too many ways to exhaust a server; the API server does not use it here.
+	settings := webhook.Options{Host: host, Port: port, CertDir: options.WebhookCertPath, TLSOpts: []func(*tls.Config){
+		func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} },
+	}}
+	server, check, err := withCertificate(mgr, config, options, settings)
+	if err != nil {
+		return err
+	}
+	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
+	server.Register(names.ValidationPath, &ctrladmission.Webhook{
+		Handler: admission.NewValidator(validation), RecoverPanic: new(true),
+	})
+	if err := mgr.Add(server); err != nil {
+		return fmt.Errorf("add the server of the webhooks: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("webhooks", check); err != nil {
+		return fmt.Errorf("add readiness check: %w", err)
+	}
+	return nil
+}
+
+// withCertificate makes the server with the certificate of the folder in options,
+// or with one that the operator makes, renews and injects.
+func withCertificate(
+	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
+) (webhook.Server, func(*http.Request) error, error) {
+	if options.WebhookCertPath != "" {
+		server := webhook.NewServer(settings)
+		return server, server.StartedChecker(), nil
+	}
+	certificates, err := certificate.New(config, certificate.Options{
+		Namespace: options.OperatorNamespace, Service: names.WebhookService, Recorder: mgr.GetEventRecorder(names.EventReporter),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the certificate of the webhooks: %w", err)
+	}
+	settings.TLSOpts = append(settings.TLSOpts, func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate })
+	server := webhook.NewServer(settings)
+	listens := server.StartedChecker()
+	return certificates.Server(server), func(request *http.Request) error {
+		if err := certificates.Check(request); err != nil {
+			return err
+		}
+		return listens(request)
+	}, nil
+}
+
+// splitAddress is the host, empty for every interface, and the port of an address.
+func splitAddress(address string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	if err != nil || port < 1 || port > 65535 {
+		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port, or %q for no webhooks", address, notServed)
+	}
+	return host, port, nil
+}

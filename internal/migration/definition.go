@@ -1,0 +1,153 @@
+package migration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ErrChanged is the error of a run during which the definition changed: objects may have been stored in another version
+// meanwhile.
+var ErrChanged = errors.New("the definition changed during the migration")
+
+// kind is a kind in one version.
+type kind = schema.GroupVersionKind
+
+// definition is what a CustomResourceDefinition says of versions.
+type definition struct {
+	uid             types.UID
+	resourceVersion string
+	generation      int64
+	kind            schema.GroupKind
+	// storage is the version that objects are written in, stored are those that they may lie in, served those that the API
+	// server answers in.
+	storage        string
+	stored, served []string
+	// versions are all, in the order of the definition.
+	versions []apiextensionsv1.CustomResourceDefinitionVersion
+}
+
+// storageKind is the kind in the version that objects are written in. Objects are listed and written in that version. With
+// the admission policy in force the rewrite of an object takes as many conversions in either version (nine on Kubernetes
+// 1.37: reads, writes, watches, and field managers of the other version). In this one an object that is migrated is listed
+// without any.
+func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
+
+// migrated reports whether there is nothing to do.
+func (d *definition) migrated() bool { return slices.Equal(d.stored, []string{d.storage}) }
+
+// checkServed returns an error that names the versions, unless version is served.
+func (d *definition) checkServed(version string) error {
+	if slices.Contains(d.served, version) {
+		return nil
+	}
+	return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
+}
+
+// read reads the definition.
+func (m *Migrator) read(ctx context.Context) (*definition, error) {
+	var found apiextensionsv1.CustomResourceDefinition
+	if err := m.client.Get(ctx, client.ObjectKey{Name: m.definition}, &found); err != nil {
+		return nil, fmt.Errorf("read CustomResourceDefinition %q: %w", m.definition, err)
+	}
+	read := &definition{
+		uid: found.UID, resourceVersion: found.ResourceVersion, generation: found.Generation,
+		kind:   schema.GroupKind{Group: found.Spec.Group, Kind: found.Spec.Names.Kind},
+		stored: found.Status.StoredVersions, versions: found.Spec.Versions,
+	}
+	for _, version := range found.Spec.Versions {
+		if version.Storage {
+			read.storage = version.Name
+		}
+		if version.Served {
+			read.served = append(read.served, version.Name)
+		}
+	}
+	return read, nil
+}
+
+// trim leaves the storage version alone in the list of stored versions, if the definition is still what it was before.
+// Any change of its spec may have been two of them, to another storage version and back.
+func (m *Migrator) trim(ctx context.Context, before *definition) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := m.read(ctx)
+		if err != nil {
+			return err
+		}
+		if now.uid != before.uid || now.generation != before.generation {
+			return ErrChanged
+		}
+		if now.migrated() {
+			return nil
+		}
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": now.resourceVersion},
+			"status":   map[string]any{"storedVersions": []string{now.storage}},
+		})
+		if err != nil {
+			return fmt.Errorf("write a patch: %w", err)
+		}
+		if err := m.client.Status().Patch(ctx, m.object(), client.RawPatch(types.MergePatchType, patch)); err != nil {
+			return fmt.Errorf("trim the stored versions of CustomResourceDefinition %q: %w", m.definition, err)
+		}
+		return nil
+	})
+}
+
+// SetStorageVersion makes version the one that objects are written in from now on, and reports whether another one was
+// before. Objects stay as they are until a Run.
+func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool, error) {
+	now, err := m.read(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := now.checkServed(version); err != nil {
+		return false, err
+	}
+	if now.storage == version {
+		return false, nil
+	}
+	patch, err := json.Marshal(now.storagePatch(version))
+	if err != nil {
+		return false, fmt.Errorf("write a patch: %w", err)
+	}
+	if err := m.client.Patch(ctx, m.object(), client.RawPatch(types.JSONPatchType, patch)); err != nil {
+		return false, fmt.Errorf("set the storage version of CustomResourceDefinition %q: %w", m.definition, err)
+	}
+	return true, nil
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// storagePatch sets the storage version. It fails where the definition has other versions by now.
+func (d *definition) storagePatch(version string) []operation {
+	var operations []operation
+	for i, v := range d.versions {
+		path := fmt.Sprintf("/spec/versions/%d", i)
+		operations = append(operations,
+			operation{"test", path + "/name", v.Name}, operation{"test", path + "/storage", v.Storage},
+			operation{"replace", path + "/storage", v.Name == version})
+	}
+	return operations
+}
+
+// object is the definition as the target of a patch.
+func (m *Migrator) object() *apiextensionsv1.CustomResourceDefinition {
+	object := &apiextensionsv1.CustomResourceDefinition{}
+	object.Name = m.definition
+	return object
+}

@@ -1,0 +1,301 @@
+package migration_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
+)
+
+// quick lets tests go on at once: AwaitStorage has waited for the one API server that there is.
+var quick = migration.Options{Rate: 1000, Settle: time.Millisecond}
+
+func newMigrator(c client.Client, options migration.Options) *migration.Migrator {
+	return migration.New(c, names.CustomResourceDefinition, options)
+}
+
+// mustRun migrates, and everything has to be migrated.
+func mustRun(t *testing.T, m *migration.Migrator, want migration.Progress) {
+	t.Helper()
+	result, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, result.Progress); diff != "" || !result.Complete {
+		t.Fatalf("complete %v, failed %v, progress (-want +got):\n%s", result.Complete, result.FailedObjects(), diff)
+	}
+}
+
+func checkStored(t *testing.T, c *upgrade.Cluster, versions map[string]int, listed ...string) {
+	t.Helper()
+	if diff := cmp.Diff(versions, upgrade.Versions(c.Stored(t))); diff != "" {
+		t.Errorf("stored in etcd (-want +got):\n%s", diff)
+	}
+	if got := c.Definition(t).Status.StoredVersions; !slices.Equal(got, listed) {
+		t.Errorf("stored versions are %q, want %q", got, listed)
+	}
+}
+
+// checkWrittenOnce looks for objects that were not written exactly once since.
+func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
+	t.Helper()
+	if len(before) != len(after) {
+		t.Errorf("%d objects, were %d", len(after), len(before))
+	}
+	for name, stored := range after {
+		if writes := stored.Writes - before[name].Writes; writes != 1 {
+			t.Errorf("%s was written %d times, want once", name, writes)
+		}
+	}
+}
+
+// checkSame compares whole objects field by field, but for their resource versions.
+func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured) {
+	t.Helper()
+	for name, object := range after {
+		was, now := before[name].DeepCopy(), object.DeepCopy()
+		if was.GetResourceVersion() == now.GetResourceVersion() {
+			t.Errorf("%s has the resource version it had", name)
+		}
+		was.SetResourceVersion("")
+		now.SetResourceVersion("")
+		if diff := cmp.Diff(was.Object, now.Object); diff != "" {
+			t.Errorf("%s (-before +now):\n%s", name, diff)
+		}
+	}
+	if len(before) != len(after) {
+		t.Errorf("%d objects, were %d", len(after), len(before))
+	}
+}
+
+// A hundred stacks of the operator before are brought into v1alpha2, and back, and nothing in them changes.
+func TestThereAndBack(t *testing.T) {
+	const count = 100
+	c := upgrade.Start(t)
+	webhook := upgrade.StartWebhook(t)
+	older, today := upgrade.Older(t), upgrade.Today(t, webhook)
+	c.Install(t, older)
+	c.MakeStacks(t, count)
+	born := c.Stacks(t, "v1alpha1")
+	checkStored(t, c, map[string]int{"v1alpha1": count}, "v1alpha1")
+
+	c.Install(t, today)
+	first, second := c.Stacks(t, "v1alpha1"), c.Stacks(t, "v1alpha2")
+	stored := c.Stored(t)
+	checkStored(t, c, map[string]int{"v1alpha1": count}, "v1alpha1", "v1alpha2")
+	m := newMigrator(c, quick)
+	converted := webhook.Converted.Load()
+	mustRun(t, m, migration.Progress{Version: "v1alpha2", Objects: count, Migrated: count, Rewritten: count})
+	t.Logf("%d conversions for %d objects", webhook.Converted.Load()-converted, count)
+	checkStored(t, c, map[string]int{"v1alpha2": count}, "v1alpha2")
+	checkWrittenOnce(t, stored, c.Stored(t))
+	checkSame(t, first, c.Stacks(t, "v1alpha1"))
+	checkSame(t, second, c.Stacks(t, "v1alpha2"))
+	mustRun(t, m, migration.Progress{Version: "v1alpha2"}) // there is nothing to do
+
+	if err := c.Replace(t.Context(), older); !apierrors.IsInvalid(err) {
+		t.Errorf("the definition before, too early: got %v, want a refusal", err)
+	}
+	if changed, err := m.SetStorageVersion(t.Context(), "v1alpha1"); err != nil || !changed {
+		t.Fatalf("turned back: %v, %v", changed, err)
+	}
+	if changed, err := m.SetStorageVersion(t.Context(), "v1alpha1"); err != nil || changed {
+		t.Errorf("turned back twice: %v, %v", changed, err)
+	}
+	c.AwaitStorage(t)
+	if err := c.Replace(t.Context(), older); !apierrors.IsInvalid(err) {
+		t.Errorf("the definition before, with objects that it does not have: got %v, want a refusal", err)
+	}
+	stored = c.Stored(t)
+	mustRun(t, m, migration.Progress{Version: "v1alpha1", Objects: count, Migrated: count, Rewritten: count})
+	checkStored(t, c, map[string]int{"v1alpha1": count}, "v1alpha1")
+	checkWrittenOnce(t, stored, c.Stored(t))
+	checkSame(t, first, c.Stacks(t, "v1alpha1"))
+	checkSame(t, second, c.Stacks(t, "v1alpha2"))
+
+	c.Install(t, older)
+	checkSame(t, born, c.Stacks(t, "v1alpha1"))
+}
+
+// A run that ends in the middle, whatever by, leaves the list of stored versions as it is; the next one goes on. What
+// cannot be migrated is named and passed over.
+func TestObstacles(t *testing.T) {
+	const count = 30
+	c := upgrade.Start(t)
+	webhook := upgrade.StartWebhook(t)
+	c.Install(t, upgrade.Older(t))
+	c.MakeStacks(t, count)
+	webhook.Down.Store(true)
+	c.Install(t, upgrade.Today(t, webhook))
+	both := []string{"v1alpha1", "v1alpha2"}
+
+	t.Run("the webhook is down", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // or client-go waits for the API server's caches
+		defer cancel()
+		if result, err := newMigrator(c, quick).Run(ctx); err == nil {
+			t.Errorf("no error, but %+v", result)
+		}
+		checkStored(t, c, map[string]int{"v1alpha1": count}, both...)
+	})
+	webhook.Down.Store(false)
+
+	t.Run("the run is ended", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		options := quick
+		options.Observe = func(now migration.Progress) {
+			if now.Migrated == 10 {
+				cancel()
+			}
+		}
+		result, err := newMigrator(c, options).Run(ctx)
+		if !errors.Is(err, context.Canceled) || result.Rewritten != 10 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		checkStored(t, c, map[string]int{"v1alpha1": count - 10, "v1alpha2": 10}, both...)
+	})
+
+	t.Run("the webhook goes down meanwhile", func(t *testing.T) {
+		options := quick
+		options.Observe = func(now migration.Progress) { webhook.Down.Store(now.Rewritten == 5) }
+		result, err := newMigrator(c, options).Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "conversion webhook") {
+			t.Errorf("%+v, %v", result, err)
+		}
+		checkStored(t, c, map[string]int{"v1alpha1": count - 15, "v1alpha2": 15}, both...)
+	})
+	webhook.Down.Store(false)
+
+	t.Run("an object is refused", func(t *testing.T) {
+		policy, binding := refusal("stack-020")
+		for _, object := range []client.Object{policy, binding} {
+			if err := c.Create(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := newMigrator(c, quick)
+		testutil.Eventually(t, "the policy to be in force", func() (bool, error) {
+			_, result, err := m.Try(t.Context(), "v1alpha2")
+			return result.Failed == 1, err
+		})
+		result, err := m.Run(t.Context())
+		if err != nil || result.Complete || result.Migrated != count-1 || result.Failed != 1 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if got := result.FailedObjects(); len(got) != 1 || !strings.HasPrefix(got[0], "team-2/stack-020: ") || !strings.Contains(got[0], "not this one") {
+			t.Errorf("failed: %q", got)
+		}
+		checkStored(t, c, map[string]int{"v1alpha1": 1, "v1alpha2": count - 1}, both...)
+		if err := c.Delete(t.Context(), binding); err != nil {
+			t.Fatal(err)
+		}
+		testutil.Eventually(t, "the policy to be gone", func() (bool, error) {
+			_, result, err := m.Try(t.Context(), "v1alpha2")
+			return result.Failed == 0, err
+		})
+	})
+
+	t.Run("the definition changes meanwhile", func(t *testing.T) {
+		options := quick
+		options.Observe = func(now migration.Progress) {
+			if now.Migrated > 0 {
+				return
+			}
+			for _, version := range []string{"v1alpha1", "v1alpha2"} {
+				if _, err := newMigrator(c, quick).SetStorageVersion(t.Context(), version); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if result, err := newMigrator(c, options).Run(t.Context()); !errors.Is(err, migration.ErrChanged) {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if got := c.Definition(t).Status.StoredVersions; len(got) != 2 {
+			t.Errorf("stored versions are %q, want both", got)
+		}
+		c.AwaitStorage(t)
+	})
+
+	t.Run("objects are gone", func(t *testing.T) {
+		options := quick
+		options.Observe = func(now migration.Progress) {
+			if now.Migrated > 0 {
+				return
+			}
+			for _, name := range []string{"stack-001", "stack-004"} {
+				stack := c.Stacks(t, "v1alpha2")["team-1/"+name]
+				if err := c.Delete(t.Context(), stack); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		result, err := newMigrator(c, options).Run(t.Context())
+		if err != nil || !result.Complete || result.Migrated != count {
+			t.Errorf("%+v, %v", result, err)
+		}
+		checkStored(t, c, map[string]int{"v1alpha2": count - 2}, "v1alpha2")
+	})
+
+	t.Run("the webhook is down afterwards", func(t *testing.T) {
+		webhook.Down.Store(true)
+		for name, stack := range c.Stacks(t, "v1alpha2") {
+			if err := c.Patch(t.Context(), stack, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := c.Status().Patch(t.Context(), stack, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Pending"}}`))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// refusal is a policy that refuses every write of the stacks with that name.
+func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
+	equivalent := admissionv1.Equivalent
+	policy.Spec.MatchConstraints = &admissionv1.MatchResources{MatchPolicy: &equivalent, ResourceRules: []admissionv1.NamedRuleWithOperations{{
+		RuleWithOperations: admissionv1.RuleWithOperations{
+			Operations: []admissionv1.OperationType{admissionv1.Update},
+			Rule: admissionv1.Rule{
+				APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"}, Resources: []string{"llamastackdistributions"},
+			},
+		},
+	}}}
+	policy.Spec.Validations = []admissionv1.Validation{{Expression: "object.metadata.name != '" + name + "'", Message: "not this one"}}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
+	binding.Spec = admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+	}
+	return policy, binding
+}
+
+func TestVersionThatIsNotServed(t *testing.T) {
+	c := upgrade.Start(t)
+	m := newMigrator(c, quick)
+	if _, err := m.Run(t.Context()); !apierrors.IsNotFound(err) {
+		t.Errorf("without a definition: %v", err)
+	}
+	c.Install(t, upgrade.Older(t))
+	const want = `the definition does not serve "v1alpha2", only v1alpha1`
+	if _, err := m.SetStorageVersion(t.Context(), "v1alpha2"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, _, err := m.Try(t.Context(), "v1alpha2"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

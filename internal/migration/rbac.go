@@ -1,0 +1,7 @@
+package migration
+
+// What the operator may do for a migration. It never changes which version is the storage version.
+
+// +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=list;patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=llamastackdistributions.llamastack.io,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions/status,resourceNames=llamastackdistributions.llamastack.io,verbs=patch

@@ -1,0 +1,85 @@
+package watcher
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
+)
+
+// answers are those of an API server with a definition that is not migrated: the times of reads, and what the others say.
+type answers struct {
+	reads       []time.Duration
+	list, patch error
+}
+
+func (a *answers) client(start time.Time) client.Client {
+	return interceptor.NewClient(struct{ client.WithWatch }{}, interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+			a.reads = append(a.reads, time.Since(start))
+			definition := object.(*apiextensionsv1.CustomResourceDefinition)
+			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v2", Served: true, Storage: true}}
+			definition.Status.StoredVersions = []string{"v1", "v2"}
+			return nil
+		},
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+			list.(*metav1.PartialObjectMetadataList).Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}
+			return a.list
+		},
+		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			return a.patch
+		},
+	})
+}
+
+// What cannot be listed is tried again soon, what cannot be written takes a person and is tried again within an hour.
+func TestPauses(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{}, "a", nil)
+	for name, tc := range map[string]struct {
+		answers answers
+		want    []int // seconds
+	}{
+		"no list": {
+			answers{list: apierrors.NewInternalError(context.DeadlineExceeded)},
+			[]int{1, 2, 4, 8, 16, 32, 60, 60, 60},
+		},
+		"an object is refused": {
+			answers{patch: forbidden},
+			[]int{60, 120, 240, 480, 960, 1920, 3600, 3600},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				w := New(Options{Client: tc.answers.client(time.Now()), Migration: migration.Options{Settle: time.Nanosecond}})
+				changes := make(chan struct{}, 1)
+				changes <- struct{}{}
+				go w.follow(ctx, changes)
+				total := 0
+				for _, pause := range tc.want {
+					total += pause
+				}
+				<-time.After(time.Duration(total)*time.Second + time.Second/2) // of the bubble's clock
+				cancel()
+				synctest.Wait()
+				var got []int
+				for i := range tc.answers.reads[1:] {
+					got = append(got, int((tc.answers.reads[i+1] - tc.answers.reads[i]).Round(time.Second).Seconds()))
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("seconds between attempts (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,156 @@
+package certificate
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Keys of the Secret beside those of its type, tls.crt and tls.key.
+const (
+	// bundleKey has every authority that clients have to trust, in PEM form.
+	bundleKey = corev1.ServiceAccountRootCAKey
+	// authorityKeysKey has the keys of those that still sign.
+	authorityKeysKey = "ca.key"
+)
+
+const (
+	pemCertificate = "CERTIFICATE"
+	pemKey         = "PRIVATE KEY"
+)
+
+// content is what can be used of the Secret. It has private keys: print none of it.
+type content struct {
+	// authorities are in the order in which they were made.
+	authorities []authority
+	// serving is nil when there is no certificate with its key.
+	serving *tls.Certificate
+}
+
+// authority is a certificate authority, with its key unless that is lost.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// made returns when the authority came into the bundle.
+func (a authority) made() time.Time { return a.certificate.NotBefore.Add(backdated) }
+
+// read takes what can be used of the Secret's data, and leaves the rest out: garbage, what others put there, and keys
+// without a certificate.
+func read(data map[string][]byte) content {
+	var found content
+	keys := readKeys(data[authorityKeysKey])
+	for _, block := range blocks(data[bundleKey], pemCertificate) {
+		certificate, err := x509.ParseCertificate(block)
+		if err != nil || !isOurs(certificate) || found.authority(certificate) {
+			continue
+		}
+		found.authorities = append(found.authorities, authority{certificate: certificate, key: keyOf(certificate, keys)})
+	}
+	slices.SortStableFunc(found.authorities, func(a, b authority) int {
+		if order := a.certificate.NotBefore.Compare(b.certificate.NotBefore); order != 0 {
+			return order
+		}
+		return bytes.Compare(a.certificate.Raw, b.certificate.Raw)
+	})
+	// A pair that does not fit is an error, too.
+	if pair, err := tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey]); err == nil {
+		found.serving = &pair
+	}
+	return found
+}
+
+// isOurs reports whether it is an authority that this package made.
+func isOurs(certificate *x509.Certificate) bool {
+	return certificate.IsCA && certificate.Subject.CommonName == authorityName && certificate.CheckSignatureFrom(certificate) == nil
+}
+
+func (c content) authority(certificate *x509.Certificate) bool {
+	return slices.ContainsFunc(c.authorities, func(a authority) bool { return a.certificate.Equal(certificate) })
+}
+
+// blocks returns the contents of the PEM blocks of a type.
+func blocks(data []byte, kind string) [][]byte {
+	var found [][]byte
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == kind {
+			found = append(found, block.Bytes)
+		}
+	}
+	return found
+}
+
+func readKeys(data []byte) []*ecdsa.PrivateKey {
+	var found []*ecdsa.PrivateKey
+	for _, block := range blocks(data, pemKey) {
+		if key, err := x509.ParsePKCS8PrivateKey(block); err == nil {
+			if key, is := key.(*ecdsa.PrivateKey); is {
+				found = append(found, key)
+			}
+		}
+	}
+	return found
+}
+
+// keyOf returns the certificate's key; nil when it is not among the keys.
+func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) *ecdsa.PrivateKey {
+	public, is := certificate.PublicKey.(*ecdsa.PublicKey)
+	i := slices.IndexFunc(keys, func(key *ecdsa.PrivateKey) bool { return is && key.PublicKey.Equal(public) })
+	if i < 0 {
+		return nil
+	}
+	return keys[i]
+}
+
+// bundle is every authority in PEM form, as clients take it.
+func (c content) bundle() []byte {
+	var text bytes.Buffer
+	for _, a := range c.authorities {
+		text.Write(encode(pemCertificate, a.certificate.Raw))
+	}
+	return text.Bytes()
+}
+
+// data is the content of the Secret. The same content gives the same bytes.
+func (c content) data() (map[string][]byte, error) {
+	var keys bytes.Buffer
+	for _, a := range c.authorities {
+		if a.key == nil {
+			continue
+		}
+		encoded, err := encodeKey(a.key)
+		if err != nil {
+			return nil, err
+		}
+		keys.Write(encoded)
+	}
+	key, err := encodeKey(c.serving.PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		corev1.TLSCertKey: encode(pemCertificate, c.serving.Certificate[0]), corev1.TLSPrivateKeyKey: key,
+		bundleKey: c.bundle(), authorityKeysKey: keys.Bytes(),
+	}, nil
+}
+
+func encode(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+func encodeKey(key crypto.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("encode a private key: %w", err)
+	}
+	return encode(pemKey, der), nil
+}

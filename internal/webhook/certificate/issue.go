@@ -1,0 +1,84 @@
+package certificate
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// authorityName is the subject of every authority that this package makes.
+const authorityName = "llama-stack-k8s-operator webhook CA"
+
+// serialBits is the size of a serial number, which is random. RFC 5280 4.1.2.2 allows 20 octets.
+const serialBits = 127
+
+// newAuthority makes a certificate authority.
+func newAuthority(now time.Time) (authority, error) {
+	template, key, err := prepare(authorityName, now, now.Add(authorityLife))
+	if err != nil {
+		return authority{}, err
+	}
+	template.IsCA, template.MaxPathLenZero = true, true // it signs no other authority
+	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return authority{}, fmt.Errorf("make a certificate authority: %w", err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return authority{}, fmt.Errorf("read a new certificate authority: %w", err)
+	}
+	return authority{certificate: certificate, key: key}, nil
+}
+
+// issue makes a serving certificate for the DNS names, the first of which is its subject.
+func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, error) {
+	template, key, err := prepare(subject(dnsNames[0]), now, earlier(now.Add(servingLife), a.certificate.NotAfter))
+	if err != nil {
+		return nil, err
+	}
+	template.DNSNames = dnsNames
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	if err != nil {
+		return nil, fmt.Errorf("make a serving certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("read a new serving certificate: %w", err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
+}
+
+// subject is a name as a certificate's subject may have it: RFC 5280 allows 64 characters.
+func subject(name string) string { return name[:min(len(name), 64)] }
+
+func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a private key: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits))
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a serial number: %w", err)
+	}
+	now = now.Truncate(time.Second) // as a certificate has it
+	return &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated), NotAfter: notAfter.Truncate(time.Second),
+		BasicConstraintsValid: true,
+	}, key, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,239 @@
+package certificate
+
+import (
+	"crypto/rand"
+	"crypto/x509"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	day  = 24 * time.Hour
+	name = "webhook.operators.svc"
+)
+
+var start = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// made is the data of a Secret that is renewed at each of these times.
+func made(t *testing.T, times ...time.Time) map[string][]byte {
+	t.Helper()
+	var data map[string][]byte
+	for _, now := range times {
+		data, _ = renewed(t, data, now, name)
+	}
+	return data
+}
+
+// renewed is the data that takes the place of the given one, and when to look again.
+func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...string) (map[string][]byte, time.Time) {
+	t.Helper()
+	wanted, next, err := renew(read(data), now, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err = wanted.data(); err != nil {
+		t.Fatal(err)
+	}
+	if !next.After(now) {
+		t.Errorf("at %v it looks again at %v", now, next)
+	}
+	return data, next
+}
+
+// strangeAuthority is one that this package did not make, in PEM form.
+func strangeAuthority(t *testing.T) string {
+	t.Helper()
+	template, key, err := prepare("corporate CA", start, start.Add(authorityLife))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template.IsCA = true
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encode(pemCertificate, der))
+}
+
+func without(data map[string][]byte, keys ...string) map[string][]byte {
+	for _, key := range keys {
+		delete(data, key)
+	}
+	return data
+}
+
+func with(data map[string][]byte, key, value string) map[string][]byte {
+	data[key] = []byte(value)
+	return data
+}
+
+// What becomes of a Secret, by what it holds and when it is looked at.
+func TestRenew(t *testing.T) {
+	const old, fresh = "old", "new"
+	twoThirds := start.Add(authorityLife * 2 / 3)
+	late := twoThirds.Add(-40 * day) // so that a serving certificate made then is not due at twoThirds
+	foreign, trusted, stranger := made(t, start), made(t, start), strangeAuthority(t)
+	for what, tc := range map[string]struct {
+		data  map[string][]byte
+		now   time.Time
+		names []string
+		// bundle and serving say which there are afterwards: those that were there, or new ones.
+		bundle  []string
+		serving string
+		// next is when to look again; zero: whenever.
+		next time.Time
+	}{
+		"missing":                             {data: nil, now: start, bundle: []string{fresh}, serving: fresh, next: start.Add(settled)},
+		"empty":                               {data: map[string][]byte{}, now: start, bundle: []string{fresh}, serving: fresh},
+		"good":                                {data: made(t, start), now: start.Add(day), bundle: []string{old}, serving: old, next: start.Add(60 * day)},
+		"right before it is due":              {data: made(t, start), now: start.Add(60*day - time.Second), bundle: []string{old}, serving: old, next: start.Add(60 * day)},
+		"due":                                 {data: made(t, start), now: start.Add(60 * day), bundle: []string{old}, serving: fresh, next: start.Add(120 * day)},
+		"expired":                             {data: made(t, start), now: start.Add(91 * day), bundle: []string{old}, serving: fresh},
+		"everything expired":                  {data: made(t, start), now: start.Add(authorityLife), bundle: []string{fresh}, serving: fresh},
+		"a clock behind":                      {data: made(t, start), now: start.Add(-23 * time.Hour), bundle: []string{old}, serving: old},
+		"a clock far behind":                  {data: made(t, start), now: start.Add(-25 * time.Hour), bundle: []string{fresh}, serving: fresh},
+		"another name":                        {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"one more name":                       {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"garbage for a certificate":           {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"garbage for its key":                 {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"a key of another":                    {data: with(made(t, start), corev1.TLSPrivateKeyKey, string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"a certificate of another":            {data: with(with(made(t, start), corev1.TLSPrivateKeyKey, string(foreign[corev1.TLSPrivateKeyKey])), corev1.TLSCertKey, string(foreign[corev1.TLSCertKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"an authority for a certificate":      {data: with(with(made(t, start), corev1.TLSPrivateKeyKey, string(foreign[authorityKeysKey])), corev1.TLSCertKey, string(foreign[bundleKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
+		"no bundle":                           {data: without(made(t, start), bundleKey), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"garbage for a bundle":                {data: with(made(t, start), bundleKey, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"a bundle with a serving certificate": {data: with(made(t, start), bundleKey, string(foreign[corev1.TLSCertKey])), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		// The new authority waits: clients trust the old one, of which there is a certificate.
+		"the key of the authority is lost":            {data: without(made(t, start), authorityKeysKey), now: start.Add(day), bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled)},
+		"and the certificate ends soon":               {data: without(made(t, start), authorityKeysKey), now: start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh},
+		"an authority at two thirds":                  {data: made(t, start, late), now: twoThirds, bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled)},
+		"both at two thirds":                          {data: made(t, start), now: twoThirds, bundle: []string{old, fresh}, serving: fresh},
+		"a new authority has not settled":             {data: made(t, start, twoThirds.Add(-20*day), twoThirds), now: twoThirds.Add(settled - time.Second), bundle: []string{old, old}, serving: old, next: twoThirds.Add(settled)},
+		"it has settled, and no certificate is due":   {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
+		"an old authority that may have signed":       {data: made(t, start, late, twoThirds, late.Add(60*day)), now: late.Add(61 * day), bundle: []string{old, old}, serving: old, next: late.Add(120 * day)},
+		"everything that it signed has expired":       {data: made(t, start, late, twoThirds, late.Add(60*day), late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: old},
+		"but what is served":                          {data: made(t, start, twoThirds), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh},
+		"an authority that ends before what it signs": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
+		"an authority that somebody else put in":      {data: with(made(t, start), bundleKey, stranger), now: start.Add(day), bundle: []string{fresh}, serving: fresh},
+		"beside ours":                                 {data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger), now: start.Add(day), bundle: []string{old}, serving: old},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if tc.names == nil {
+				tc.names = []string{name}
+			}
+			data, next := renewed(t, tc.data, tc.now, tc.names...)
+			var bundle []string
+			before := read(tc.data)
+			for _, a := range read(data).authorities {
+				bundle = append(bundle, map[bool]string{true: old, false: fresh}[before.authority(a.certificate)])
+			}
+			if diff := cmp.Diff(tc.bundle, bundle); diff != "" {
+				t.Errorf("authorities (-want +got):\n%s", diff)
+			}
+			if same := string(tc.data[corev1.TLSCertKey]) == string(data[corev1.TLSCertKey]); same != (tc.serving == old) {
+				t.Errorf("the serving certificate is the same: %v", same)
+			}
+			if !tc.next.IsZero() && !next.Equal(tc.next) {
+				t.Errorf("it looks again after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
+			}
+			if !read(data).serves(tc.now, tc.names) {
+				t.Error("clients that trust the bundle do not take the certificate")
+			}
+			if again, _ := renewed(t, data, tc.now, tc.names...); !cmp.Equal(data, again) {
+				t.Error("it changes what it made")
+			}
+		})
+	}
+}
+
+// For nineteen years: whoever got the bundle in the last hour takes what is served now, and whoever has the bundle of now
+// takes what a replica serves that has not heard of the last change.
+func TestNoBundleIsLate(t *testing.T) {
+	var data map[string][]byte
+	bundles, authorities := map[time.Time][]byte{}, map[string]bool{}
+	var before content
+	now := start
+	for now.Before(start.AddDate(19, 0, 0)) {
+		var next time.Time
+		data, next = renewed(t, data, now, name)
+		bundles[now] = data[bundleKey]
+		for _, a := range read(data).authorities {
+			authorities[a.certificate.SerialNumber.String()] = true
+		}
+		for of, bundle := range bundles {
+			if now.Sub(of) >= settled {
+				delete(bundles, of)
+				continue
+			}
+			stale := content{authorities: read(map[string][]byte{bundleKey: bundle}).authorities, serving: read(data).serving}
+			if !stale.serves(now, []string{name}) {
+				t.Fatalf("%v after the start: who has the bundle of %v before does not take the certificate", now.Sub(start), now.Sub(of))
+			}
+		}
+		if late := (content{authorities: read(data).authorities, serving: before.serving}); late.serving != nil &&
+			now.Before(late.serving.Leaf.NotAfter) && !late.serves(now, []string{name}) {
+			t.Fatalf("%v after the start: what another replica still serves is not taken", now.Sub(start))
+		}
+		before = read(data)
+		if now = now.Add(10 * day); next.Before(now) {
+			now = next
+		}
+	}
+	if len(authorities) != 3 { // after two thirds of ten years, each
+		t.Errorf("there were %d authorities", len(authorities))
+	}
+}
+
+// The API server gets no more than it needs.
+func TestCertificates(t *testing.T) {
+	found := read(made(t, start))
+	authority, leaf := found.authorities[0].certificate, found.serving.Leaf
+	for what, got := range map[string]bool{
+		"the authority may sign certificates": authority.KeyUsage&x509.KeyUsageCertSign != 0,
+		"and no other authority":              authority.MaxPathLen == 0 && authority.MaxPathLenZero,
+		"the certificate may not sign":        !leaf.IsCA && leaf.KeyUsage == x509.KeyUsageDigitalSignature,
+		"it is for servers":                   slices.Equal(leaf.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}),
+		"of these names":                      slices.Equal(leaf.DNSNames, []string{name}),
+		"it ends":                             leaf.NotAfter.Equal(start.Add(servingLife)),
+		"and the authority":                   authority.NotAfter.Equal(start.Add(authorityLife)),
+	} {
+		if !got {
+			t.Errorf("not so: %s", what)
+		}
+	}
+}
+
+// A name that a subject has no room for is in the certificate all the same.
+func TestLongName(t *testing.T) {
+	long := "webhook.namespace-with-sixty-three-characters-namespace-with-sixty-three.svc"
+	data, _ := renewed(t, nil, start, long)
+	if !read(data).serves(start, []string{long}) {
+		t.Error("clients do not take it")
+	}
+}
+
+// Whatever is in the Secret is read without harm, and made good.
+func FuzzRenew(f *testing.F) {
+	wanted, _, err := renew(content{}, start, []string{name})
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := wanted.data()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey], data[bundleKey], data[authorityKeysKey], int64(0))
+	f.Add(data[bundleKey], data[authorityKeysKey], data[corev1.TLSCertKey], []byte("x"), int64(70*24*3600))
+	f.Fuzz(func(t *testing.T, certificate, key, bundle, keys []byte, seconds int64) {
+		now := start.Add(time.Duration(seconds%int64(authorityLife/time.Second)) * time.Second)
+		data, _ := renewed(t, map[string][]byte{
+			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key, bundleKey: bundle, authorityKeysKey: keys,
+		}, now, name)
+		if !read(data).serves(now, []string{name}) {
+			t.Error("clients that trust the bundle do not take the certificate")
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package certificate
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// maxNote is the most bytes of an event's note.
+	maxNote = 1024
+	// firstRetry and lastRetry bound the pauses after failures in a row, which double.
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+	// quietRetry is the pause up to which it is nothing to tell that another replica was faster.
+	quietRetry = 8 * time.Second
+)
+
+// reporter tells of a failure once, until it is another one or over.
+type reporter struct {
+	recorder events.EventRecorder // nil: none
+	regards  *corev1.Secret
+	action   string
+	told     string
+	pause    time.Duration
+}
+
+// newReporter tells of failures of an action, as the events API has it.
+func newReporter(options Options, action string) *reporter {
+	return &reporter{recorder: options.Recorder, action: action, regards: &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: names.WebhookCertificateSecret},
+	}}
+}
+
+// failed tells of a failure, and returns how long to wait before the next attempt.
+func (r *reporter) failed(ctx context.Context, err error) time.Duration {
+	r.pause = min(max(2*r.pause, firstRetry), lastRetry)
+	lost := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
+	if kind := kindOf(err); kind != r.told && !(lost && r.pause <= quietRetry) {
+		r.told = kind
+		r.tell(ctx, err)
+	} else {
+		log.FromContext(ctx).V(1).Info("Trying again", "error", err.Error())
+	}
+	return r.pause
+}
+
+// kindOf tells failures apart: of the same one the error may have other words each time.
+func kindOf(err error) string {
+	if informer.Unavailable(err) {
+		return "Unavailable"
+	}
+	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
+		return string(reason)
+	}
+	return err.Error()
+}
+
+func (r *reporter) tell(ctx context.Context, err error) {
+	log.FromContext(ctx).Error(err, "The API server may not trust the webhooks; trying again")
+	if r.recorder != nil {
+		note := err.Error()
+		r.recorder.Eventf(r.regards, nil, corev1.EventTypeWarning, v1alpha2.EventWebhookCertificateFailed, r.action,
+			"%s", note[:min(len(note), maxNote)])
+	}
+}
+
+// works has the next failure told, whatever it is.
+func (r *reporter) works() { r.told, r.pause = "", 0 }

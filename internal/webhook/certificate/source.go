@@ -1,0 +1,172 @@
+package certificate
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+var errNoCertificate = errors.New("there is no serving certificate for webhooks yet")
+
+// Writes of a replica: a few at once, then one each writePause. Replicas whose clocks are months apart would each find the
+// other's certificates bad.
+const (
+	writePause = 10 * time.Second
+	writeBurst = 5
+)
+
+// source keeps the Secret and what is served of it.
+type source struct {
+	secrets   coreclient.SecretInterface
+	metadata  metadata.Interface
+	namespace string
+	dnsNames  []string
+	clock     clock.Clock
+	report    *reporter
+	writes    *rate.Limiter
+	woken     signal
+	// published wakes those who use the bundle.
+	published []signal
+	current   atomic.Pointer[served]
+}
+
+// served is what of a Secret is in use.
+type served struct {
+	serving *tls.Certificate
+	bundle  []byte
+	// until is when there may be something to renew.
+	until time.Time
+}
+
+func newSource(c clients, options Options) *source {
+	return &source{
+		secrets: c.core.Secrets(options.Namespace), metadata: c.metadata, namespace: options.Namespace,
+		dnsNames: []string{options.Service + "." + options.Namespace + ".svc"}, clock: options.Clock,
+		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst), woken: newSignal(),
+	}
+}
+
+// run keeps the certificates until ctx ends.
+func (s *source) run(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() {
+		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace, names.WebhookCertificateSecret, s.woken)
+	})
+	loop(ctx, s.clock, s.woken, s.look)
+}
+
+// look reads the Secret, renews what is due, and returns how long to wait.
+func (s *source) look(ctx context.Context) time.Duration {
+	now := s.clock.Now()
+	next, err := s.renew(ctx, now)
+	switch {
+	case ctx.Err() != nil:
+		return 0
+	case err != nil:
+		return s.report.failed(ctx, fmt.Errorf("keep the webhook certificate in Secret %q: %w", names.WebhookCertificateSecret, err))
+	}
+	s.report.works()
+	return next.Sub(now)
+}
+
+// renew publishes what the Secret holds, or is made to hold, and returns when to look again.
+func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
+	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		secret, err = nil, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	if secret != nil && !isManaged(secret) {
+		return time.Time{}, fmt.Errorf("it is of type %q and not the operator's, which leaves it alone; delete it to have it made anew", secret.Type)
+	}
+	if secret == nil {
+		secret = s.newSecret()
+	}
+	found := read(secret.Data)
+	wanted, next, err := renew(found, now, s.dnsNames)
+	if err != nil {
+		return time.Time{}, err
+	}
+	data, err := wanted.data()
+	if err != nil {
+		return time.Time{}, err
+	}
+	if !maps.EqualFunc(secret.Data, data, bytes.Equal) {
+		if found.serves(now, s.dnsNames) { // until the write succeeds
+			s.publish(found, next)
+		}
+		if err := s.write(ctx, secret, data, now); err != nil {
+			return time.Time{}, err
+		}
+		log.FromContext(ctx).Info("Renewed the webhook certificate", "secret", names.WebhookCertificateSecret,
+			"notAfter", wanted.serving.Leaf.NotAfter, "authorities", len(wanted.authorities))
+	}
+	s.publish(wanted, next)
+	return next, nil
+}
+
+// write creates or updates the Secret; of two replicas one succeeds.
+func (s *source) write(ctx context.Context, secret *corev1.Secret, data map[string][]byte, now time.Time) error {
+	if s.writes.TokensAt(now) < 1 {
+		return fmt.Errorf("it was written more than %d times in a row: compare the clocks of the nodes, and see who else writes it", writeBurst)
+	}
+	secret.Data = data
+	var err error
+	if secret.ResourceVersion == "" {
+		_, err = s.secrets.Create(ctx, secret, metav1.CreateOptions{FieldManager: names.FieldManager})
+	} else {
+		_, err = s.secrets.Update(ctx, secret, metav1.UpdateOptions{FieldManager: names.FieldManager})
+	}
+	if err == nil {
+		s.writes.AllowN(now, 1)
+	}
+	return err
+}
+
+func (s *source) newSecret() *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.namespace, Name: names.WebhookCertificateSecret,
+			Labels: map[string]string{names.LabelManagedBy: names.ManagedBy},
+		},
+		Type: corev1.SecretTypeTLS,
+	}
+}
+
+// isManaged reports whether the Secret is one that this package made.
+func isManaged(secret *corev1.Secret) bool {
+	return secret.Type == corev1.SecretTypeTLS && secret.Labels[names.LabelManagedBy] == names.ManagedBy
+}
+
+// publish serves content from now on, and wakes those who use the bundle when that changed.
+func (s *source) publish(c content, next time.Time) {
+	before := s.current.Load()
+	now := &served{serving: c.serving, bundle: c.bundle(), until: next}
+	s.current.Store(now)
+	certificateExpiry.Set(float64(c.serving.Leaf.NotAfter.Unix()))
+	if before == nil || !bytes.Equal(before.bundle, now.bundle) {
+		for _, user := range s.published {
+			user.wake()
+		}
+	}
+}

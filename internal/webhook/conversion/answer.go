@@ -1,0 +1,118 @@
+package conversion
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+// answer is the review that goes back. Its beginning is held, so that most failures leave nothing behind; what is more
+// than that goes out at once.
+type answer struct {
+	to   http.ResponseWriter
+	pace *pace
+	held []byte
+	// objects is how many there are, and sent says that the beginning is out.
+	objects int
+	sent    bool
+}
+
+// begin writes what comes before the objects.
+func (a *answer) begin(uid string) {
+	a.held = fmt.Appendf(a.held, `{"kind":%q,"apiVersion":%q,"response":{"uid":%s,"convertedObjects":[`,
+		reviewKind, reviewVersion, encoded(uid))
+}
+
+// add writes one object in another version.
+func (a *answer) add(object []byte, version string) error {
+	before := len(a.held)
+	if a.objects > 0 {
+		a.held = append(a.held, ',')
+	}
+	held, err := convert.AppendJSON(a.held, object, version)
+	if err != nil {
+		a.held = a.held[:before]
+		return err
+	}
+	a.held = held
+	a.objects++
+	if len(a.held) > smallReview {
+		return a.send()
+	}
+	return nil
+}
+
+// send writes out what is held, before the request was read to its end.
+func (a *answer) send() error {
+	if !a.sent {
+		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {
+			return fmt.Errorf("the server cannot answer a large review: %w", err)
+		}
+		a.header(http.StatusOK)
+		a.sent = true
+	}
+	err := a.pace.write(a.to, a.held)
+	a.held = a.held[:0]
+	return err
+}
+
+func (a *answer) header(code int) {
+	a.to.Header().Set("Content-Type", "application/json")
+	a.to.WriteHeader(code)
+}
+
+// finish writes how the conversion went. A failure takes back the objects that are not out yet.
+func (a *answer) finish(v *review) error {
+	code := http.StatusOK
+	if !a.sent && (v.failure != nil || len(a.held) == 0) {
+		a.held = whole(v)
+		if v.kind != reviewKind || !strings.HasPrefix(v.apiVersion, apiextensionsv1.GroupName+"/") {
+			code = http.StatusBadRequest
+		}
+	} else {
+		a.held = append(a.held, `],"result":`...)
+		a.held = append(a.held, encoded(result(v.failure))...)
+		a.held = append(a.held, "}}"...)
+	}
+	if !a.sent {
+		a.to.Header().Set("Content-Length", strconv.Itoa(len(a.held)))
+		a.header(code)
+	}
+	return a.pace.write(a.to, a.held)
+}
+
+// whole is an answer without objects.
+func whole(v *review) []byte {
+	version := v.apiVersion
+	if !strings.HasPrefix(version, apiextensionsv1.GroupName+"/") {
+		version = reviewVersion
+	}
+	return encoded(map[string]any{
+		"kind": reviewKind, "apiVersion": version,
+		"response": map[string]any{"uid": v.uid, "convertedObjects": []any{}, "result": result(v.failure)},
+	})
+}
+
+func result(failure error) metav1.Status {
+	if failure == nil {
+		return metav1.Status{Status: metav1.StatusSuccess}
+	}
+	return metav1.Status{Status: metav1.StatusFailure, Message: failure.Error()}
+}
+
+// encoded is a value as JSON.
+func encoded(value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return slices.Clone([]byte("null")) // texts and numbers can be encoded
+	}
+	return data
+}

@@ -1,0 +1,205 @@
+package conversion
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+const (
+	// maxObject is how many bytes an object may have. An API server takes 3 MiB from a client, and etcd stores 1.5 MiB
+	// unless somebody raised that; each <, > and & of a text takes six bytes here.
+	maxObject = 8 << 20
+	// readAhead is how much of the stream is read at once.
+	readAhead = 32 << 10
+	// maxDrained is how much of a review that failed is still read, so that the answer arrives.
+	maxDrained = 1 << 30
+
+	reviewKind = "ConversionReview"
+)
+
+var reviewVersion = apiextensionsv1.SchemeGroupVersion.String()
+
+// review is one review while it is read.
+type review struct {
+	in     scanner
+	answer *answer
+	object []byte
+	// ended says why nobody waits for an answer any more.
+	ended func() error
+
+	kind, apiVersion, uid, desired string
+	// requested and listed say that the review has a request, and that one objects.
+	requested, listed bool
+	// failure is the first thing that is wrong. Nothing is converted any more.
+	failure error
+}
+
+func newReview(w http.ResponseWriter, r *http.Request) *review {
+	paced := newPace(w, r.Body)
+	return &review{
+		in: scanner{bufio.NewReaderSize(paced, readAhead)}, answer: &answer{to: w, pace: paced}, ended: r.Context().Err,
+	}
+}
+
+// read reads the review to its end, and converts its objects meanwhile.
+func (v *review) read() {
+	if err := v.parse(); err != nil {
+		v.fail(err)
+		_, _ = io.CopyN(io.Discard, v.in.in, maxDrained)
+		return
+	}
+	if err := v.checkKind(); err != nil {
+		v.fail(err)
+	} else if !v.requested {
+		v.fail(errors.New("the review has no request"))
+	} else if err := v.checkDesired(); err != nil {
+		v.fail(err)
+	}
+}
+
+// fail notes what is wrong, unless something else was before.
+func (v *review) fail(err error) {
+	if v.failure == nil {
+		v.failure = err
+	}
+}
+
+func (v *review) parse() error {
+	err := v.in.fields(func(key string) error {
+		switch key {
+		case "kind":
+			return v.read1(&v.kind)
+		case "apiVersion":
+			return v.read1(&v.apiVersion)
+		case "request":
+			return v.request()
+		default:
+			return v.in.skip()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := v.in.next(); err == nil {
+		return fmt.Errorf("%w: something follows its end", errSyntax)
+	}
+	return nil
+}
+
+func (v *review) read1(text *string) (err error) {
+	*text, err = v.in.text()
+	return err
+}
+
+func (v *review) request() error {
+	if c, err := v.in.next(); err != nil {
+		return err
+	} else if c != '{' {
+		return v.in.skip() // null is no request
+	}
+	v.requested = true
+	return v.in.fields(func(key string) error {
+		switch key {
+		case "uid":
+			return v.read1(&v.uid)
+		case "desiredAPIVersion":
+			return v.read1(&v.desired)
+		case "objects":
+			return v.objects()
+		default:
+			return v.in.skip()
+		}
+	})
+}
+
+// objects converts one object after the other. Once something is wrong, the rest is read over.
+func (v *review) objects() error {
+	if err := v.checkBefore(); err != nil {
+		v.fail(err)
+	}
+	v.listed = true
+	c, err := v.in.next()
+	if err != nil {
+		return err
+	}
+	if c != '[' && c != 'n' {
+		v.fail(errors.New("request.objects of the review is not a list"))
+	}
+	if c == 'n' || v.failure != nil {
+		return v.in.skip()
+	}
+	v.answer.begin(v.uid)
+	return v.in.items('[', ']', v.convert)
+}
+
+// convert reads one object, converts it and gives it to the answer. An error says that the review cannot be read any
+// further.
+func (v *review) convert(i int) error {
+	if v.failure != nil {
+		return v.in.skip()
+	}
+	var err error
+	v.object, err = v.in.value(v.object[:0], maxObject)
+	switch {
+	case errors.Is(err, errTooLong):
+		v.fail(fmt.Errorf("objects[%d] %s has more than the %d MiB that an object may have: make it smaller, or delete it",
+			i, nameOf(v.object), maxObject>>20))
+		return nil
+	case err != nil:
+		return fmt.Errorf("objects[%d] %s: %w", i, nameOf(v.object), err)
+	}
+	if err := v.answer.add(v.object, v.desired); err != nil {
+		v.fail(fmt.Errorf("objects[%d] %s: %w", i, nameOf(v.object), err))
+	}
+	v.failIfEnded()
+	return nil
+}
+
+// failIfEnded stops the work when nobody waits for the answer any more.
+func (v *review) failIfEnded() {
+	if err := v.ended(); err != nil {
+		v.fail(fmt.Errorf("the request ended: %w", err))
+	}
+}
+
+// checkBefore refuses to convert for a review that says later what it wants.
+func (v *review) checkBefore() error {
+	if v.listed {
+		return errors.New("request.objects stands twice in the review")
+	}
+	if v.kind == "" || v.apiVersion == "" || v.uid == "" || v.desired == "" {
+		return errors.New("kind, apiVersion, request.uid and request.desiredAPIVersion have to come before request.objects in a " +
+			"review, as an API server writes them: what comes later is not waited for")
+	}
+	if err := v.checkKind(); err != nil {
+		return err
+	}
+	return v.checkDesired()
+}
+
+func (v *review) checkKind() error {
+	if v.kind != reviewKind || !strings.HasPrefix(v.apiVersion, apiextensionsv1.GroupName+"/") {
+		return fmt.Errorf("%q of %q is not a %s of %q", v.kind, v.apiVersion, reviewKind, reviewVersion)
+	}
+	if v.apiVersion != reviewVersion {
+		return fmt.Errorf("a review of %q is not read: correct spec.conversion.webhook.conversionReviewVersions of the "+
+			"CustomResourceDefinition to [%q]", v.apiVersion, apiextensionsv1.SchemeGroupVersion.Version)
+	}
+	return nil
+}
+
+func (v *review) checkDesired() error {
+	if !slices.Contains(convert.Versions, v.desired) {
+		return fmt.Errorf("request.desiredAPIVersion %q is not known here: the operator converts between %q", v.desired, convert.Versions)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package conversion
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// scanner reads JSON from a stream, value by value. It keeps nothing but what it is asked for, and needs no more memory
+// for a deep value than for a flat one. What is inside a value that it does not keep is not checked.
+type scanner struct{ in *bufio.Reader }
+
+// errSyntax is said of what is not JSON.
+var errSyntax = errors.New("the review is not JSON")
+
+// errTooLong is said of a value of more bytes than are wanted.
+var errTooLong = errors.New("too long")
+
+// next is the first byte that is not space. It stays in the stream.
+func (s scanner) next() (byte, error) {
+	for {
+		c, err := s.in.ReadByte()
+		if err != nil {
+			return 0, early(err)
+		}
+		if !isSpace(c) {
+			return c, s.in.UnreadByte()
+		}
+	}
+}
+
+// take reads one byte that has to be there.
+func (s scanner) take(want byte) error {
+	c, err := s.next()
+	if err != nil {
+		return err
+	}
+	if c != want {
+		return fmt.Errorf("%w: %q where %q has to stand", errSyntax, c, want)
+	}
+	_, err = s.in.Discard(1)
+	return err
+}
+
+// fields calls a function for every field of an object, which has to read the value.
+func (s scanner) fields(each func(key string) error) error {
+	return s.items('{', '}', func(int) error {
+		key, err := s.text()
+		if err != nil {
+			return err
+		}
+		if err := s.take(':'); err != nil {
+			return err
+		}
+		return each(key)
+	})
+}
+
+// items calls a function for every item between two brackets.
+func (s scanner) items(opening, closing byte, each func(i int) error) error {
+	if err := s.take(opening); err != nil {
+		return err
+	}
+	if c, err := s.next(); err != nil || c == closing {
+		_, _ = s.in.Discard(1)
+		return err
+	}
+	for i := 0; ; i++ {
+		if err := each(i); err != nil {
+			return err
+		}
+		c, err := s.next()
+		if err != nil {
+			return err
+		}
+		_, _ = s.in.Discard(1)
+		if c == closing {
+			return nil
+		}
+		if c != ',' {
+			return fmt.Errorf("%w: %q between two values", errSyntax, c)
+		}
+	}
+}
+
+// maxText bounds the texts of a review: none is as long.
+const maxText = 1 << 10
+
+// text reads a value that has to be a text.
+func (s scanner) text() (string, error) {
+	raw, err := s.value(nil, maxText)
+	if err != nil {
+		return "", err
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", fmt.Errorf("%w: a text has to stand where another value does", errSyntax)
+	}
+	return text, nil
+}
+
+// skip reads over a value.
+func (s scanner) skip() error { return s.scan(func([]byte) {}) }
+
+// value adds a value to dst. A longer one than limit is cut off there, and an error; it is read to its end all the same.
+func (s scanner) value(dst []byte, limit int) ([]byte, error) {
+	tooLong := false
+	err := s.scan(func(part []byte) {
+		room := limit - len(dst)
+		tooLong = tooLong || len(part) > room
+		dst = append(dst, part[:min(len(part), room)]...)
+	})
+	if err == nil && tooLong {
+		err = errTooLong
+	}
+	return dst, err
+}
+
+// scan gives a value to a function, part by part.
+func (s scanner) scan(each func(part []byte)) error {
+	if _, err := s.next(); err != nil {
+		return err
+	}
+	var e ender
+	for first := true; ; first = false {
+		if _, err := s.in.Peek(1); err != nil {
+			return early(err)
+		}
+		part, _ := s.in.Peek(s.in.Buffered())
+		end, done := e.scan(part)
+		if done && first && end == 0 {
+			return fmt.Errorf("%w: %q where a value has to stand", errSyntax, part[0])
+		}
+		each(part[:end])
+		_, _ = s.in.Discard(end)
+		if done {
+			return nil
+		}
+	}
+}
+
+// ender finds where a value ends.
+type ender struct {
+	depth           int
+	inText, escaped bool
+	// scalar says that the value is a number or a word, which ends before the next byte that is none of it.
+	scalar bool
+}
+
+// scan says how many bytes of a part belong to the value, and whether it ends there.
+func (e *ender) scan(part []byte) (int, bool) {
+	for i, c := range part {
+		switch {
+		case e.inText:
+			if e.text(c) {
+				return i + 1, true
+			}
+		case c == '"' && !e.scalar:
+			e.inText = true
+		case c == '{' || c == '[':
+			e.depth++
+		case (c == '}' || c == ']') && e.depth > 0:
+			if e.depth--; e.depth == 0 {
+				return i + 1, true
+			}
+		case e.depth == 0 && (isSpace(c) || c == ',' || c == ':' || c == '}' || c == ']'):
+			return i, true
+		case e.depth == 0:
+			e.scalar = true
+		}
+	}
+	return len(part), false
+}
+
+// text takes a byte of a text, and reports whether the value ends with it.
+func (e *ender) text(c byte) bool {
+	switch {
+	case e.escaped:
+		e.escaped = false
+	case c == '\\':
+		e.escaped = true
+	case c == '"':
+		e.inText = false
+		return e.depth == 0
+	}
+	return false
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// early says of the end of a stream that it comes too soon.
+func early(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it ends in the middle", errSyntax)
+	}
+	return fmt.Errorf("read the review: %w", err)
+}

@@ -1,0 +1,79 @@
+package webhook
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// rounds is how often the same manifest is applied.
+const rounds = 50
+
+// manifest is a stack of v1alpha1 with fields of every kind: defaults, what
+// v1alpha1 writes for "off", and what v1alpha2 keeps in annotations.
+const manifest = `apiVersion: llamastack.io/v1alpha1
+kind: LlamaStackDistribution
+metadata:
+  name: %s
+  namespace: default
+  labels: {team: ml}
+spec:
+  replicas: 2
+  network: {allowedFrom: {namespaces: ["*"]}}
+  server:
+    distribution: {name: starter}
+    containerSpec:
+      port: 8321
+      env: [{name: A, value: b}]
+      resources: {requests: {memory: 2048Mi, cpu: "0.5"}}
+    autoscaling: {maxReplicas: 0}
+    userConfig: {configMapName: ""}
+    storage: {size: 20Gi, mountPath: /data}
+    tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: other, configMapKeys: [a.crt]}}
+`
+
+// The same manifest of v1alpha1, applied again and again as people and tools do it,
+// changes nothing: one generation, and nothing that differs.
+func TestApplyAgain(t *testing.T) {
+	c := startCluster(t)
+	c.install(t)
+	o := c.start(t)
+	testutil.Within(t, patience, o.ready)
+	c.publish(t, o)
+	testutil.Within(t, patience, func() error { return c.bothLists(t, 0) })
+	ways := map[string]struct{ apply, diff []string }{
+		"client-side": {apply: []string{"apply"}, diff: []string{"diff"}},
+		"server-side": {apply: []string{"apply", "--server-side"}, diff: []string{"diff", "--server-side"}},
+		"argo-cd": {
+			apply: []string{"apply", "--server-side", "--force-conflicts", "--field-manager=argocd-controller"},
+			diff:  []string{"diff", "--server-side", "--force-conflicts", "--field-manager=argocd-controller"},
+		},
+		"flux": {
+			apply: []string{"apply", "--server-side", "--force-conflicts", "--field-manager=kustomize-controller"},
+			diff:  []string{"diff", "--server-side", "--force-conflicts", "--field-manager=kustomize-controller"},
+		},
+		"replace": {apply: []string{"replace", "--save-config"}, diff: []string{"diff"}},
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := writeFile(t, "stack.yaml", fmt.Appendf(nil, manifest, name))
+			if way.apply[0] == "replace" {
+				c.mustKubectl(t, "apply", "-f", file)
+			}
+			for range rounds {
+				c.mustKubectl(t, append(way.apply, "-f", file)...)
+			}
+			if got := c.get(t, v1alpha1.GroupVersion.Version, name).GetGeneration(); got != 1 {
+				t.Errorf("generation %d, want 1", got)
+			}
+			// Exit code 1 means that something differs.
+			if output, err := c.kubectl(t, append(way.diff, "-f", file)...); err != nil || strings.TrimSpace(output) != "" {
+				t.Errorf("kubectl diff: %v\n%s", err, output)
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package webhook
+
+import (
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// The definition of the operator before, and manifests that its users have.
+var (
+	definitionBefore = filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
+	manifestsBefore  = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
+)
+
+// storeOlder installs the definition of the operator before, and stores stacks of
+// v1alpha1 in it. It returns them as they are stored.
+func (c *cluster) storeOlder(t *testing.T) []unstructured.Unstructured {
+	t.Helper()
+	c.mustKubectl(t, "apply", "--server-side", "-f", definitionBefore)
+	c.mustKubectl(t, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
+	files, err := filepath.Glob(manifestsBefore)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no manifests in %s: %v", manifestsBefore, err)
+	}
+	for _, file := range files {
+		objects, err := testutil.ReadObjects(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			if object.GetKind() == v1alpha2.Kind {
+				object.SetNamespace("default")
+				if err := c.Create(t.Context(), object, client.FieldOwner("manager")); err != nil {
+					t.Fatalf("%s: %v", file, err)
+				}
+			}
+		}
+	}
+	stored, err := c.list(t, "v1alpha1")
+	if err != nil || len(stored) == 0 {
+		t.Fatalf("%d stacks: %v", len(stored), err)
+	}
+	return stored
+}
+
+// storedVersions are those that an object may be stored in.
+func (c *cluster) storedVersions(t *testing.T) []string {
+	t.Helper()
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
+		t.Fatal(err)
+	}
+	return definition.Status.StoredVersions
+}

@@ -1,0 +1,189 @@
+package webhook
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// afterLoss is how long both versions may be unreadable after every replica was lost.
+const afterLoss = 30 * time.Second
+
+// The journey of a cluster that runs the operator before: upgrade, work in both
+// versions, loss of every replica, and back. Each part begins where the one before
+// ended.
+func TestUpgradeAndBack(t *testing.T) {
+	c := startCluster(t)
+	stored := c.storeOlder(t)
+	c.install(t)
+
+	// Until an operator converts, the API server says whom it misses.
+	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil || !strings.Contains(err.Error(), names.WebhookService) {
+		t.Errorf("a list without an operator: %v, want an error that names Service %q", err, names.WebhookService)
+	}
+	replicas := c.startReplicas(t)
+	testutil.Within(t, patience, func() error { return c.bothLists(t, len(stored)) })
+	c.waitForStorage(t, v1alpha2.GroupVersion.Version)
+	c.sameSpecs(t, stored)
+	c.editsOfBothVersions(t)
+
+	for _, o := range replicas {
+		o.kill(t)
+	}
+	c.publish(t)
+	c.withoutOperator(t, len(stored))
+	lost := time.Now()
+	c.startReplicas(t)
+	testutil.Within(t, afterLoss-time.Since(lost), func() error { return c.bothLists(t, len(stored)+1) })
+
+	c.turnBack(t, stored)
+}
+
+// waitForStorage waits until every object is stored in a version.
+func (c *cluster) waitForStorage(t *testing.T, version string) {
+	t.Helper()
+	testutil.Within(t, patience, func() error {
+		if got := c.storedVersions(t); !slices.Equal(got, []string{version}) {
+			return fmt.Errorf("objects are stored in %q, want %q", got, version)
+		}
+		return nil
+	})
+}
+
+// sameSpecs compares each stack, read as v1alpha1, with what was stored of it.
+func (c *cluster) sameSpecs(t *testing.T, stored []unstructured.Unstructured) {
+	t.Helper()
+	items, err := c.list(t, v1alpha1.GroupVersion.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := map[string]unstructured.Unstructured{}
+	for _, item := range items {
+		now[item.GetName()] = item
+	}
+	for _, before := range stored {
+		got, ok := now[before.GetName()]
+		if !ok {
+			t.Errorf("stack %q is gone", before.GetName())
+			continue
+		}
+		if diff := cmp.Diff(before.Object["spec"], got.Object["spec"]); diff != "" {
+			t.Errorf("the spec of %q (-before +now):\n%s", before.GetName(), diff)
+		}
+		if got.GetUID() != before.GetUID() {
+			t.Errorf("%q: uid %s, before %s", before.GetName(), got.GetUID(), before.GetUID())
+		}
+		if edited := got.GetName() == "minimal"; !edited && got.GetGeneration() != before.GetGeneration() {
+			t.Errorf("%q: generation %d, before %d", before.GetName(), got.GetGeneration(), before.GetGeneration())
+		}
+	}
+}
+
+func (c *cluster) get(t *testing.T, version, name string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(v1alpha2.GroupVersion.Group + "/" + version)
+	object.SetKind(v1alpha2.Kind)
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// edit changes a stack in a version by a merge patch.
+func (c *cluster) edit(t *testing.T, version, name, patch string) error {
+	t.Helper()
+	object := c.get(t, version, name)
+	return c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// editsOfBothVersions changes a field in each version, and reads it in the other.
+func (c *cluster) editsOfBothVersions(t *testing.T) {
+	t.Helper()
+	replicas := map[string][]string{
+		v1alpha1.GroupVersion.Version: {"spec", "replicas"},
+		v1alpha2.GroupVersion.Version: {"spec", "workload", "replicas"},
+	}
+	edits := []struct{ in, patch string }{
+		{v1alpha1.GroupVersion.Version, `{"spec":{"replicas":2}}`},
+		{v1alpha2.GroupVersion.Version, `{"spec":{"workload":{"replicas":3}}}`},
+	}
+	for i, edit := range edits {
+		if err := c.edit(t, edit.in, "minimal", edit.patch); err != nil {
+			t.Errorf("edit in %s: %v", edit.in, err)
+		}
+		for version, path := range replicas {
+			got, _, err := unstructured.NestedInt64(c.get(t, version, "minimal").Object, path...)
+			if want := int64(i + 2); err != nil || got != want {
+				t.Errorf("%d replicas in %s after an edit in %s, want %d: %v", got, version, edit.in, want, err)
+			}
+		}
+	}
+	if err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"replicas":1}}`); err != nil {
+		t.Errorf("edit back: %v", err)
+	}
+	// The webhook speaks the language of the version that was written.
+	err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"server":{"distribution":{"name":"startr"}}}}`)
+	if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") || !strings.Contains(err.Error(), `"starter"`) {
+		t.Errorf("an unknown distribution: %v", err)
+	}
+}
+
+// withoutOperator uses v1alpha2 while no replica answers: everything is stored in
+// it, so that nothing has to be converted.
+func (c *cluster) withoutOperator(t *testing.T, stored int) {
+	t.Helper()
+	items, err := c.list(t, v1alpha2.GroupVersion.Version)
+	if err != nil || len(items) != stored {
+		t.Errorf("%d of %d stacks without an operator: %v", len(items), stored, err)
+	}
+	created := &v1alpha2.LlamaStackDistribution{}
+	created.Namespace, created.Name = "default", "made-meanwhile"
+	created.Spec.Distribution.Name = "starter"
+	if err := c.Create(t.Context(), created); err != nil {
+		t.Errorf("create a stack without an operator: %v", err)
+	}
+	if err := c.edit(t, v1alpha2.GroupVersion.Version, created.Name, `{"spec":{"workload":{"replicas":0}}}`); err != nil {
+		t.Errorf("edit a stack without an operator: %v", err)
+	}
+	if _, err := c.list(t, v1alpha1.GroupVersion.Version); err == nil || !strings.Contains(err.Error(), names.WebhookService) {
+		t.Errorf("a list in v1alpha1 without an operator: %v, want an error that names Service %q", err, names.WebhookService)
+	}
+}
+
+// turnBack migrates to v1alpha1 again, and installs the older definition.
+func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
+	t.Helper()
+	if output, err := c.kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", definitionBefore); err == nil {
+		t.Errorf("the older definition was accepted while objects are stored in v1alpha2:\n%s", output)
+	}
+	tool := filepath.Join(t.TempDir(), "kubectl-llamastack")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "./cmd/kubectl-llamastack")
+	build.Dir = testutil.Root()
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the command line: %v\n%s", err, output)
+	}
+	migrate := exec.CommandContext(t.Context(), tool, "migrate", "--storage", v1alpha1.GroupVersion.Version, "--kubeconfig", c.Kubeconfig)
+	if output, err := migrate.CombinedOutput(); err != nil {
+		t.Fatalf("migrate: %v\n%s", err, output)
+	}
+	if got := c.storedVersions(t); !slices.Equal(got, []string{v1alpha1.GroupVersion.Version}) {
+		t.Errorf("objects are stored in %q", got)
+	}
+	c.mustKubectl(t, "apply", "--server-side", "--force-conflicts", "-f", definitionBefore)
+	c.sameSpecs(t, stored)
+}
