@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -36,6 +38,7 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
+	log.SetLogger(logr.Discard())
 	return &cluster{
 		Cluster: testutil.StartCluster(t, testutil.Options{Bare: true, APIServerFlags: map[string]string{"enable-aggregator-routing": "true"}}),
 		program: testutil.BuildOperator(t, "webhook"), address: ownAddress(t),
