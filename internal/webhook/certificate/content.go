@@ -56,17 +56,22 @@ func read(data map[string][]byte) content {
 		}
 		found.authorities = append(found.authorities, authority{certificate: certificate, key: keyOf(certificate, keys)})
 	}
-	slices.SortStableFunc(found.authorities, func(a, b authority) int {
-		if order := a.certificate.NotBefore.Compare(b.certificate.NotBefore); order != 0 {
-			return order
-		}
-		return bytes.Compare(a.certificate.Raw, b.certificate.Raw)
-	})
+	found.sort()
 	// A pair that does not fit is an error, too.
 	if pair, err := tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey]); err == nil {
 		found.serving = &pair
 	}
 	return found
+}
+
+// sort orders the authorities by when they were made, and then in one way.
+func (c content) sort() {
+	slices.SortFunc(c.authorities, func(a, b authority) int {
+		if order := a.certificate.NotBefore.Compare(b.certificate.NotBefore); order != 0 {
+			return order
+		}
+		return bytes.Compare(a.certificate.Raw, b.certificate.Raw)
+	})
 }
 
 // isOurs reports whether it is an authority that this package made.

@@ -84,52 +84,78 @@ func (t *target) look(ctx context.Context) time.Duration {
 	if current == nil {
 		return longestPause // until there is a bundle
 	}
-	concerned, err := t.inject(ctx, current.bundle)
+	state, err := t.inject(ctx, current.bundle)
 	switch {
 	case ctx.Err() != nil:
 		return 0
 	case err != nil:
 		caInjected.WithLabelValues(t.kind).Set(0)
 		return t.report.failed(ctx, fmt.Errorf("put the webhook certificate authority into %s %q: %w", t.kind, t.name, err))
-	case concerned:
+	case state == trusted:
 		caInjected.WithLabelValues(t.kind).Set(1)
-	default:
+	case state == unconcerned:
 		caInjected.DeleteLabelValues(t.kind)
+	case state == behind:
+		return quietRetry
 	}
 	t.report.works()
 	return longestPause
 }
 
-// inject reports whether the object, which it sees to, calls the operator.
-func (t *target) inject(ctx context.Context, bundle []byte) (concerned bool, err error) {
+// state is what a look at an object finds, or makes of it.
+type state int
+
+const (
+	// unconcerned: the object does not exist, or does not call the operator.
+	unconcerned state = iota
+	// behind: the replica has an older bundle than the Secret, and looks again when it has the newer one.
+	behind
+	// trusted: the object has the bundle.
+	trusted
+)
+
+// inject puts the bundle in where another one is.
+func (t *target) inject(ctx context.Context, bundle []byte) (state, error) {
 	found, err := t.get(ctx)
 	if apierrors.IsNotFound(err) {
-		return false, nil
+		return unconcerned, nil
 	}
 	if err != nil || len(found.bundles) == 0 {
-		return false, err
+		return unconcerned, err
 	}
-	now, same := t.clock.Now(), true
-	for _, trusted := range found.bundles {
-		same = same && bytes.Equal(trusted, bundle)
+	same := true
+	for _, there := range found.bundles {
+		same = same && bytes.Equal(there, bundle)
 	}
 	if same {
-		return true, nil
+		return trusted, nil
 	}
-	for _, annotation := range injectors {
-		if found.Annotations[annotation] != "" {
-			return true, fmt.Errorf("the annotation %q leaves that to another program, whose bundle is not the operator's", annotation)
-		}
+	// Another replica may have put in the bundle of a newer Secret.
+	if current, err := t.source.isCurrent(ctx, bundle); err != nil || !current {
+		return behind, err
 	}
-	if t.writes.TokensAt(now) < 1 {
-		return true, fmt.Errorf("it was written more than %d times in a row: somebody else puts another bundle there", writeBurst)
+	if err := t.mayWrite(found); err != nil {
+		return behind, err
 	}
 	if err := t.patch(ctx, found, bundle); err != nil {
-		return true, err
+		return behind, err
 	}
-	t.writes.AllowN(now, 1)
+	t.writes.AllowN(t.clock.Now(), 1)
 	log.FromContext(ctx).Info("Put the webhook certificate authority in", "kind", t.kind, "name", t.name)
-	return true, nil
+	return trusted, nil
+}
+
+// mayWrite returns why the object is not to be written.
+func (t *target) mayWrite(found webhooks) error {
+	for _, annotation := range injectors {
+		if found.Annotations[annotation] != "" {
+			return fmt.Errorf("the annotation %q leaves that to another program, whose bundle is not the operator's", annotation)
+		}
+	}
+	if t.writes.TokensAt(t.clock.Now()) < 1 {
+		return fmt.Errorf("it was written more than %d times in a row: somebody else puts another bundle there", writeBurst)
+	}
+	return nil
 }
 
 // patchOptions are those of every patch.

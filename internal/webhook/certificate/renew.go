@@ -28,6 +28,7 @@ func renew(found content, now time.Time, dnsNames []string) (wanted content, nex
 			return content{}, time.Time{}, err
 		}
 		wanted.authorities = append(wanted.authorities, made)
+		wanted.sort()
 	}
 	wanted.serving = found.serving
 	if signer := wanted.signer(now, dnsNames); signer != nil {

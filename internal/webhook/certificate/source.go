@@ -125,6 +125,19 @@ func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	return next, nil
 }
 
+// isCurrent reports whether the Secret has this bundle. When it has another one, the source gets and publishes that.
+func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
+	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return false, fmt.Errorf("read Secret %q: %w", names.WebhookCertificateSecret, err)
+	}
+	current := err == nil && isManaged(secret) && bytes.Equal(read(secret.Data).bundle(), bundle)
+	if !current {
+		s.woken.wake()
+	}
+	return current, nil
+}
+
 // write creates or updates the Secret; of two replicas one succeeds.
 func (s *source) write(ctx context.Context, secret *corev1.Secret, data map[string][]byte, now time.Time) error {
 	if s.writes.TokensAt(now) < 1 {

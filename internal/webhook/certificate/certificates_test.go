@@ -1,0 +1,442 @@
+package certificate
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	stdlog "log"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	crdKind     = "CustomResourceDefinition"
+	webhookKind = "ValidatingWebhookConfiguration"
+)
+
+// Replicas that start at once write each object once, serve the same certificate, and leave alone what is right.
+func TestReplicas(t *testing.T) {
+	b := newBench(t)
+	b.create(t, definition(service), configuration(service))
+	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
+	b.eventuallyTrusted(t, replicas...)
+	want := map[string]int{"secrets": 1, "customresourcedefinitions": 1, "validatingwebhookconfigurations": 1}
+	if diff := cmp.Diff(want, b.written()); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	late := b.start(t, names.OperatorServiceAccount)
+	b.eventuallyTrusted(t, late)
+	testutil.Eventually(t, "the replicas to rest", func() (bool, error) { return b.clock.Waiters() == 3*4, nil })
+	if diff := cmp.Diff(map[string]int{}, b.written()); diff != "" {
+		t.Errorf("writes when all is well (-want +got):\n%s", diff)
+	}
+	if webhook := b.configured(t); webhook.Webhooks[0].ClientConfig.CABundle != nil {
+		t.Error("somebody else's webhook got the bundle")
+	}
+	if diff := cmp.Diff(map[string]float64{crdKind: 1, webhookKind: 1}, injected(t)); diff != "" {
+		t.Errorf("metric (-want +got):\n%s", diff)
+	}
+	secret := b.stored(t)
+	if secret.Type != corev1.SecretTypeTLS || secret.Labels[names.LabelManagedBy] != names.ManagedBy || len(secret.OwnerReferences) > 0 {
+		t.Errorf("the Secret is of type %q with labels %v and owners %v", secret.Type, secret.Labels, secret.OwnerReferences)
+	}
+	if told := b.told(); len(told) > 0 {
+		t.Errorf("events: %q", told)
+	}
+}
+
+// A replica is ready, and serves, when there is a certificate, whatever becomes of caches, leases and injection.
+func TestReadiness(t *testing.T) {
+	b := newBench(t)
+	b.create(t, foreign(b))
+	replica := b.start(t, names.OperatorServiceAccount)
+	testutil.Eventually(t, "the foreign Secret to be told", func() (bool, error) { return len(b.told()) == 1, nil })
+	if _, err := replica.GetCertificate(nil); !errors.Is(err, errNoCertificate) || !errors.Is(replica.Check(nil), errNoCertificate) || replica.CABundle() != nil {
+		t.Errorf("without a certificate: %v, ready: %v, bundle %q", err, replica.Check(nil), replica.CABundle())
+	}
+	if event := b.told()[0]; !strings.HasPrefix(event, "Warning "+v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "not the operator's") {
+		t.Errorf("event %q", event)
+	}
+	if secret := b.stored(t); string(secret.Data["mine"]) != canary {
+		t.Error("a foreign Secret was touched")
+	}
+	b.delete(t, b.secret())
+	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
+	if diff := cmp.Diff(map[string]float64{}, injected(t)); diff != "" {
+		t.Errorf("metric of objects that do not exist (-want +got):\n%s", diff)
+	}
+}
+
+// foreign is somebody else's Secret with our name.
+func foreign(b *bench) *corev1.Secret {
+	secret := b.secret()
+	secret.Data = map[string][]byte{"mine": []byte(canary)}
+	return secret
+}
+
+// What users do to the Secret is made good, by one replica.
+func TestDamage(t *testing.T) {
+	for what, damage := range map[string]func(*corev1.Secret){
+		"garbage":        func(secret *corev1.Secret) { secret.Data[corev1.TLSPrivateKeyKey] = []byte(canary) },
+		"no authority":   func(secret *corev1.Secret) { delete(secret.Data, bundleKey) },
+		"no keys":        func(secret *corev1.Secret) { secret.Data[authorityKeysKey] = []byte(canary) },
+		"something else": func(secret *corev1.Secret) { secret.Data["mine"] = []byte(canary) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := newBench(t)
+			b.create(t, definition(service), configuration(service))
+			replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
+			b.eventuallyTrusted(t, replicas...)
+			b.written()
+			edit(t, b, b.secret(), damage)
+			testutil.Eventually(t, "a good Secret", func() (bool, error) {
+				secret := b.stored(t)
+				found := read(secret.Data)
+				if found.serving == nil || !slices.ContainsFunc(found.authorities, authority.signs) {
+					return false, nil
+				}
+				data, err := found.data()
+				return cmp.Equal(data, secret.Data), err
+			})
+			b.eventuallyTrusted(t, replicas...)
+			if got := b.written()["secrets"]; got != 1 {
+				t.Errorf("%d writes of the Secret", got)
+			}
+		})
+	}
+}
+
+// Whoever deletes the Secret wants other keys.
+func TestDeletedSecret(t *testing.T) {
+	b := newBench(t)
+	b.create(t, definition(service), configuration(service))
+	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
+	b.eventuallyTrusted(t, replicas...)
+	before := string(replicas[0].CABundle())
+	b.delete(t, b.secret())
+	testutil.Eventually(t, "other keys", func() (bool, error) { return string(replicas[0].CABundle()) != before, nil })
+	b.eventuallyTrusted(t, replicas...)
+}
+
+// Whoever edits a bundle gets it back; objects that come later, or call another Service, are seen to as well.
+func TestInjection(t *testing.T) {
+	b := newBench(t)
+	replica := b.start(t, names.OperatorServiceAccount)
+	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
+	b.create(t, definition(service), configuration(service))
+	b.eventuallyTrusted(t, replica)
+	strange := []byte(strangeAuthority(t))
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion.Webhook.ClientConfig.CABundle = strange
+	})
+	edit(t, b, configuration(service), func(webhook *admissionv1.ValidatingWebhookConfiguration) {
+		webhook.Webhooks[1].ClientConfig.CABundle = append(strange, webhook.Webhooks[1].ClientConfig.CABundle...)
+	})
+	b.eventuallyTrusted(t, replica)
+	b.delete(t, configuration(service))
+	b.create(t, configuration(service))
+	b.eventuallyTrusted(t, replica)
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion.Webhook.ClientConfig.Service.Name = "other"
+		crd.Spec.Conversion.Webhook.ClientConfig.CABundle = strange
+	})
+	edit(t, b, configuration(service), func(webhook *admissionv1.ValidatingWebhookConfiguration) {
+		webhook.Webhooks = webhook.Webhooks[:1]
+	})
+	testutil.Eventually(t, "no metric", func() (bool, error) { return len(injected(t)) == 0, nil })
+	crd := definition(service)
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil || string(crd.Spec.Conversion.Webhook.ClientConfig.CABundle) != string(strange) {
+		t.Errorf("error %v, or somebody else's bundle was touched", err)
+	}
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	})
+	if told := b.told(); len(told) > 0 {
+		t.Errorf("events: %q", told)
+	}
+}
+
+// Another program that is asked to put a bundle in is not fought with.
+func TestOtherInjector(t *testing.T) {
+	b := newBench(t)
+	crd := definition(service)
+	crd.Annotations = map[string]string{"cert-manager.io/inject-ca-from": "a/b"}
+	b.create(t, crd)
+	b.start(t, names.OperatorServiceAccount)
+	testutil.Eventually(t, "the injector to be told", func() (bool, error) { return len(b.told()) == 1 && injected(t)[crdKind] == 0, nil })
+	if event := b.told()[0]; !strings.Contains(event, v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "cert-manager.io/inject-ca-from") {
+		t.Errorf("event %q", event)
+	}
+	if writes := b.written()["customresourcedefinitions"]; writes != 0 {
+		t.Errorf("%d writes", writes)
+	}
+}
+
+// Somebody who always puts another bundle in is told of, and not fought at every moment.
+func TestFight(t *testing.T) {
+	b := newBench(t)
+	b.create(t, definition(service))
+	b.start(t, names.OperatorServiceAccount)
+	for range writeBurst {
+		testutil.Eventually(t, "the bundle", func() (bool, error) { return b.conversionTrusts(t) != "", nil })
+		edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+			crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
+		})
+	}
+	testutil.Eventually(t, "the fight to be told", func() (bool, error) { return len(b.told()) == 1, nil })
+	if got := b.conversionTrusts(t); got != "" {
+		t.Errorf("it fights on: %s", got)
+	}
+	if event := b.told()[0]; !strings.Contains(event, "somebody else puts another bundle there") || injected(t)[crdKind] != 0 {
+		t.Errorf("event %q, metric %v", event, injected(t))
+	}
+	testutil.Eventually(t, "the bundle, later", func() (bool, error) {
+		b.clock.Step(writePause)
+		return b.conversionTrusts(t) != "", nil
+	})
+}
+
+// Without rights the operator says so once, and goes on trying.
+func TestWithoutRights(t *testing.T) {
+	b := newBench(t)
+	b.create(t, definition(service), configuration(service))
+	replica := b.start(t, "nobody")
+	trying := func(want int) func() (bool, error) {
+		return func() (bool, error) {
+			b.clock.Step(lastRetry)
+			return strings.Count(b.log.String(), "Trying again") >= want, nil
+		}
+	}
+	testutil.Eventually(t, "some attempts", trying(3))
+	if told := b.told(); len(told) != 1 || !strings.Contains(told[0], "forbidden") || replica.Check(nil) == nil {
+		t.Errorf("ready: %v, events: %q", replica.Check(nil), told)
+	}
+	if said := strings.Count(b.log.String(), "ERROR"); said != 1 {
+		t.Errorf("%d errors in the log:\n%s", said, b.log)
+	}
+}
+
+// In its own namespace only, the operator serves, and says once of each object that it cannot inject.
+func TestWithoutClusterRights(t *testing.T) {
+	const account = "namespaced"
+	b := newBench(t)
+	b.create(t, definition(service), configuration(service))
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: account},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "llama-stack-k8s-operator-leader-election-role"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: names.OperatorNamespace, Name: account}},
+	}
+	b.delete(t, binding)
+	b.create(t, binding)
+	replica := b.start(t, account)
+	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
+	testutil.Eventually(t, "some attempts", func() (bool, error) {
+		b.clock.Step(lastRetry)
+		return strings.Count(b.log.String(), "Trying again") >= 4, nil
+	})
+	if told := b.told(); len(told) != 2 || strings.Count(b.log.String(), "ERROR") != 2 {
+		t.Errorf("events: %q\nlog:\n%s", told, b.log)
+	}
+	if diff := cmp.Diff(map[string]float64{crdKind: 0, webhookKind: 0}, injected(t)); diff != "" {
+		t.Errorf("metric (-want +got):\n%s", diff)
+	}
+}
+
+// load calls the replicas' webhooks as the API server does: with the bundle that the CustomResourceDefinition has.
+type load struct {
+	bench            *bench
+	addresses        []string
+	roots            atomic.Pointer[trust]
+	calls, mistrusts atomic.Int64
+}
+
+type trust struct {
+	text string
+	pool *x509.CertPool
+}
+
+func (l *load) call(address string, roots *x509.CertPool) error {
+	config := &tls.Config{RootCAs: roots, ServerName: name, Time: l.bench.clock.Now, MinVersion: tls.VersionTLS12}
+	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
+	response, err := (&http.Client{Transport: transport, Timeout: patience}).Get("https://" + address) //nolint:noctx // it has a timeout
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+func (l *load) follow(t *testing.T) string {
+	t.Helper()
+	text := l.bench.conversionTrusts(t)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(text))
+	l.roots.Store(&trust{text: text, pool: pool})
+	return text
+}
+
+// serve answers requests over TLS until the test ends.
+func serve(t *testing.T, replica *Certificates) string {
+	t.Helper()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: replica.GetCertificate, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: patience, ErrorLog: stdlog.New(io.Discard, "", 0)}
+	var group sync.WaitGroup
+	group.Go(func() { _ = server.Serve(listener) })
+	t.Cleanup(func() { _ = server.Close(); group.Wait() })
+	return listener.Addr().String()
+}
+
+// Clients that call all the time lose no request while serving certificate and authority are renewed.
+func TestRotationUnderLoad(t *testing.T) {
+	b := newBench(t)
+	begin := start.Add(-authorityLife * 2 / 3)
+	secret := b.secret()
+	secret.Type, secret.Labels = corev1.SecretTypeTLS, map[string]string{names.LabelManagedBy: names.ManagedBy}
+	secret.Data = made(t, begin, start.Add(-59*day))
+	b.clock.SetTime(start.Add(-time.Minute))
+	b.create(t, secret, definition(service), configuration(service))
+	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
+	b.eventuallyTrusted(t, replicas...)
+	l := &load{bench: b}
+	for _, replica := range replicas {
+		l.addresses = append(l.addresses, serve(t, replica))
+	}
+	first := l.follow(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				if err := l.call(l.addresses[i%len(l.addresses)], l.roots.Load().pool); err != nil {
+					t.Errorf("at %v: %v", b.clock.Since(start), err)
+				}
+				l.calls.Add(1)
+			}
+		})
+	}
+	bundles, certificates := []string{first}, map[string]bool{}
+	for _, step := range []time.Duration{time.Minute, settled, day, 20 * day, 20 * day, 20 * day, 20 * day, 11 * day} {
+		b.clock.Step(step)
+		called := l.calls.Load()
+		testutil.Eventually(t, "the replicas to renew", func() (bool, error) {
+			rest := true
+			for _, replica := range replicas {
+				if current := replica.source.current.Load(); !current.until.After(b.clock.Now()) {
+					replica.source.woken.wake() // it looked at the clock right before the step
+					rest = false
+				}
+			}
+			return rest && l.calls.Load() > called+8, nil
+		})
+		b.eventuallyTrusted(t, replicas...)
+		if text := l.follow(t); text != bundles[len(bundles)-1] {
+			bundles = append(bundles, text)
+		}
+		current, _ := replicas[0].GetCertificate(nil)
+		certificates[current.Leaf.SerialNumber.String()] = true
+	}
+	if err := l.call(l.addresses[0], x509.NewCertPool()); !errors.As(err, new(x509.UnknownAuthorityError)) {
+		t.Errorf("a client that does not trust the operator: %v", err)
+	}
+	if err := l.call(l.addresses[0], l.roots.Load().pool); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+	cancel()
+	group.Wait()
+	t.Logf("%d calls, %d serving certificates", l.calls.Load(), len(certificates))
+	if len(bundles) != 3 || len(certificates) != 3 || bundles[1] != bundles[0]+bundles[2] {
+		t.Errorf("there were %d serving certificates and the bundles %q", len(certificates), bundles)
+	}
+}
+
+// The webhook server of a manager runs with its certificates, and ends with them.
+func TestServer(t *testing.T) {
+	b := newBench(t)
+	certificates, err := New(plane.As(names.OperatorServiceAccount), Options{Namespace: names.OperatorNamespace, Service: service})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port //nolint:errcheck,forcetypeassert // it listens on TCP
+	_ = free.Close()
+	server := certificates.Server(webhook.NewServer(webhook.Options{
+		Host: "127.0.0.1", Port: port, TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},
+	}))
+	if server.NeedLeaderElection() {
+		t.Error("only the leader serves")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Start(ctx) }()
+	testutil.Eventually(t, "the server", func() (bool, error) {
+		return server.StartedChecker()(nil) == nil && certificates.Check(nil) == nil, nil
+	})
+	b.stored(t)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func (b *bench) conversionTrusts(t *testing.T) string {
+	t.Helper()
+	crd := definition(service)
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
+		t.Fatal(err)
+	}
+	return string(crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
+}
+
+func (b *bench) configured(t *testing.T) *admissionv1.ValidatingWebhookConfiguration {
+	t.Helper()
+	webhook := configuration(service)
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(webhook), webhook); err != nil {
+		t.Fatal(err)
+	}
+	return webhook
+}
+
+// injected is what a scraper sees, by object.
+func injected(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() == "llama_stack_operator_webhook_ca_injected" {
+			for _, metric := range family.GetMetric() {
+				found[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,309 @@
+package certificate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	service = "llama-stack-k8s-operator-webhook"
+	name    = service + "." + names.OperatorNamespace + ".svc"
+)
+
+// canary marks what users put into the Secret.
+const canary = "cAnArY-7d1f"
+
+var plane *testutil.ControlPlane
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	log.SetLogger(zap.New(zap.WriteTo(&testutil.Log{}))) // that of the webhook server
+	var err error
+	if plane, err = testutil.Start(testutil.Options{Bare: true}); err == nil {
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		err = plane.InstallRights()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// bench is a test's cluster: the objects have fixed names, so tests share one and begin with none of them.
+type bench struct {
+	client.Client // an administrator's
+
+	clock *testingclock.FakeClock
+	log   *testutil.Log
+
+	mu     sync.Mutex
+	events []string
+	writes map[string]int
+	keys   map[string]bool
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	admin, err := plane.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{
+		Client: admin, clock: testingclock.NewFakeClock(start), log: &testutil.Log{}, writes: map[string]int{}, keys: map[string]bool{},
+	}
+	caInjected.Reset()
+	for _, object := range []client.Object{b.secret(), definition(service), configuration(service)} {
+		b.delete(t, object)
+	}
+	t.Cleanup(func() { b.expectNoSecrets(t) })
+	return b
+}
+
+func (b *bench) secret() *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}}
+}
+
+// delete waits until the object is gone.
+func (b *bench) delete(t *testing.T, object client.Object) {
+	t.Helper()
+	testutil.Eventually(t, "the object to be gone", func() (bool, error) {
+		err := b.Delete(t.Context(), object.DeepCopyObject().(client.Object)) //nolint:errcheck,forcetypeassert // a copy is one, too
+		return client.IgnoreNotFound(err) == nil && err != nil, client.IgnoreNotFound(err)
+	})
+}
+
+func (b *bench) create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := b.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// edit changes an object as a user does.
+func edit[T client.Object](t *testing.T, b *bench, object T, change func(T)) {
+	t.Helper()
+	testutil.Eventually(t, "an edit", func() (bool, error) {
+		if err := b.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return false, err
+		}
+		change(object)
+		err := b.Update(t.Context(), object)
+		return err == nil, nil //nolint:nilerr // somebody else was faster
+	})
+}
+
+// start starts a replica that has the rights of an account.
+func (b *bench) start(t *testing.T, account string) *Certificates {
+	t.Helper()
+	config := rest.CopyConfig(plane.As(account))
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counting{b, next} })
+	recorder := events.NewFakeRecorder(100)
+	certificates, err := New(config, Options{Namespace: names.OperatorNamespace, Service: service, Recorder: recorder, Clock: b.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(log.IntoContext(context.WithoutCancel(t.Context()), b.logger()))
+	ctx = logr.NewContext(ctx, b.logger())
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := certificates.Start(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	group.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case event := <-recorder.Events:
+				b.mu.Lock()
+				b.events = append(b.events, event)
+				b.mu.Unlock()
+			}
+		}
+	})
+	t.Cleanup(func() { cancel(); group.Wait() })
+	return certificates
+}
+
+func (b *bench) logger() logr.Logger { return zap.New(zap.WriteTo(b.log), zap.UseDevMode(true)) }
+
+// counting counts the writes that succeed, by resource, and remembers the keys in what was read.
+type counting struct {
+	bench *bench
+	next  http.RoundTripper
+}
+
+func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := c.next.RoundTrip(request)
+	if err == nil && request.Method != http.MethodGet && response.StatusCode < http.StatusBadRequest {
+		c.bench.mu.Lock()
+		defer c.bench.mu.Unlock()
+		for _, resource := range []string{"secrets", "customresourcedefinitions", "validatingwebhookconfigurations"} {
+			if strings.Contains(request.URL.Path, "/"+resource) {
+				c.bench.writes[resource]++
+			}
+		}
+	}
+	return response, err
+}
+
+// written returns the writes since the last call.
+func (b *bench) written() map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	result := maps.Clone(b.writes)
+	clear(b.writes)
+	return result
+}
+
+// told returns the events so far.
+func (b *bench) told() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.events)
+}
+
+// expectNoSecrets fails when a key, or what a user put in the place of one, is in the log or in an event.
+func (b *bench) expectNoSecrets(t *testing.T) {
+	t.Helper()
+	said := b.log.String() + strings.Join(b.told(), "\n")
+	if strings.Contains(said, canary) {
+		t.Error("what a user put into the Secret was told")
+	}
+	for key := range b.keys {
+		if strings.Contains(said, key) {
+			t.Error("a key was told")
+		}
+	}
+}
+
+// stored returns the Secret, and nil when there is none.
+func (b *bench) stored(t *testing.T) *corev1.Secret {
+	t.Helper()
+	secret := b.secret()
+	err := b.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		return nil
+	}
+	for _, key := range []string{corev1.TLSPrivateKeyKey, authorityKeysKey} {
+		if lines := strings.Split(string(secret.Data[key]), "\n"); len(lines) > 1 {
+			b.keys[lines[1]] = true
+		}
+	}
+	return secret
+}
+
+// trusted returns the bundles that the API server has for the two objects.
+func (b *bench) trusted(t *testing.T) (conversion, validation []byte) {
+	t.Helper()
+	crd, webhook := definition(service), configuration(service)
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(webhook), webhook); err != nil {
+		t.Fatal(err)
+	}
+	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle, webhook.Webhooks[1].ClientConfig.CABundle
+}
+
+// eventuallyTrusted waits until all replicas serve one certificate, and the API server trusts its authority.
+func (b *bench) eventuallyTrusted(t *testing.T, replicas ...*Certificates) {
+	t.Helper()
+	testutil.Eventually(t, "the API server to trust the webhooks", func() (bool, error) {
+		secret := b.stored(t)
+		conversion, validation := b.trusted(t)
+		if secret == nil || string(conversion) != string(secret.Data[bundleKey]) || string(validation) != string(conversion) {
+			return false, nil
+		}
+		served := read(secret.Data)
+		for _, replica := range replicas {
+			current, _ := replica.GetCertificate(nil)
+			if current == nil || !current.Leaf.Equal(served.serving.Leaf) || string(replica.CABundle()) != string(conversion) {
+				return false, nil
+			}
+		}
+		return served.serves(b.clock.Now(), []string{name}), nil
+	})
+}
+
+// definition calls a Service to convert.
+func definition(service string) *apiextensionsv1.CustomResourceDefinition {
+	plural, group, _ := strings.Cut(names.CustomResourceDefinition, ".")
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: names.CustomResourceDefinition},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: "LlamaStackDistribution"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1alpha2", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+			}},
+			Conversion: &apiextensionsv1.CustomResourceConversion{
+				Strategy: apiextensionsv1.WebhookConverter,
+				Webhook: &apiextensionsv1.WebhookConversion{
+					ConversionReviewVersions: []string{"v1"},
+					ClientConfig: &apiextensionsv1.WebhookClientConfig{
+						Service: &apiextensionsv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service},
+					},
+				},
+			},
+		},
+	}
+}
+
+// configuration has a webhook of somebody else's beside that of a Service.
+func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
+	webhook := func(name, service string) admissionv1.ValidatingWebhook {
+		ignore, none := admissionv1.Ignore, admissionv1.SideEffectClassNone
+		return admissionv1.ValidatingWebhook{
+			Name: name, AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &ignore,
+			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: names.OperatorNamespace, Name: service}},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{"llamastack.io"}, APIVersions: []string{"v1alpha2"}, Resources: []string{"llamastackdistributions"}},
+			}},
+		}
+	}
+	return &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: names.ValidatingWebhookConfiguration},
+		Webhooks:   []admissionv1.ValidatingWebhook{webhook("other.llamastack.io", "other"), webhook("stacks.llamastack.io", service)},
+	}
+}
+
+// patience bounds what replicas should do at once.
+const patience = 20 * time.Second
