@@ -40,10 +40,11 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	case to:
 		return append(dst, object...), nil
 	case v1alpha1.GroupVersion.String():
-		return appendValue(dst, ToHub(values)), nil
+		values, _ = toHubObject(values)
 	default:
-		return appendValue(dst, FromHub(values)), nil
+		values, _ = fromHubObject(values)
 	}
+	return appendValue(dst, values), nil
 }
 
 // parse opens an object so far as conversion looks at it. The status is read

@@ -91,6 +91,7 @@ func content(object map[string]any) (map[string]any, losses, error) {
 	result := make(map[string]any)
 	if written, ok := object[spec]; ok {
 		result[spec] = clone(written)
+		openHolders(result)
 	}
 	if written, ok := at(object, path{"metadata", annotations}).(map[string]any); ok {
 		result[annotations] = cloneObject(written)

@@ -18,12 +18,14 @@ const maxAnnotations = validation.TotalAnnotationSizeLimitB
 // write adds the annotation, if there is anything to say. What has no room is
 // left out.
 func (l losses) write(content map[string]any, complete bool) {
-	text := string(marshal(l))
-	if !complete || len(l.Lost) > 0 && exceeds(content, len(names.AnnotationConversionData)+len(text)) {
+	if !complete {
 		l.Lost, l.Omitted = nil, true
-		text = string(marshal(l))
 	}
 	if l.Born != "" || len(l.Lost) > 0 || l.Omitted {
+		text := string(marshal(l))
+		if len(l.Lost) > 0 && exceeds(content, len(names.AnnotationConversionData)+len(text)) {
+			text = string(marshal(losses{Born: l.Born, Omitted: true}))
+		}
 		set(content, annotationPath(names.AnnotationConversionData), text)
 	}
 	makeRoom(content)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 )
 
 // A tree has the values of encoding/json with UseNumber, and json.RawMessage: JSON that nobody has looked into yet.
@@ -122,15 +123,20 @@ func isNull(value any) bool {
 // equal compares two values by what they mean, whether somebody has looked into them or not. Numbers are equal when they
 // are spelt alike.
 func equal(a, b any) bool {
-	x, isObject := a.(map[string]any)
-	y, alsoObject := b.(map[string]any)
-	if isObject && alsoObject {
-		return maps.EqualFunc(x, y, equal)
-	}
 	rawA, isRaw := a.(json.RawMessage)
 	rawB, alsoRaw := b.(json.RawMessage)
-	if isRaw && alsoRaw && bytes.Equal(rawA, rawB) {
-		return true
+	if isRaw && alsoRaw {
+		return bytes.Equal(rawA, rawB) || bytes.Equal(encode(a), encode(b))
+	}
+	x, isObject := object(a)
+	y, alsoObject := object(b)
+	if isObject || alsoObject {
+		return isObject && alsoObject && maps.EqualFunc(x, y, equal)
+	}
+	items, isList := openList(a)
+	others, alsoList := openList(b)
+	if isList || alsoList {
+		return isList && alsoList && slices.EqualFunc(items, others, equal)
 	}
 	return bytes.Equal(encode(a), encode(b))
 }
