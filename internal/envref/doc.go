@@ -15,6 +15,6 @@
 // is null, what reads as a boolean or a number is one, and from 1.2 on the workers replace once more what the command line
 // has replaced.
 //
-// What does not fit the pattern stays as it is, without a word. Two wider grammars find the texts that a person takes for
+// What does not fit the pattern stays as it is, without a word. A wider grammar finds the texts that a person takes for
 // references all the same: see Grammar.
 package envref

@@ -15,9 +15,6 @@ const (
 	// Lookalike finds what has the form of a reference, with any name without a colon and a closing brace. The server
 	// leaves those with another name than Replaced allows as they are.
 	Lookalike
-	// Prefixed finds whatever begins like a reference and ends with a closing brace, whatever is between: ${env.NAME:-text}.
-	// What follows the name is the reference's Text.
-	Prefixed
 )
 
 // prefix begins every reference.
@@ -156,14 +153,7 @@ func (g Grammar) next(text string) (before string, reference Reference, after st
 
 // fits reports whether a name, followed by an operator or a closing brace or not, begins a reference.
 func (g Grammar) fits(name string, followed bool) bool {
-	switch g {
-	case Lookalike:
-		return followed
-	case Prefixed:
-		return name != ""
-	default:
-		return name != "" && followed
-	}
+	return followed && (g == Lookalike || name != "")
 }
 
 func (g Grammar) nameLength(text string) int {

@@ -16,7 +16,6 @@ import (
 var patterns = map[envref.Grammar]*regexp.Regexp{
 	envref.Server:    regexp.MustCompile(`\$\{env\.([A-Z0-9_]+)(?:(:[=+])([^}]*))?\}`),
 	envref.Lookalike: regexp.MustCompile(`\$\{env\.([^:}]*)(?:(:[=+])([^}]*))?\}`),
-	envref.Prefixed:  regexp.MustCompile(`\$\{env\.([A-Z0-9_]+)(:[=+])?([^}]*)\}`),
 }
 
 // texts are references and what is nearly one.

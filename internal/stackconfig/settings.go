@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
@@ -119,7 +119,7 @@ func warnClearText(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if redact.NamesCredential(key) && holdsClearText(v[key]) {
+			if credential.IsKey(key) && holdsClearText(v[key]) {
 				d.Warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
 				continue
 			}
@@ -134,5 +134,5 @@ func warnClearText(d *draft.Draft, value any, path *field.Path) {
 
 func holdsClearText(value any) bool {
 	list, isList := value.([]any)
-	return redact.IsClearText(value) || isList && slices.ContainsFunc(list, redact.IsClearText)
+	return credential.IsClearText(value) || isList && slices.ContainsFunc(list, credential.IsClearText)
 }

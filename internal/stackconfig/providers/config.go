@@ -13,9 +13,9 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/redact"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -160,7 +160,7 @@ func (c *configWriter) settings() {
 	p := c.entry.User
 	path := p.Path.Child("settings")
 	for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
-		if known, ok := c.kind.Config.Key(key); ok && known.Secret && redact.IsClearText(p.Settings[key]) {
+		if known, ok := c.kind.Config.Key(key); ok && known.Secret && credential.IsClearText(p.Settings[key]) {
 			c.Warnf(path.Child(key), "is a credential in clear text; name a Secret in apiKey or secretRefs instead")
 		}
 		c.put(key, yamlnode.FromJSON(p.Settings[key]), path.Child(key))

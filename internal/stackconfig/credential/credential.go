@@ -1,0 +1,25 @@
+package credential
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+)
+
+// words end the names of keys that hold a credential and nothing else, in lower case.
+var words = []string{
+	"password", "passwd", "passphrase", "secret", "api_key", "api_keys", "apikey", "access_key", "secret_key", "private_key", "token",
+}
+
+// IsKey reports whether a key of the server's configuration is sure to hold a credential: client_secret, api_keys, token.
+func IsKey(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	return slices.ContainsFunc(words, func(word string) bool { return key == word || strings.HasSuffix(key, "_"+word) })
+}
+
+// IsClearText reports whether the value of a credential is a text that is no reference to a variable.
+func IsClearText(value any) bool {
+	text, ok := value.(string)
+	return ok && text != "" && !envref.In(text)
+}

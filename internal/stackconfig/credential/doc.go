@@ -1,0 +1,2 @@
+// Package credential tells which values of a configuration are credentials in clear text.
+package credential
