@@ -9,15 +9,16 @@ import (
 )
 
 // ToHub turns a v1alpha1 object, as values of JSON, into one of v1alpha2. It
-// carries the compat mark unless it was born as v1alpha2. older is not changed.
+// carries the compat mark unless it was born as v1alpha2. Of its status goes what
+// only v1alpha1 has, where it follows from what the hub stores. older is not changed.
 func ToHub(older map[string]any) map[string]any {
 	hub, _ := toHubObject(older)
 	plain(hub)
 	return hub
 }
 
-// FromHub turns a v1alpha2 object, as values of JSON, into one of v1alpha1. hub
-// is not changed.
+// FromHub turns a v1alpha2 object, as values of JSON, into one of v1alpha1, with the
+// conditions and fields of the status that only v1alpha1 has. hub is not changed.
 func FromHub(hub map[string]any) map[string]any {
 	older, _ := fromHubObject(hub)
 	plain(older)

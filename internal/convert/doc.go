@@ -6,4 +6,8 @@
 // version is which of the other. What the other version cannot hold travels in
 // one annotation, and comes back where the fields that can be seen still agree
 // with it.
+//
+// The status is stored as the hub has it. What only v1alpha1 has of it (conditions
+// and fields that follow from others) is derived for v1alpha1, and left out for the
+// hub.
 package convert

@@ -75,6 +75,20 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// The page has the conditions and reasons that only users of v1alpha1 see.
+func TestConditionsOfV1Alpha1(t *testing.T) {
+	table := readPage(t, "docs/conditions.md").section(t, "What users of v1alpha1 see")
+	values := constants(t, "api/v1alpha1/conditions.go")
+	if len(values) < 8 {
+		t.Fatalf("found %d conditions and reasons", len(values))
+	}
+	for name, value := range values {
+		if !strings.Contains(table, "`"+value+"`") {
+			t.Errorf("docs/conditions.md does not have v1alpha1.%s, %s", name, value)
+		}
+	}
+}
+
 // Every condition, reason and event that the code writes is asserted by name in a
 // test of the controller or of the webhooks: of a step, or on a real API server.
 func TestConditionsHaveATest(t *testing.T) {
