@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// clusterFlags say which cluster a verb works on, as those of kubectl.
+type clusterFlags struct {
+	// kubeconfig is a file; empty: those of $KUBECONFIG, else ~/.kube/config.
+	kubeconfig string
+	// context is one of the file's; empty: its current one.
+	context string
+}
+
+func (f *clusterFlags) add(command *cobra.Command) {
+	command.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file; unset: $KUBECONFIG, else ~/.kube/config")
+	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig; unset: its current one")
+}
+
+// client is one for definitions and stacks.
+func (f *clusterFlags) client(version string) (client.Client, error) {
+	if _, err := os.Stat(f.kubeconfig); f.kubeconfig != "" && err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.UserAgent = "kubectl-llamastack/" + version
+	config.QPS = -1                                      // the verbs themselves see to their rate
+	config.WarningHandlerWithContext = rest.NoWarnings{} // about what users wrote, again with every write
+	log.SetLogger(logr.Discard())                        // or the library complains that nobody said where to
+	scheme := runtime.NewScheme()
+	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("make a scheme: %w", err)
+	}
+	found, err := client.New(config, client.Options{Scheme: scheme, Mapper: knownKinds()})
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return found, nil
+}
+
+// knownKinds spare the questions for which kinds there are.
+func knownKinds() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), meta.RESTScopeRoot)
+	mapper.Add(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind), meta.RESTScopeNamespace)
+	mapper.Add(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind), meta.RESTScopeNamespace)
+	return mapper
+}

@@ -1,0 +1,113 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
+)
+
+// The whole way back by the command line, to a cluster that takes the definition of the operator before.
+func TestMigrateBack(t *testing.T) {
+	const count = 10
+	c := upgrade.Start(t)
+	webhook := upgrade.StartWebhook(t)
+	c.Install(t, upgrade.Older(t))
+	c.MakeStacks(t, count)
+	c.Install(t, upgrade.Today(t, webhook))
+	t.Setenv("KUBECONFIG", c.Kubeconfig)
+	migrate := func(code int, args ...string) result {
+		t.Helper()
+		got := run(t, "", append([]string{"migrate"}, args...)...)
+		if got.code != code {
+			t.Fatalf("migrate %q: exit code %d, want %d\n%s%s", args, got.code, code, got.out, got.err)
+		}
+		return got
+	}
+
+	migrate(0, "--storage", "v1alpha2")
+	if out, err := replaceDefinition(t); err == nil || !strings.Contains(out, "v1alpha2 was previously a storage version") {
+		t.Errorf("the definition of the operator before, too early: %v\n%s", err, out)
+	}
+	got := migrate(0, "--storage", "v1alpha1", "--dry-run")
+	if lines := strings.Fields(got.out); len(lines) != count || lines[0] != "team-0/stack-000" {
+		t.Errorf("listed %q", lines)
+	}
+	contains(t, got.err, "10 stacks would be stored in v1alpha1")
+	if diff := cmp.Diff(map[string]int{"v1alpha2": count}, upgrade.Versions(c.Stored(t))); diff != "" {
+		t.Errorf("stored in etcd after a dry run (-want +got):\n%s", diff)
+	}
+
+	webhook.Down.Store(true)
+	got = migrate(1, "--storage", "v1alpha1")
+	contains(t, got.err, "conversion webhook for llamastack.io/v1alpha2, Kind=LlamaStackDistribution failed")
+	contains(t, got.err, "the same command goes on")
+	webhook.Down.Store(false)
+
+	got = migrate(0, "--storage", "v1alpha1")
+	contains(t, got.err, "10 of 10 stacks")
+	contains(t, got.err, "ok: every stack is stored in v1alpha1")
+	if got.out != "" {
+		t.Errorf("standard output: %q", got.out)
+	}
+	if diff := cmp.Diff(map[string]int{"v1alpha1": count}, upgrade.Versions(c.Stored(t))); diff != "" {
+		t.Errorf("stored in etcd (-want +got):\n%s", diff)
+	}
+	migrate(0, "--storage", "v1alpha1") // and again
+	if out, err := replaceDefinition(t); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c.AwaitStorage(t)
+	if got := c.Stacks(t, "v1alpha1"); len(got) != count {
+		t.Errorf("%d stacks, want %d", len(got), count)
+	}
+	contains(t, migrate(1, "--storage", "v1alpha2").err, `does not serve "v1alpha2", only v1alpha1`)
+}
+
+// replaceDefinition does what docs/install.md says.
+func replaceDefinition(t *testing.T) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), testutil.Kubectl(), "replace", "-f", "../../test/api/testdata/definition-before.yaml").CombinedOutput()
+	return string(out), err
+}
+
+func TestMigrateCommandLine(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("HOME", t.TempDir())
+	empty := write(t, map[string]string{"config": ""}) + "/config"
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no version":        {nil, `required flag(s) "storage" not set`},
+		"no such version":   {[]string{"--storage", "v1"}, `--storage "v1": there is no such version; take v1alpha1 or v1alpha2`},
+		"no file":           {[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"}, "read the kubeconfig: stat /nowhere"},
+		"an empty file":     {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "read the kubeconfig: "},
+		"no such context":   {[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"}, `context "elsewhere" does not exist`},
+		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "read the kubeconfig: "},
+		"an argument first": {[]string{"now", "--storage", "v1alpha1"}, `unknown command "now"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, "", append([]string{"migrate"}, tc.args...)...)
+			if got.code != 2 {
+				t.Errorf("exit code %d, want 2", got.code)
+			}
+			contains(t, got.err, tc.want)
+		})
+	}
+	unreachable := write(t, map[string]string{"config": `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}],
+	  clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`}) + "/config"
+	got := run(t, "", "migrate", "--storage", "v1alpha1", "--kubeconfig", unreachable)
+	if got.code != 1 {
+		t.Errorf("a cluster that is away: exit code %d, want 1", got.code)
+	}
+	contains(t, got.err, "connection refused")
+	if _, err := os.Stat(os.Getenv("HOME") + "/.kube"); err == nil {
+		t.Error("the command made a folder")
+	}
+}
