@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -68,26 +69,20 @@ var metricName = regexp.MustCompile(`"(llama_stack_operator_[a-z_]+)"`)
 
 // The page has the metrics that the operator makes, and no others.
 func TestMetrics(t *testing.T) {
-	var files []string
-	for _, pattern := range []string{"internal/controller/metrics/*.go", "internal/webhook/*/metrics.go"} {
-		found, err := filepath.Glob(filepath.Join(testutil.Root(), pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, found...)
-	}
 	var made []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	internal := os.DirFS(filepath.Join(testutil.Root(), "internal"))
+	err := fs.WalkDir(internal, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, err := fs.ReadFile(internal, name)
 		for _, match := range metricName.FindAllStringSubmatch(string(text), -1) {
 			made = append(made, match[1])
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	var documented []string
 	for line := range strings.SplitSeq(readPage(t, metricsPage).section(t, "What there is"), "\n") {
