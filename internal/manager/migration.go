@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration/watcher"
@@ -15,15 +16,19 @@ import (
 // the definition stores. Conversion has to be served for it. An operator that is
 // limited to some namespaces sees neither the definition nor every stack.
 func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, options Options) error {
-	if options.WebhookBindAddress == notServed || len(options.WatchNamespaces) > 0 {
+	if options.WebhookBindAddress == notServed {
 		return nil
 	}
-	definition, err := addCache(mgr, config, "the definition of stacks", definitionOptions(names.CustomResourceDefinition))
-	if err != nil {
-		return err
+	var definition cache.Informers
+	if len(options.WatchNamespaces) == 0 {
+		found, err := addCache(mgr, config, "the definition of stacks", definitionOptions(names.CustomResourceDefinition))
+		if err != nil {
+			return err
+		}
+		definition = found
 	}
-	migrate := watcher.New(watcher.Options{Client: direct, Informers: definition, Definition: names.CustomResourceDefinition})
-	if err := mgr.Add(migrate); err != nil {
+	migration := watcher.New(watcher.Options{Client: direct, Informers: definition, Definition: names.CustomResourceDefinition})
+	if err := mgr.Add(migration); err != nil {
 		return fmt.Errorf("add the migration of stored stacks: %w", err)
 	}
 	return nil
