@@ -144,7 +144,7 @@ func (o *outcome) warn(findings []stackconfig.Finding) {
 func cluster(config operatorconfig.Config) render.Cluster {
 	return render.Cluster{
 		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),
-		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil,
+		Gateway: (*render.Gateway)(config.Gateway), HTTPRoutes: config.Gateway != nil, BackendTLSPolicies: config.Gateway != nil,
 	}
 }
 
@@ -175,7 +175,12 @@ func (m *manifests) build(
 		return nil, err
 	}
 	found.errs = append(found.errs, m.secretProblems(in, resolved.Release)...)
-	return plan.Build(input)
+	input.Serving = m.serving(object)
+	built, err := plan.Build(input)
+	if err == nil && input.Serving == nil {
+		found.unreadCertificate(object, built)
+	}
+	return built, err
 }
 
 // base finds the base configuration: the ConfigMap that the spec names, among

@@ -57,6 +57,8 @@ type optionalAPIs struct {
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
+	// adding is held while a kind is added: a definition that comes and changes is told twice.
+	adding sync.Mutex
 }
 
 // newOptionalAPIs asks which kinds are served now.
@@ -135,9 +137,15 @@ func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { go a.comes(ctx, kind, c, requeue) },
-			UpdateFunc: func(_, now any) {
-				if object, ok := now.(client.Object); ok && object.GetDeletionTimestamp() != nil {
+			UpdateFunc: func(before, now any) {
+				was, ok := before.(client.Object)
+				is, found := now.(client.Object)
+				switch {
+				case !ok || !found:
+				case is.GetDeletionTimestamp() != nil:
 					a.goes(ctx, kind, requeue)
+				case was.GetGeneration() != is.GetGeneration(): // it may bring the version that the operator uses
+					go a.comes(ctx, kind, c, requeue)
 				}
 			},
 			DeleteFunc: func(any) { a.goes(ctx, kind, requeue) },
@@ -169,13 +177,17 @@ func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, 
 		}
 		return
 	}
-	a.set(kind, true)
 	logger.Info("The cluster serves a kind that stacks are exposed by", "kind", kind.GroupKind().String())
 	requeue(ctx)
 }
 
-// watch fills the cache with a kind, and lets the controller see its changes.
+// watch fills the cache with a kind, once, and lets the controller see its changes.
 func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
+	a.adding.Lock()
+	defer a.adding.Unlock()
+	if a.serves(kind) {
+		return nil
+	}
 	if err := a.index(ctx, kind); err != nil {
 		return err
 	}
@@ -185,9 +197,10 @@ func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, 
 	}
 	if err != nil {
 		// It may come again, and has one index then.
-		err = errors.Join(err, a.cache.RemoveInformer(ctx, optionalObject(kind)))
+		return errors.Join(err, a.cache.RemoveInformer(ctx, optionalObject(kind)))
 	}
-	return err
+	a.set(kind, true)
+	return nil
 }
 
 // goes forgets a kind as soon as its definition is being deleted.

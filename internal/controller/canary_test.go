@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,6 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // No value of a Secret is ever anywhere but in Secrets: not in what is applied,
@@ -25,13 +31,22 @@ func TestSecretsStaySecret(t *testing.T) {
 		number = "90210777123"
 	)
 	b := newBench(t)
+	b.configured = true
+	defer b.install(t, gatewayDefinition(t, "httproutes"))()
+	defer b.install(t, gatewayDefinition(t, "backendtlspolicies"))()
+	b.served(t)
 	certificate, broken := tlsSecret(t, "llama-tls"), brokenPair(t, "broken-tls")
+	slipped, authority := tlsSecret(t, "slipped-tls"), withAuthority(t, certificate, canary)
+	withAuthority(t, slipped, canary)
+	// Beside a certificate is what Gateways are shown. A key that slipped in there is not.
+	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key's text is enough to find it.
 	keys := []string{
 		strings.Split(string(certificate.Data["tls.key"]), "\n")[1], strings.Split(string(broken.Data["tls.key"]), "\n")[1],
+		strings.Split(string(slipped.Data["tls.key"]), "\n")[1],
 	}
 	marked := append([]string{canary, number}, keys...)
-	b.create(t, certificate, broken,
+	b.create(t, certificate, broken, slipped,
 		secret("vllm-creds", "token", canary+"-token"),
 		secret("redis-creds", "password", canary+" p@ss"),
 		secret("pg-creds", "dsn", "postgresql://"+canary+":"+canary+"@"+canary+"-host/"+canary),
@@ -39,6 +54,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		secret("number", "token", number),
 	)
 	b.start(t, "canary")
+	b.configure(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
 	const good = `
 distribution: {name: starter}
 providers:
@@ -46,7 +62,7 @@ providers:
 storage:
   kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}
   sql: {type: postgres, connectionString: {secretKeyRef: {name: pg-creds, key: dsn}}}
-networking: {tls: {enabled: true, secretName: llama-tls}}
+networking: {tls: {enabled: true, secretName: llama-tls}, expose: true}
 secretEnv: {CLIENT: {secretKeyRef: {name: vllm-creds, key: token}}}
 settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
@@ -54,10 +70,18 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	b.create(t, b.stack(t, "dsn", strings.ReplaceAll(good, "pg-creds", "broken-dsn")))
 	b.create(t, b.stack(t, "number", strings.ReplaceAll(good, "vllm-creds", "number")))
 	b.create(t, b.stack(t, "tls", strings.ReplaceAll(good, "llama-tls", "broken-tls")))
+	b.create(t, b.stack(t, "slipped", strings.ReplaceAll(good, "llama-tls", "slipped-tls")))
 	b.condition(t, "tls", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
 	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	b.condition(t, "dsn", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
 	b.condition(t, "number", v1alpha2.ConditionReady, v1alpha2.ReasonSecretValueUnusable)
+	b.condition(t, "slipped", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
+	shown := &corev1.ConfigMap{}
+	b.appears(t, "good-server-ca", shown)
+	if got := shown.Data[names.TLSAuthority]; got != string(authority) {
+		t.Errorf("Gateways are shown %q, want the authority's certificate alone", got)
+	}
+	b.goes(t, "slipped-server-ca", shown)
 	// A server prints the values that it refuses, and a kubelet the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	b.pod(t, b.replicaSet(t, "good", appsv1.ReplicaSetStatus{}), container("i",
@@ -76,6 +100,8 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 		{Version: "v1", Kind: "ServiceAccountList"},
 		{Version: "v1", Kind: "PersistentVolumeClaimList"},
 		{Group: "apps", Version: "v1", Kind: "DeploymentList"},
+		render.HTTPRouteKind.GroupVersion().WithKind("HTTPRouteList"),
+		render.BackendTLSPolicyKind.GroupVersion().WithKind("BackendTLSPolicyList"),
 		{Group: "events.k8s.io", Version: "v1", Kind: "EventList"},
 		v1alpha2.GroupVersion.WithKind("LlamaStackDistributionList"),
 	}
@@ -112,4 +138,13 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 			t.Errorf("the %s holds a secret's value", name)
 		}
 	}
+}
+
+// withAuthority gives a Secret a certificate for exposed stacks, and an authority with a text beside it.
+func withAuthority(t *testing.T, secret *corev1.Secret, text string) (authority []byte) {
+	t.Helper()
+	secret.Data["tls.crt"], secret.Data["tls.key"] = testutil.NewCertificate(t, time.Now().Add(90*24*time.Hour), "*."+names.DefaultDomain)
+	authority = testutil.CertificateFor(t, "authority")
+	secret.Data[names.TLSAuthority] = slices.Concat([]byte("# "+text+"\n"), authority)
+	return authority
 }

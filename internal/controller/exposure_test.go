@@ -147,14 +147,14 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// gatewayDefinition is the Gateway API's own definition of HTTPRoute.
-func gatewayDefinition(t *testing.T) *unstructured.Unstructured {
+// gatewayDefinition is the Gateway API's own definition of a kind, by its plural.
+func gatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	t.Helper()
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := testutil.ReadObjects(filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"))
+	objects, err := testutil.ReadObjects(filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard/gateway.networking.k8s.io_"+plural+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 		}
 	}
 	missing()
-	uninstall := b.install(t, gatewayDefinition(t))
+	uninstall := b.install(t, gatewayDefinition(t, "httproutes"))
 	began := time.Now()
 	b.routeURL(t, "my", "https://"+b.madeUp("my", "apps.example.com"))
 	if took := time.Since(began); took > time.Minute {
@@ -280,7 +280,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	missing()
 	b.routeURL(t, "my", "")
 
-	uninstall = b.install(t, gatewayDefinition(t))
+	uninstall = b.install(t, gatewayDefinition(t, "httproutes"))
 	b.routeURL(t, "my", "https://"+b.madeUp("my", "apps.example.com"))
 	uninstall()
 }

@@ -27,7 +27,8 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 		OperatorNamespace: r.config.name.Namespace, NetworkPolicies: config.Features.NetworkPolicies,
 		Ingress: render.Ingress(config.Ingress), Gateway: (*render.Gateway)(config.Gateway),
 		Routes: r.apis.serves(render.RouteKind), HTTPRoutes: r.apis.serves(render.HTTPRouteKind),
-		ExposureUnknown: config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
+		BackendTLSPolicies: r.apis.serves(render.BackendTLSPolicyKind),
+		ExposureUnknown:    config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
 	}
 	if config.Unknown(operatorconfig.KeyFeatureFlags) {
 		// Nobody knows whether it is wanted: one that is there stays.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
@@ -30,11 +32,15 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",
 			built.Exposure.Kind, built.Exposure.Group)
 	default:
-		live := exposure(built, objects)
+		live := liveOf(built.Exposure, objects)
 		if live == nil {
 			return nil
 		}
 		failure.Reason, failure.Message = v1alpha2.ReasonExposureNotAccepted, status.NotAccepted(live)
+		policy, gateway := liveOf(render.BackendTLSPolicyKind, objects), made.input.Cluster.Gateway
+		if failure.Message == "" && policy != nil && gateway != nil {
+			failure.Message = status.PolicyNotAccepted(policy, types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name})
+		}
 		if failure.Message == "" {
 			report.markTrue(v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied,
 				fmt.Sprintf("%s %q is applied", live.GetKind(), live.GetName()))
@@ -44,9 +50,9 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	return failure
 }
 
-// exposure is what exposes the stack, nil when nothing does.
-func exposure(built *plan.Plan, objects []apply.Applied) *unstructured.Unstructured {
-	i := slices.IndexFunc(objects, func(a apply.Applied) bool { return a.Kind == built.Exposure })
+// liveOf is the one object of a kind as it is now. Nil: it was not applied.
+func liveOf(kind schema.GroupVersionKind, objects []apply.Applied) *unstructured.Unstructured {
+	i := slices.IndexFunc(objects, func(a apply.Applied) bool { return a.Kind == kind })
 	if i < 0 {
 		return nil
 	}
@@ -59,7 +65,7 @@ func exposure(built *plan.Plan, objects []apply.Applied) *unstructured.Unstructu
 
 // routeURL is where the server is reached from outside, as far as it is known.
 func routeURL(built *plan.Plan, objects []apply.Applied) string {
-	found := exposure(built, objects)
+	found := liveOf(built.Exposure, objects)
 	if found == nil {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -94,7 +95,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: override(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		Certificates: f.configMaps.certificates, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
-		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
+		StorageSecret: running.StorageSecret, EarlierHost: earlierHost, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
 }
 

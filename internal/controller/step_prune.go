@@ -34,13 +34,19 @@ func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, ow
 		return used
 	})
 	_, err = r.applier.Prune(ctx, ownerOf(stack), r.prunedKinds(), func(child apply.Child) bool {
-		if keep[child] || keepsExposure && slices.Contains(render.ExposureKinds(), child.Kind) {
+		if keep[child] || keepsExposure && exposes(stack, child) {
 			return true
 		}
 		ofPods := child.Kind.Kind == kindConfigMap || child.Kind.Kind == kindSecret || child.Kind.Kind == kindServiceAccount
 		return ofPods && (used()[child] || readErr != nil)
 	})
 	return errors.Join(err, readErr)
+}
+
+// exposes reports whether the stack is exposed by a child, or by what refers to it.
+func exposes(stack *stack, child apply.Child) bool {
+	return slices.Contains(render.ExposureKinds(), child.Kind) || child.Kind == render.BackendTLSPolicyKind ||
+		child.Kind.Kind == kindConfigMap && child.Name == names.ServerCA(stack.Name)
 }
 
 // prunedKinds are those that the cluster serves.

@@ -154,6 +154,9 @@ const (
 	TLSCertificate = "tls.crt"
 	// TLSKey is the other one.
 	TLSKey = "tls.key"
+	// TLSAuthority is the key, in a Secret as certificate managers write it and in a ConfigMap as Gateways read it, of the
+	// authorities that signed a certificate.
+	TLSAuthority = "ca.crt"
 )
 
 const (

@@ -24,6 +24,8 @@ func TestObjectNames(t *testing.T) {
 		"my-stack-ingress":                 names.Ingress("my-stack"),
 		"my-stack-route":                   names.Route("my-stack"),
 		"my-stack-httproute":               names.HTTPRoute("my-stack"),
+		"my-stack-backendtlspolicy":        names.BackendTLSPolicy("my-stack"),
+		"my-stack-server-ca":               names.ServerCA("my-stack"),
 		"my-stack-ca-bundle":               names.CABundle("my-stack"),
 		"my-stack-startup":                 names.Startup("my-stack"),
 		"my-stack-storage":                 names.StorageSecret("my-stack"),

@@ -39,6 +39,14 @@ func Route(stack string) string { return stack + "-route" }
 // HTTPRoute is the name of the Gateway API's HTTPRoute.
 func HTTPRoute(stack string) string { return stack + "-httproute" }
 
+// BackendTLSPolicy is the name of the Gateway API's policy that tells a Gateway
+// to speak HTTPS to the server.
+func BackendTLSPolicy(stack string) string { return stack + "-backendtlspolicy" }
+
+// ServerCA is the name of the ConfigMap with the authorities that signed the
+// server's certificate, which a Gateway checks it by.
+func ServerCA(stack string) string { return stack + "-server-ca" }
+
 // CABundle is the name of the ConfigMap with what the server trusts.
 func CABundle(stack string) string { return stack + "-ca-bundle" }
 

@@ -148,6 +148,7 @@ func (p *Plan) render(in Input) error {
 	p.input.Inputs = digest
 	p.Exposure, p.ExposureServed = render.Exposure(p.input)
 	p.Hostname = render.Hostname(p.input)
+	p.input.Backend = p.backend(in.Serving)
 	p.exposureWarnings()
 	p.Objects, err = render.Objects(p.input)
 	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {

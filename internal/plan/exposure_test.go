@@ -1,10 +1,19 @@
 package plan_test
 
 import (
+	"cmp"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // What whoever exposes a stack may not expect is a warning with its remedy.
@@ -19,18 +28,25 @@ func TestExposureWarnings(t *testing.T) {
 		cluster          render.Cluster
 		want             []string
 	}{
-		"not exposed":            {networking: https + "expose: false"},
-		"plain and open":         {networking: "expose: {hostname: a.example.com}", want: []string{"asks nobody who they are"}},
-		"plain, and asks":        {networking: "expose: {hostname: a.example.com}", rest: settings},
-		"HTTPS outside":          {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
-		"made-up name":           {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which no DNS knows"}},
-		"HTTPS inside":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
-		"HTTPS, default class":   {networking: https + "expose: {hostname: a.example.com}"},
-		"HTTPS, unknown class":   {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`ingress class "mine" is told that is not known`}},
-		"HTTPS, Traefik":         {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{"make a ServersTransport"}},
-		"HTTPS behind a Gateway": {networking: https + "expose: {hostname: a.example.com}", cluster: gateway, want: []string{"make a BackendTLSPolicy"}},
-		"HTTP behind a Gateway":  {networking: "expose: {hostname: a.example.com}", cluster: gateway},
-		"HTTPS by a Route":       {networking: https + "expose: {hostname: a.example.com}", cluster: render.Cluster{Routes: true}},
+		"not exposed":          {networking: https + "expose: false"},
+		"plain and open":       {networking: "expose: {hostname: a.example.com}", want: []string{"asks nobody who they are"}},
+		"plain, and asks":      {networking: "expose: {hostname: a.example.com}", rest: settings},
+		"HTTPS outside":        {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
+		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which no DNS knows"}},
+		"HTTPS inside":         {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
+		"HTTPS, default class": {networking: https + "expose: {hostname: a.example.com}"},
+		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`ingress class "mine" is told that is not known`}},
+		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
+			"make a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and a Secret that has the " +
+				"authority's certificate under ca.crt among rootCAs; then run kubectl annotate service demo-service --namespace team-a " +
+				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, with its name for NAME",
+		}},
+		"HTTPS behind a Gateway": {
+			networking: https + "expose: {hostname: a.example.com}", cluster: gateway,
+			want: []string{"the cluster does not serve version v1 of that kind"},
+		},
+		"HTTP behind a Gateway": {networking: "expose: {hostname: a.example.com}", cluster: gateway},
+		"HTTPS by a Route":      {networking: https + "expose: {hostname: a.example.com}", cluster: render.Cluster{Routes: true}},
 	} {
 		in := input(t, "networking: {"+tc.networking+"}"+strings.Replace(tc.rest, ", settings", "\nsettings", 1))
 		in.Cluster = tc.cluster
@@ -50,4 +66,103 @@ func TestExposureWarnings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A Gateway is told to speak HTTPS to the server by what the Secret of its certificate tells, or the user is told what is
+// missing there.
+func TestBackendTLS(t *testing.T) {
+	const (
+		path     = "spec.networking.expose"
+		needs    = "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until a BackendTLSPolicy tells it otherwise; "
+		inside   = "demo-service.team-a.svc"
+		fromSpec = "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}"
+	)
+	authority := testutil.CertificateFor(t, "ca")
+	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour), inside)
+	public, err := os.ReadFile("../cabundle/testdata/public.pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := render.Cluster{Gateway: &render.Gateway{Name: "gw", Namespace: "infra"}, HTTPRoutes: true, BackendTLSPolicies: true}
+	for name, tc := range map[string]struct {
+		spec, override   string
+		chain, authority []byte
+		hostname, data   string
+		warning          string
+	}{
+		"the name in the cluster": {chain: certificate, authority: authority, hostname: inside, data: string(authority)},
+		"the name outside": {
+			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority, hostname: "llama.example.com",
+			data: string(authority),
+		},
+		"the name of status.serviceURL": {
+			chain: testutil.CertificateFor(t, inside, inside+".cluster.local"), authority: authority, hostname: inside + ".cluster.local",
+			data: string(authority),
+		},
+		"a public certificate": {
+			spec:  "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: www.google.com}}",
+			chain: public, hostname: "www.google.com",
+		},
+		"no authority": {chain: certificate, warning: `nobody knows who signed the server's certificate: add key "ca.crt" of Secret "cert", ` +
+			`with the authority's certificate in PEM form (of a certificate that signs itself: the same as in "tls.crt")`},
+		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" holds something else than a certificate ` +
+			"at line 1: put nothing but the authority's certificate there"},
+		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" holds no certificate in PEM form: ` +
+			"put the authority's certificate there, in PEM form"},
+		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
+			"is for none of the names of the server: issue one for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
+		"it was not read": {},
+		"a certificate of the configuration's own": {
+			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
+			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
+			warning:  `make one for Service "demo-service" with the authority of the certificate and a name in it`,
+		},
+		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
+		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},
+	} {
+		in := input(t, cmp.Or(tc.spec, fromSpec))
+		in.Cluster = served
+		if tc.override != "" {
+			in.Override = &plan.Override{ConfigMapName: "mine", Key: "config.yaml", Data: []byte(tc.override)}
+		}
+		if tc.chain != nil {
+			in.Serving = cabundle.NewServing(tc.chain, tc.authority)
+		}
+		built := build(t, in)
+		hostname, data := backendOf(t, built)
+		if hostname != tc.hostname || data != tc.data {
+			t.Errorf("%s: host name %q, authorities %q; want %q, %q", name, hostname, data, tc.hostname, tc.data)
+		}
+		var got []string
+		for _, warning := range built.Warnings {
+			if warning.Path == path {
+				got = append(got, warning.Message)
+			}
+		}
+		var want []string
+		if tc.warning != "" {
+			want = []string{needs + tc.warning}
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// backendOf is the host name in the policy of a plan, and the authorities beside it.
+func backendOf(t *testing.T, built *plan.Plan) (hostname, authorities string) {
+	t.Helper()
+	for _, object := range built.Objects {
+		sent, err := render.Unstructured(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if object.GVK == render.BackendTLSPolicyKind {
+			hostname, _, _ = unstructured.NestedString(sent.Object, "spec", "validation", "hostname")
+		}
+		if strings.HasSuffix(object.Name, "-server-ca") {
+			authorities, _, _ = unstructured.NestedString(sent.Object, "data", "ca.crt")
+		}
+	}
+	return hostname, authorities
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // facts is what the renderers need to know whatever the configuration is.
@@ -46,34 +45,6 @@ func facts(in Input) render.Input {
 // whatever the cluster gives it.
 func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
 	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
-}
-
-// exposureWarnings tell what whoever exposes the stack may not expect.
-func (p *Plan) exposureWarnings() {
-	const path = "spec.networking.expose"
-	if p.Exposure.Empty() {
-		return
-	}
-	if render.MadeUpForNobody(p.input) {
-		p.warn(path, "the server gets the made-up host name %q, which no DNS knows: set hostname, or have the administrator set "+
-			"domain under ingress in the operator's ConfigMap", p.Hostname)
-	}
-	class, stack := render.IngressClass(p.input), p.input.Stack.Name
-	switch ingress := p.Exposure.Kind == "Ingress"; {
-	case !p.ServesTLS:
-	case ingress && !render.KnowsBackendTLS(class):
-		p.warn(path, "the server speaks HTTPS, and how the controller of ingress class %q is told that is not known: "+
-			"set its annotation for that under annotations", class)
-	case ingress && render.ChecksBackendTLS(class):
-		p.warn(path, "the server speaks HTTPS, and Traefik checks its certificate: make a ServersTransport with the CA and the name in the "+
-			"certificate, and name it on Service %q in the annotation traefik.ingress.kubernetes.io/service.serverstransport", names.Service(stack))
-	case p.Exposure == render.HTTPRouteKind:
-		p.warn(path, "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until it is told otherwise: "+
-			"make a BackendTLSPolicy for Service %q with the CA of the certificate and a name in it", names.Service(stack))
-	}
-	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
-		p.warn(path, "the server is exposed by plain HTTP and asks nobody who they are: set tlsSecretName, and server.auth in spec.settings")
-	}
 }
 
 // expose is how the stack is reached from outside; nil: it is not.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -37,6 +38,8 @@ type Input struct {
 	// Certificates are those that the server shall trust beside the public ones, in DER form. Nil: it trusts what its
 	// image does.
 	Certificates [][]byte
+	// Serving is the server's certificate, as the Secret that the spec names for it has it. Nil: it was not read.
+	Serving *cabundle.Serving
 	// Unexposed keeps the stack from being exposed, whatever its spec says: another has its host name.
 	Unexposed bool
 	// EarlierHost reports whether what exposes the stack has the made-up host name, or none, that operators before this one gave

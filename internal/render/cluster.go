@@ -10,9 +10,11 @@ type Cluster struct {
 	Ingress Ingress `json:"ingress,omitzero"`
 	// Gateway that exposed stacks are attached to. Nil: none is configured.
 	Gateway *Gateway `json:"gateway,omitempty"`
-	// Routes says that the cluster serves OpenShift's Route, HTTPRoutes that it serves the Gateway API's HTTPRoute.
-	Routes     bool `json:"routes,omitempty"`
-	HTTPRoutes bool `json:"httpRoutes,omitempty"`
+	// Routes says that the cluster serves OpenShift's Route, HTTPRoutes and BackendTLSPolicies that it serves these of the
+	// Gateway API.
+	Routes             bool `json:"routes,omitempty"`
+	HTTPRoutes         bool `json:"httpRoutes,omitempty"`
+	BackendTLSPolicies bool `json:"backendTLSPolicies,omitempty"`
 	// ExposureUnknown says that Ingress and Gateway could not be read: nothing is known of how to expose a stack.
 	ExposureUnknown bool `json:"exposureUnknown,omitempty"`
 }

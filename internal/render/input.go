@@ -41,6 +41,8 @@ type Input struct {
 	Expose *v1alpha2.ExposeSpec
 	// EarlierHost says that what exposes the stack has the host name, or none, that operators before this one gave it.
 	EarlierHost bool
+	// Backend says by what a Gateway knows the server. Nil: there is nothing by which it could.
+	Backend *Backend
 	// Cluster is what the stack runs in.
 	Cluster Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.

@@ -59,7 +59,7 @@ var (
 var childKinds = []ChildKind{
 	{
 		GroupVersionKind: configMapKind, New: func() Child { return &corev1.ConfigMap{} }, MetadataOnly: true,
-		renderers: []renderer{render(baseConfigMap), render(configMap), render(startup), render(caBundle)},
+		renderers: []renderer{render(baseConfigMap), render(configMap), render(startup), render(caBundle), render(serverCA)},
 	},
 	{GroupVersionKind: secretKind, New: func() Child { return &corev1.Secret{} }, MetadataOnly: true},
 	{
@@ -86,6 +86,10 @@ var childKinds = []ChildKind{
 	{
 		GroupVersionKind: RouteKind, Definition: "routes.route.openshift.io", Exposes: true,
 		renderers: []renderer{render(route)},
+	},
+	{ // before what sends traffic by it
+		GroupVersionKind: BackendTLSPolicyKind, Definition: "backendtlspolicies.gateway.networking.k8s.io",
+		renderers: []renderer{render(backendTLSPolicy)},
 	},
 	{
 		GroupVersionKind: HTTPRouteKind, Definition: "httproutes.gateway.networking.k8s.io", Exposes: true,

@@ -47,7 +47,11 @@ type fixture struct {
 		Start     []string          `json:"start"`
 		Files     map[string]string `json:"files"`
 	} `json:"registry"`
-	Expose *v1alpha2.ExposeSpec `json:"expose"`
+	Expose  *v1alpha2.ExposeSpec `json:"expose"`
+	Backend *struct {
+		Hostname    string `json:"hostname"`
+		Authorities string `json:"authorities"`
+	} `json:"backend"`
 }
 
 func readInput(t *testing.T, path string) render.Input {
@@ -74,6 +78,12 @@ func readInput(t *testing.T, path string) render.Input {
 	if f.Registry != nil {
 		in.Registry = &render.Registry{
 			Earlier: f.Registry.Earlier, Namespace: f.Registry.Namespace, Start: f.Registry.Start, Files: f.Registry.Files,
+		}
+	}
+	if f.Backend != nil {
+		in.Backend = &render.Backend{Hostname: f.Backend.Hostname}
+		if f.Backend.Authorities != "" {
+			in.Backend.Authorities = []byte(f.Backend.Authorities)
 		}
 	}
 	if f.Base != nil {

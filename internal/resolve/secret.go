@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
@@ -26,6 +27,8 @@ import (
 // Values are the values of referenced Secrets. They print as nothing.
 type Values struct {
 	data map[keyRef][]byte
+	// authorities are what is beside the certificates, by Secret. No pod reads them, so they are in no digest.
+	authorities map[string][]byte
 	// expiring is the Secret of the certificate that ends first, and when it does.
 	expiring string
 	expiry   time.Time
@@ -43,6 +46,11 @@ func (v Values) GoString() string { return v.String() }
 func (v Values) Get(secret, key string) ([]byte, bool) {
 	value, ok := v.data[keyRef{secret, key}]
 	return value, ok
+}
+
+// Serving is the certificate in a Secret, with who signed it. Nil: no certificate was read there.
+func (v Values) Serving(secret string) *cabundle.Serving {
+	return cabundle.NewServing(v.data[keyRef{secret, names.TLSCertificate}], v.authorities[secret])
 }
 
 // Expiry is the Secret whose certificate ends first, and when it does. Empty: there
@@ -91,7 +99,7 @@ type SecretQuery struct {
 // certificate is one. The error is a *status.Failure that lists everything that is
 // wrong.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
-	values := Values{data: map[keyRef][]byte{}}
+	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
 	problems := &problems{condition: v1alpha2.ConditionSecretsResolved}
 	for _, use := range query.Uses {
@@ -101,6 +109,7 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 			if secret, err = query.read(ctx, direct, use.Secret); err != nil {
 				return Values{}, err
 			}
+			values.keepAuthorities(secret, wanted[use.Secret])
 			secret = only(secret, wanted[use.Secret])
 			found[use.Secret] = secret
 		}
@@ -117,6 +126,15 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 		}
 	}
 	return values, problems.failure()
+}
+
+// keepAuthorities remembers what is beside a certificate; of what is too long as much as shows that.
+func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
+	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
+	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
+		text := secret.Data[names.TLSAuthority]
+		v.authorities[secret.Name] = bytes.Clone(text[:min(len(text), cabundle.MaxAuthorities+1)])
+	}
 }
 
 // bySecret are the uses of each Secret.

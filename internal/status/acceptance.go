@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
 // hostClaimed is what an OpenShift router says of a host name that another Route
@@ -22,6 +24,47 @@ type acceptance struct {
 	Parents []struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"parents"`
+}
+
+// PolicyNotAccepted says why a Gateway does not speak to the server as a
+// BackendTLSPolicy says, in the words of the Gateway's controller; empty: it does, or
+// nobody has looked at it yet. A policy that has to stand back for an older one of the
+// user's for the same Service is no trouble.
+func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
+	given, _, _ := unstructured.NestedMap(policy.Object, "status")
+	var said gatewayv1.PolicyStatus
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
+		return "" // a form that nobody knows tells nothing
+	}
+	for _, ancestor := range said.Ancestors {
+		of := ancestor.AncestorRef
+		namespace := policy.GetNamespace()
+		if of.Namespace != nil {
+			namespace = string(*of.Namespace)
+		}
+		if (of.Kind == nil || *of.Kind == "Gateway") && (string(of.Name) != gateway.Name || namespace != gateway.Namespace) {
+			continue // a route of somebody else leads there
+		}
+		refused := denial(policy, ancestor.Conditions)
+		if refused != nil && refused.Reason != string(gatewayv1.PolicyReasonConflicted) {
+			return fmt.Sprintf("%s %q does not let the Gateway reach the server (%s): %s",
+				policy.GetKind(), policy.GetName(), refused.Reason, takenOver(refused.Message))
+		}
+	}
+	return ""
+}
+
+// denial is the first condition by which a controller of Gateways does not take an
+// object as it is now. Nil: it does, or has not said.
+func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *metav1.Condition {
+	for i := range conditions {
+		condition := &conditions[i]
+		current := condition.ObservedGeneration == 0 || condition.ObservedGeneration == object.GetGeneration()
+		if current && condition.Status == metav1.ConditionFalse && slices.Contains([]string{"Accepted", "ResolvedRefs"}, condition.Type) {
+			return condition
+		}
+	}
+	return nil
 }
 
 // NotAccepted says why a Route or an HTTPRoute exposes nothing, in the words of the
@@ -44,12 +87,8 @@ func NotAccepted(object *unstructured.Unstructured) string {
 		}
 	}
 	for _, parent := range said.Parents {
-		for i := range parent.Conditions {
-			condition := &parent.Conditions[i]
-			current := condition.ObservedGeneration == 0 || condition.ObservedGeneration == object.GetGeneration()
-			if current && first == nil && slices.Contains([]string{"Accepted", "ResolvedRefs"}, condition.Type) && condition.Status == metav1.ConditionFalse {
-				first = condition
-			}
+		if first == nil {
+			first = denial(object, parent.Conditions)
 		}
 	}
 	if first == nil || first.Status != metav1.ConditionFalse {

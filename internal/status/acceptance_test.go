@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -58,6 +59,48 @@ func TestNotAccepted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := status.NotAccepted(object); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPolicyNotAccepted(t *testing.T) {
+	const (
+		gateway = "ancestorRef: {group: gateway.networking.k8s.io, kind: Gateway, name: public, namespace: gateways}"
+		refused = `{type: Accepted, status: "False", observedGeneration: 2, reason: NoValidCACertificate, message: no certificate}`
+		told    = `BackendTLSPolicy "my" does not let the Gateway reach the server (NoValidCACertificate): no certificate`
+	)
+	for name, tc := range map[string]struct{ ancestors, want string }{
+		"nobody looked at it": {"[]", ""},
+		"accepted":            {`[{` + gateway + `, conditions: [{type: Accepted, status: "True", reason: Accepted}]}]`, ""},
+		"not accepted":        {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
+		"references": {
+			`[{` + gateway + `, conditions: [{type: Accepted, status: "True"}, {type: ResolvedRefs, status: "False", reason: InvalidKind, message: a Secret}]}]`,
+			`BackendTLSPolicy "my" does not let the Gateway reach the server (InvalidKind): a Secret`,
+		},
+		"by an object that is no Gateway": {`[{ancestorRef: {kind: Service, name: my-service}, conditions: [` + refused + `]}]`, told},
+		"by the Gateway of somebody else": {`[{ancestorRef: {kind: Gateway, name: public}, conditions: [` + refused + `]}]`, ""},
+		"for an older policy of the user's": {
+			`[{` + gateway + `, conditions: [{type: Accepted, status: "False", reason: Conflicted, message: an older one}]}]`, "",
+		},
+		"of an older generation": {
+			`[{` + gateway + `, conditions: [{type: Accepted, status: "False", observedGeneration: 1, reason: Invalid}]}]`, "",
+		},
+		"another form": {"3", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := &unstructured.Unstructured{}
+			text := "{kind: BackendTLSPolicy, metadata: {name: my, namespace: ns, generation: 2}, status: {ancestors: " + tc.ancestors + "}}"
+			data, err := yaml.YAMLToJSON([]byte(text))
+			if err == nil {
+				err = policy.UnmarshalJSON(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := status.PolicyNotAccepted(policy, types.NamespacedName{Namespace: "gateways", Name: "public"})
+			if got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})

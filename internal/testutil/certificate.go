@@ -19,7 +19,7 @@ import (
 func SameCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), "localhost")
 }
 
 // NewCertificate makes a certificate that signs itself, and its key, in PEM form: for localhost and further names.
@@ -29,7 +29,18 @@ func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certific
 	if err != nil {
 		t.Fatalf("make key: %v", err)
 	}
-	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private, names...)
+	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private, append([]string{"localhost"}, names...)...)
+}
+
+// CertificateFor makes a certificate as NewCertificate does, for these names alone, and drops its key.
+func CertificateFor(t testing.TB, names ...string) []byte {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatalf("make key: %v", err)
+	}
+	certificate, _ := encode(t, time.Now(), time.Now().Add(time.Hour), private, names...)
+	return certificate
 }
 
 func encode(t testing.TB, notBefore, notAfter time.Time, private crypto.Signer, names ...string) (certificate, key []byte) {
@@ -39,7 +50,7 @@ func encode(t testing.TB, notBefore, notAfter time.Time, private crypto.Signer, 
 		Subject:      pkix.Name{CommonName: "llama-stack test"},
 		NotBefore:    notBefore,
 		NotAfter:     notAfter,
-		DNSNames:     append([]string{"localhost"}, names...),
+		DNSNames:     names,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)

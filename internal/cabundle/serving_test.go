@@ -1,0 +1,94 @@
+package cabundle_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+func TestServingHostname(t *testing.T) {
+	for name, tc := range map[string]struct {
+		names, wanted []string
+		want          string
+	}{
+		"the first of both": {[]string{"llama.example.com", "my.ns.svc"}, []string{"my.ns.svc", "llama.example.com"}, "my.ns.svc"},
+		"the second":        {[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
+		"by a pattern":      {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
+		"none of them":      {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
+		"no name":           {nil, []string{"my.ns.svc"}, ""},
+		"nothing is wanted": {[]string{"other.example.com"}, []string{""}, ""},
+	} {
+		if got := cabundle.NewServing(testutil.CertificateFor(t, tc.names...), nil).Hostname(tc.wanted...); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// What is to be copied is certificates and nothing else, above all no key.
+func TestServingAuthorities(t *testing.T) {
+	chain, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	authority, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	for name, tc := range map[string]struct {
+		text, want string
+		problem    *cabundle.Problem
+	}{
+		"none":                        {},
+		"one":                         {text: string(authority), want: string(authority)},
+		"one with text, twice":        {text: "# ours\n" + string(authority) + "secret\n" + string(authority), want: string(authority)},
+		"beside a key":                {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
+		"no certificate":              {text: "hello", problem: &cabundle.Problem{}},
+		"longer than what fits":       {text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{}},
+		"as long as what fits":        {text: string(authority) + strings.Repeat(" ", cabundle.MaxAuthorities-len(authority)), want: string(authority)},
+		"white space, so it is empty": {text: " \n"},
+	} {
+		serving := cabundle.NewServing(chain, []byte(tc.text))
+		if got := string(serving.AuthoritiesPEM()); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+		switch {
+		case (serving.Problem == nil) != (tc.problem == nil):
+			t.Errorf("%s: problem %v, want %v", name, serving.Problem, tc.problem)
+		case tc.problem != nil && serving.Problem.Line != tc.problem.Line:
+			t.Errorf("%s: line %d, want %d", name, serving.Problem.Line, tc.problem.Line)
+		}
+	}
+	if got := cabundle.NewServing(key, authority); got != nil {
+		t.Errorf("a chain without a certificate gives %+v", got)
+	}
+}
+
+func TestServingPublic(t *testing.T) {
+	public, err := os.ReadFile("testdata/public.pem") // of www.google.com, over since 2023, with what signed it
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, _, _ := strings.Cut(string(public), "-----END CERTIFICATE-----")
+	private, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	for name, tc := range map[string]struct {
+		chain string
+		want  bool
+	}{
+		"a public authority":        {string(public), true},
+		"without what is between":   {alone + "-----END CERTIFICATE-----\n", false},
+		"a certificate of somebody": {string(private), false},
+	} {
+		if got := cabundle.NewServing([]byte(tc.chain), nil).Public(); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func BenchmarkServingPublic(b *testing.B) {
+	public, err := os.ReadFile("testdata/public.pem")
+	if err != nil {
+		b.Fatal(err)
+	}
+	serving := cabundle.NewServing(public, nil)
+	for b.Loop() {
+		serving.Public()
+	}
+}

@@ -1,0 +1,48 @@
+package cli_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// What a Gateway knows a server by is made of the Secret among the files; without it a note says what is left out.
+func TestRenderBackendTLSPolicy(t *testing.T) {
+	file := operatorConfig(t, "  gateway: '{name: public, namespace: gateways}'\n")
+	exposed := stack("{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}}")
+	secret := func(authority []byte, names ...string) string {
+		encode := base64.StdEncoding.EncodeToString
+		certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour), names...)
+		return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: cert}\ndata: {tls.crt: %s, tls.key: %s, ca.crt: %q}\n",
+			encode(certificate), encode(key), encode(authority))
+	}
+	const note = `note: -: demo: the certificate in Secret "cert" is not read here; of it and of its key ca.crt a cluster makes ` +
+		`BackendTLSPolicy "demo-backendtlspolicy" and ConfigMap "demo-server-ca"`
+	authority := testutil.CertificateFor(t, "ca")
+	for name, tc := range map[string]struct {
+		secret, told string
+		made         bool
+	}{
+		"no Secret":             {told: note},
+		"an authority, no name": {secret: secret(authority), told: `the certificate in Secret "cert" is for none of the names of the server`},
+		"nobody's":              {secret: secret(nil), told: `add key "ca.crt" of Secret "cert"`},
+		"both":                  {secret: secret(authority, "demo-service.default.svc"), made: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, exposed+tc.secret, "render", "-f", "-", "--operator-config", file)
+			if got.code != 0 {
+				t.Fatalf("exit code %d\n%s", got.code, got.err)
+			}
+			contains(t, got.err, tc.told)
+			for _, want := range []string{"kind: BackendTLSPolicy\n", "name: demo-server-ca\n"} {
+				if strings.Contains(got.out, want) != tc.made {
+					t.Errorf("%q is rendered: %v, want %v", want, !tc.made, tc.made)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// backend is by what a Gateway knows a server that speaks HTTPS. Nil: it does not have to, or it cannot, which is a warning.
+func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
+	if p.Exposure != render.HTTPRouteKind || !p.ServesTLS {
+		return nil
+	}
+	secret := render.TLSSecret(&p.input.Stack.Spec)
+	service := names.Service(p.input.Stack.Name)
+	var remedy string
+	switch {
+	case !p.input.Cluster.BackendTLSPolicies:
+		remedy = "the cluster does not serve version v1 of that kind: have the administrator install the Gateway API 1.4 or a newer one"
+	case secret == "":
+		remedy = fmt.Sprintf("make one for Service %q with the authority of the certificate and a name in it", service)
+	case serving == nil:
+		return nil // the Secret was not read: nothing is known of it
+	default:
+		inside := service + "." + p.input.Stack.Namespace + ".svc"
+		wanted := []string{inside + ".cluster.local", inside, p.Hostname}
+		made := &render.Backend{Hostname: serving.Hostname(wanted...), Authorities: serving.AuthoritiesPEM()}
+		if remedy = unverifiable(serving, secret, made, wanted); remedy == "" {
+			return made
+		}
+	}
+	p.warn("spec.networking.expose", "the server speaks HTTPS, and a Gateway speaks plain HTTP to it until a BackendTLSPolicy tells it "+
+		"otherwise; %s", remedy)
+	return nil
+}
+
+// unverifiable says what a Secret lacks for a client to check the certificate in it, and what to do. Empty: nothing.
+func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend, wanted []string) string {
+	key, problem := fmt.Sprintf("key %q of Secret %q", names.TLSAuthority, secret), serving.Problem
+	switch {
+	case problem != nil && problem.Line > 0:
+		return fmt.Sprintf("%s holds something else than a certificate at line %d: put nothing but the authority's certificate there",
+			key, problem.Line)
+	case problem != nil:
+		return fmt.Sprintf("%s %s: put the authority's certificate there, in PEM form", key, problem.Detail)
+	case made.Authorities == nil && !serving.Public():
+		return fmt.Sprintf("nobody knows who signed the server's certificate: add %s, with the authority's certificate in PEM form "+
+			"(of a certificate that signs itself: the same as in %q)", key, names.TLSCertificate)
+	case made.Hostname == "":
+		return fmt.Sprintf("the certificate in Secret %q is for none of the names of the server: issue one for %s", secret, oneOf(wanted))
+	}
+	return ""
+}
+
+// oneOf lists the names that there are.
+func oneOf(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
