@@ -3,6 +3,7 @@ package registry
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -109,7 +110,8 @@ type entry struct {
 func layer(t *testing.T, entries ...entry) v1.Layer {
 	t.Helper()
 	var archive bytes.Buffer
-	writer := tar.NewWriter(&archive)
+	compressor := gzip.NewWriter(&archive)
+	writer := tar.NewWriter(compressor)
 	for _, e := range entries {
 		header := &tar.Header{Name: e.name, Size: int64(len(e.content)) + e.size, Typeflag: e.kind, Mode: 0o644}
 		if e.kind == tar.TypeSymlink {
@@ -125,10 +127,11 @@ func layer(t *testing.T, entries ...entry) v1.Layer {
 			}
 		}
 	}
-	if err := writer.Close(); err != nil {
+	if err := errors.Join(writer.Close(), compressor.Close()); err != nil {
 		t.Fatal(err)
 	}
-	result, err := tarball.LayerFromReader(&archive) //nolint:staticcheck // the archive is in memory anyway
+	// From a reader the library would make a file, and leave it in the folder for temporary ones.
+	result, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

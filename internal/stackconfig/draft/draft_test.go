@@ -49,6 +49,18 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A resource may name a provider that waits for its variable, and none that the server skips.
+func TestAvailableProviders(t *testing.T) {
+	const base = `providers: {inference: [{provider_id: __disabled__}, {provider_id: "${env.A:=__disabled__}"}, {provider_id: "${env.B:+b}"}, {provider_id: c}],
+  safety: [{provider_id: __disabled__}]}`
+	d := newDraft(t, base, &intent.Intent{})
+	for api, want := range map[string]string{"inference": "b, c", "safety": "none"} {
+		if got := d.AvailableProviders(api); got != want {
+			t.Errorf("%s: %q, want %q", api, got, want)
+		}
+	}
+}
+
 // A provider is found by what its id becomes, and exists as far as its variable is known to be set.
 func TestResolve(t *testing.T) {
 	const base = "providers: {inference: [{provider_id: '${env.A:+a}'}, {provider_id: '${env.B:+b}'}, {provider_id: c}]}"

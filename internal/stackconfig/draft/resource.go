@@ -40,7 +40,7 @@ func (d *Draft) AvailableProviders(api string) string {
 	var users, others []string
 	for _, e := range d.Index.Of(api) {
 		switch {
-		case e.ID == "" || d.Disabled.Has(api, e.ID):
+		case e.ID == "" || e.ID == DisabledID || d.Disabled.Has(api, e.ID):
 		case e.User != nil:
 			users = append(users, e.ID)
 		default:

@@ -176,16 +176,19 @@ func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 	return yamlnode.Get(replaced.Node, "config")
 }
 
-// connection keeps how the base's provider reaches its service, unless the user
-// wrote a part of that: a credential is for one service, and never goes to
-// another. Kept are the credentials, the endpoint they are for, and whatever else
-// the base reads from the environment (a region, a project).
+// connection keeps how the base's provider reaches its service. Kept are the credentials, the endpoint they are for, and
+// whatever else the base reads from the environment (a region, a project). A credential is for one service, and never goes
+// to another: with an endpoint of the user's nothing is kept, and with a credential of theirs neither the base's nor
+// what names a host.
 func (c *configWriter) connection(base *yaml.Node) {
+	ownCredential := false
 	for i := range c.kind.Config.Keys {
 		key := &c.kind.Config.Keys[i]
-		if _, set := c.setBy[key.Name]; set && (key.Secret || c.isEndpoint(key.Name)) {
+		_, set := c.setBy[key.Name]
+		if set && c.isEndpoint(key.Name) {
 			return
 		}
+		ownCredential = ownCredential || set && key.Secret
 	}
 	for _, name := range yamlnode.Keys(base) {
 		key, known := c.kind.Config.Key(name)
@@ -193,7 +196,11 @@ func (c *configWriter) connection(base *yaml.Node) {
 			continue
 		}
 		value := yamlnode.Get(base, name)
-		if (key.Secret || c.isEndpoint(key.Name) || envref.In(value.Value)) && c.starts(&key, value) {
+		wanted := key.Secret || c.isEndpoint(key.Name) || envref.In(value.Value)
+		if ownCredential {
+			wanted = envref.In(value.Value) && !key.Secret && !c.isEndpoint(key.Name) && !isURL(key.Type)
+		}
+		if wanted && c.starts(&key, value) {
 			c.setBy[key.Name] = c.entry.User.Path
 			c.WriteField(c.config, name, value, draft.FromBase)
 		}
