@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -44,8 +45,17 @@ func TestCheckExposure(t *testing.T) {
 		return failure(v1alpha2.ReasonHostnameTaken,
 			`spec.networking.expose: host name "llama.example.com" is taken by `+by+", and the server is not exposed: take another")
 	}
+	byGateway, public := plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, &render.Gateway{Name: "public", Namespace: "gateways"}
+	route := exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine"))
+	policy := func(accepted, reason, message string) []apply.Applied {
+		return exposed(render.BackendTLSPolicyKind, "my-backendtlspolicy", map[string]any{"status": map[string]any{"ancestors": []any{map[string]any{
+			"ancestorRef": map[string]any{"name": "public", "namespace": "gateways"},
+			"conditions":  []any{map[string]any{"type": "Accepted", "status": accepted, "reason": reason, "message": message}},
+		}}}})
+	}
 	for name, tc := range map[string]struct {
 		plan    plan.Plan
+		gateway *render.Gateway
 		owner   *hostOwner
 		objects []apply.Applied
 		failure *status.Failure
@@ -61,10 +71,21 @@ func TestCheckExposure(t *testing.T) {
 		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
 		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no"))},
+		"its policy is not accepted": {
+			plan: byGateway, gateway: public, objects: slices.Concat(route, policy("False", "NoValidCACertificate", "no certificate")),
+			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" does not let the Gateway reach the server (NoValidCACertificate): no certificate`),
+		},
+		"its policy is accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
+		"neither is accepted": {
+			plan: byGateway, gateway: public,
+			objects: slices.Concat(exposed(render.HTTPRouteKind, "my-httproute", answered("False", "No", "no")), policy("False", "NoValidCACertificate", "no")),
+			failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (No): no`),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var report report
-			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), &planned{plan: &tc.plan, hostOwner: tc.owner}, tc.objects, &report)
+			made := &planned{plan: &tc.plan, hostOwner: tc.owner, input: plan.Input{Cluster: render.Cluster{Gateway: tc.gateway}}}
+			err := checkExposure(newStack(t, `{distribution: {name: starter}}`), made, tc.objects, &report)
 			checkFailure(t, err, tc.failure)
 			if got := report.shown()[v1alpha2.ConditionExposed]; got != tc.exposed {
 				t.Errorf("condition %q, want %q", got, tc.exposed)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
 // revisions is an API server with one ReplicaSet.
@@ -59,5 +60,24 @@ func TestTemplatesWithoutADeployment(t *testing.T) {
 	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
 	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
 		t.Errorf("templates %+v, want those of the ReplicaSet", got)
+	}
+}
+
+// While nobody knows how stacks are to be exposed, what exposes one stays, with what it refers to.
+func TestExposes(t *testing.T) {
+	kind := corev1.SchemeGroupVersion.WithKind
+	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}
+	for child, want := range map[apply.Child]bool{
+		{Kind: ingressKind, Name: "my-ingress"}:                          true,
+		{Kind: render.HTTPRouteKind, Name: "my-httproute"}:               true,
+		{Kind: render.BackendTLSPolicyKind, Name: "my-backendtlspolicy"}: true,
+		{Kind: kind(kindConfigMap), Name: "my-server-ca"}:                true,
+		{Kind: kind(kindConfigMap), Name: "my-config-0123abcd"}:          false,
+		{Kind: kind(kindSecret), Name: "my-server-ca"}:                   false,
+		{Kind: kind("Service"), Name: "my-service"}:                      false,
+	} {
+		if got := exposes(stack, child); got != want {
+			t.Errorf("%s %q: %v, want %v", child.Kind.Kind, child.Name, got, want)
+		}
 	}
 }
