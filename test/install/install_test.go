@@ -149,7 +149,8 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 	})
 }
 
-// Nothing may be granted wholesale, and the one lease, Secret and ConfigMap by their names.
+// Nothing may be granted wholesale, and the one lease and ConfigMap, the Secrets, definitions and webhook configurations by
+// their names.
 func TestRulesAreNarrow(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
@@ -161,13 +162,19 @@ func TestRulesAreNarrow(t *testing.T) {
 						t.Errorf("%s grants *: %v", object.GetName(), rule)
 					}
 				}
+				for _, group := range []string{"apiextensions.k8s.io", "admissionregistration.k8s.io"} {
+					if slices.Contains(rule.APIGroups, group) && len(rule.ResourceNames) == 0 {
+						t.Errorf("%s grants any object: %v", object.GetName(), rule)
+					}
+				}
 			}
 		}
 		var named []string
 		for _, rule := range roleIn(t, objects, names.OperatorNamespace).Rules {
 			named = append(named, rule.ResourceNames...)
 		}
-		if diff := cmp.Diff([]string{names.LeaderElectionID, names.DigestKeySecret, names.OperatorConfigMap}, named); diff != "" {
+		want := []string{names.LeaderElectionID, names.DigestKeySecret, names.WebhookCertificateSecret, names.OperatorConfigMap}
+		if diff := cmp.Diff(want, named); diff != "" {
 			t.Errorf("named resources (-want +got):\n%s", diff)
 		}
 	})

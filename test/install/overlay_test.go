@@ -1,6 +1,7 @@
 package install
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +23,7 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 	if len(namespaces) == 0 || len(objects["Role"]) != len(namespaces)+1 {
 		t.Fatalf("%d Roles for the namespaces %q and the operator's own", len(objects["Role"]), namespaces)
 	}
-	want := withoutDefinitions(clusterRole(t, read(t, plain)).Rules)
+	want := withoutClusterScoped(clusterRole(t, read(t, plain)).Rules)
 	for _, namespace := range namespaces {
 		if namespace == names.OperatorNamespace {
 			t.Errorf("who may write stacks in %s may run pods as the operator", namespace)
@@ -51,10 +52,10 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 	return rbacv1.ClusterRole{}
 }
 
-func withoutDefinitions(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+func withoutClusterScoped(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
-		if rule.APIGroups[0] != "apiextensions.k8s.io" {
+		if !slices.Contains([]string{"apiextensions.k8s.io", "admissionregistration.k8s.io"}, rule.APIGroups[0]) {
 			kept = append(kept, rule)
 		}
 	}
