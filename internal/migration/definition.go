@@ -32,25 +32,32 @@ type definition struct {
 	// server answers in.
 	storage        string
 	stored, served []string
+	// converts reports that a webhook converts. Without one the API server hands out the fields of one version under the name
+	// of another, and drops those that the other does not have.
+	converts bool
 	// versions are all, in the order of the definition.
 	versions []apiextensionsv1.CustomResourceDefinitionVersion
 }
 
 // storageKind is the kind in the version that objects are written in. Objects are listed and written in that version. With
 // the admission policy in force the rewrite of an object takes as many conversions in either version (nine on Kubernetes
-// 1.37: reads, writes, watches, and field managers of the other version). In this one an object that is migrated is listed
+// 1.36: reads, writes, watches, and field managers of the other version). In this one an object that is migrated is listed
 // without any.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
 
 // migrated reports whether there is nothing to do.
 func (d *definition) migrated() bool { return slices.Equal(d.stored, []string{d.storage}) }
 
-// checkServed returns an error that names the versions, unless version is served.
-func (d *definition) checkServed(version string) error {
-	if slices.Contains(d.served, version) {
+// check returns an error unless objects can be stored in that version without a loss.
+func (d *definition) check(version string) error {
+	switch {
+	case !slices.Contains(d.served, version):
+		return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
+	case !d.converts && !slices.Equal(d.stored, []string{version}):
+		return errors.New("the definition names no conversion webhook: objects would lose what the other version does not have")
+	default:
 		return nil
 	}
-	return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
 }
 
 // read reads the definition.
@@ -63,6 +70,7 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 		uid: found.UID, resourceVersion: found.ResourceVersion, generation: found.Generation,
 		kind:   schema.GroupKind{Group: found.Spec.Group, Kind: found.Spec.Names.Kind},
 		stored: found.Status.StoredVersions, versions: found.Spec.Versions,
+		converts: found.Spec.Conversion != nil && found.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter,
 	}
 	for _, version := range found.Spec.Versions {
 		if version.Storage {
@@ -110,7 +118,7 @@ func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool,
 	if err != nil {
 		return false, err
 	}
-	if err := now.checkServed(version); err != nil {
+	if err := now.check(version); err != nil {
 		return false, err
 	}
 	if now.storage == version {

@@ -284,7 +284,7 @@ func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.
 	return policy, binding
 }
 
-func TestVersionThatIsNotServed(t *testing.T) {
+func TestVersionsThatCannotBeStored(t *testing.T) {
 	c := upgrade.Start(t)
 	m := newMigrator(c, quick)
 	if _, err := m.Run(t.Context()); !apierrors.IsNotFound(err) {
@@ -298,4 +298,18 @@ func TestVersionThatIsNotServed(t *testing.T) {
 	if _, _, err := m.Try(t.Context(), "v1alpha2"); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+
+	// Without a webhook the API server would store v1alpha2 objects that have lost what they say.
+	c.MakeStacks(t, 2)
+	today := upgrade.Today(t, upgrade.StartWebhook(t))
+	today.Spec.Conversion = nil
+	c.Install(t, today)
+	const lossy = "the definition names no conversion webhook: objects would lose what the other version does not have"
+	if _, err := m.Run(t.Context()); err == nil || err.Error() != lossy {
+		t.Errorf("got %v, want %s", err, lossy)
+	}
+	if _, err := m.SetStorageVersion(t.Context(), "v1alpha1"); err == nil || err.Error() != lossy {
+		t.Errorf("got %v, want %s", err, lossy)
+	}
+	checkStored(t, c, map[string]int{"v1alpha1": 2}, "v1alpha1", "v1alpha2")
 }

@@ -69,6 +69,9 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 		result.Complete = true
 		return result, nil
 	}
+	if err := before.check(before.storage); err != nil {
+		return result, err
+	}
 	if err := pause(ctx, m.options.Settle); err != nil {
 		return result, err
 	}
@@ -93,7 +96,7 @@ func (m *Migrator) Try(ctx context.Context, version string) ([]types.NamespacedN
 	if err != nil {
 		return nil, Result{}, err
 	}
-	if err := definition.checkServed(version); err != nil {
+	if err := definition.check(version); err != nil {
 		return nil, Result{}, err
 	}
 	kind := definition.kind.WithVersion(version)

@@ -29,6 +29,7 @@ func (a *answers) client(start time.Time) client.Client {
 			a.reads = append(a.reads, time.Since(start))
 			definition := object.(*apiextensionsv1.CustomResourceDefinition)
 			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v2", Served: true, Storage: true}}
+			definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 			definition.Status.StoredVersions = []string{"v1", "v2"}
 			return nil
 		},
