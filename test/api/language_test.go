@@ -1,22 +1,44 @@
 package api
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	schemacel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	apiservercel "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// oldest is the language of the oldest Kubernetes that our rules must run on.
-func oldest() *environment.EnvSet { return environment.MustBaseEnvSet(version.MajorMinor(1, 31)) }
+// kubeVersion is how the chart says which Kubernetes it takes.
+var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
+
+// oldest is the language of the oldest Kubernetes that the chart takes: our rules must run on it.
+func oldest(t *testing.T) *environment.EnvSet {
+	t.Helper()
+	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := kubeVersion.FindSubmatch(chart)
+	if match == nil {
+		t.Fatalf("the chart does not say %s", kubeVersion)
+	}
+	return environment.MustBaseEnvSet(version.MustParseGeneric(string(match[1])))
+}
 
 func TestRulesCompileOnOldestKubernetes(t *testing.T) {
 	for _, version := range readDefinition(t).Spec.Versions {
@@ -35,8 +57,9 @@ func compileRules(t *testing.T, schema *apiextensionsv1.JSONSchemaProps) {
 		t.Fatal(err)
 	}
 	var rules int
+	language := oldest(t)
 	compile := func(s *structural.Structural) bool {
-		results, err := schemacel.Compile(s, model.SchemaDeclType(s, false), apiservercel.PerCallLimit, oldest(), schemacel.NewExpressionsEnvLoader())
+		results, err := schemacel.Compile(s, model.SchemaDeclType(s, false), apiservercel.PerCallLimit, language, schemacel.NewExpressionsEnvLoader())
 		if err != nil {
 			t.Error(err)
 		}
@@ -59,29 +82,76 @@ func compileRules(t *testing.T, schema *apiextensionsv1.JSONSchemaProps) {
 
 func TestPolicyCompilesOnOldestKubernetes(t *testing.T) {
 	policy := readPolicy(t)
-	compiler, err := cel.NewCompositedCompiler(oldest())
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := cel.OptionalVariableDeclarations{HasParams: false, HasAuthorizer: true}
-	check := func(expression string, result cel.CompilationResult) {
-		if result.Error != nil {
-			t.Errorf("%s: %v", expression, result.Error)
-		}
-	}
-	for i := range policy.Spec.Variables {
-		v := &validating.Variable{Name: policy.Spec.Variables[i].Name, Expression: policy.Spec.Variables[i].Expression}
-		check(v.Expression, compiler.CompileAndStoreVariable(v, options, environment.NewExpressions))
+	a := newAdmission(t)
+	for _, v := range policy.Spec.Variables {
+		variable := &validating.Variable{Name: v.Name, Expression: v.Expression}
+		a.check(v.Expression, a.compiler.CompileAndStoreVariable(variable, a.options, environment.NewExpressions))
 	}
 	for _, v := range policy.Spec.Validations {
-		check(v.Expression, compiler.CompileCELExpression(
-			&validating.ValidationCondition{Expression: v.Expression}, options, environment.NewExpressions))
+		a.compile(&validating.ValidationCondition{Expression: v.Expression})
 		if v.MessageExpression != "" {
-			check(v.MessageExpression, compiler.CompileCELExpression(
-				&validating.MessageExpressionCondition{MessageExpression: v.MessageExpression}, options, environment.NewExpressions))
+			a.compile(&validating.MessageExpressionCondition{MessageExpression: v.MessageExpression})
 		}
 	}
 	if len(policy.Spec.Variables) == 0 || len(policy.Spec.Validations) == 0 {
 		t.Error("nothing was compiled")
+	}
+}
+
+// The API server compiles the conditions of a policy and of a webhook alike.
+func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
+	conditions := readPolicy(t).Spec.MatchConditions
+	configuration := readWebhooks(t)
+	for i := range configuration.Webhooks {
+		conditions = append(conditions, configuration.Webhooks[i].MatchConditions...)
+	}
+	a := newAdmission(t)
+	for _, condition := range conditions {
+		a.compile(&matchconditions.MatchCondition{Name: condition.Name, Expression: condition.Expression})
+	}
+	if len(conditions) < 2 {
+		t.Errorf("compiled %d conditions, and the policy and the webhook have one each", len(conditions))
+	}
+}
+
+func readWebhooks(t *testing.T) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	t.Helper()
+	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/webhook/validatingwebhookconfiguration.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, configuration, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return configuration
+}
+
+// admission compiles expressions of policies and webhooks.
+type admission struct {
+	t        *testing.T
+	compiler *cel.CompositedCompiler
+	options  cel.OptionalVariableDeclarations
+}
+
+func newAdmission(t *testing.T) admission {
+	t.Helper()
+	compiler, err := cel.NewCompositedCompiler(oldest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return admission{t, compiler, cel.OptionalVariableDeclarations{HasParams: false, HasAuthorizer: true}}
+}
+
+func (a admission) compile(expression cel.ExpressionAccessor) {
+	a.t.Helper()
+	a.check(expression.GetExpression(), a.compiler.CompileCELExpression(expression, a.options, environment.NewExpressions))
+}
+
+func (a admission) check(expression string, result cel.CompilationResult) {
+	a.t.Helper()
+	if result.Error != nil {
+		a.t.Errorf("%s: %v", expression, result.Error)
 	}
 }

@@ -1,0 +1,65 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// builtLines are the Kubernetes lines that test/cluster builds, the oldest first.
+func builtLines(t *testing.T) []string {
+	t.Helper()
+	const prefix = "test/cluster/components/k8s-"
+	found, err := filepath.Glob(filepath.Join(testutil.Root(), prefix+"*"))
+	if err != nil || len(found) < 2 {
+		t.Fatalf("found %d Kubernetes lines, error %v", len(found), err)
+	}
+	for i := range found {
+		found[i] = strings.TrimPrefix(filepath.Base(found[i]), filepath.Base(prefix))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// The pages name the Kubernetes lines that are tested, and no other ones.
+func TestTestedKubernetes(t *testing.T) {
+	lines := builtLines(t)
+	oldest, newest := lines[0], lines[len(lines)-1]
+	for path, want := range map[string]string{
+		"README.md":              "| Kubernetes | tested on " + oldest + " and " + newest + " |",
+		"docs/install.md":        "tested on " + oldest + " and " + newest,
+		"test/cluster/README.md": newest + " by default or " + oldest,
+	} {
+		if !strings.Contains(readPage(t, path).text, want) {
+			t.Errorf("%s does not say %q", path, want)
+		}
+	}
+}
+
+// kubeVersion is how the chart says which Kubernetes it takes.
+var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
+
+// What works from which version on begins with the version that the chart takes.
+func TestOldestKubernetes(t *testing.T) {
+	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := kubeVersion.FindSubmatch(chart)
+	if match == nil {
+		t.Fatalf("the chart does not say %s", kubeVersion)
+	}
+	page, version := readPage(t, "docs/install.md"), string(match[1])
+	if want := "| Kubernetes | " + version + " or newer"; !strings.Contains(page.text, want) {
+		t.Errorf("%s does not say %q", page.path, want)
+	}
+	_, table, _ := strings.Cut(page.section(t, "Versions of Kubernetes"), "|---|---|\n")
+	if want := "| " + version + " | "; !strings.HasPrefix(table, want) {
+		t.Errorf("%s: the table of versions does not begin with %q", page.path, want)
+	}
+}
