@@ -90,7 +90,8 @@ var Rules = []Rule{
 	{Path: "internal/controller/...", Imports: adapters},
 	{Path: "internal/webhook/certificate", Imports: []string{"api/...", "internal/names", "internal/informer"}},
 	{Path: "internal/manager", Imports: slices.Concat(adapters, []string{
-		"internal/controller/...", "internal/webhook/...", "internal/informer", "internal/migration/...",
+		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate", "internal/webhook/conversion",
+		"internal/informer", "internal/migration/...",
 	})},
 	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig", "internal/migration"})},
 
