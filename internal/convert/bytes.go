@@ -47,8 +47,8 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	return appendValue(dst, values), nil
 }
 
-// parse opens an object so far as conversion looks at it. The status is read
-// whole: it is the operator's own, and small.
+// parse opens an object. The status is read whole, as what is derived from it
+// needs it: it is the operator's own, and small.
 func parse(object []byte) (map[string]any, error) {
 	if !json.Valid(object) {
 		return nil, errors.New("it is not JSON")

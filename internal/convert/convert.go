@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -25,23 +26,33 @@ func FromHub(hub map[string]any) map[string]any {
 	return older
 }
 
-// IgnoredData says why conversion ignores the annotation conversion-data of an
-// object of either version; nil: it does not. Who writes the object should be
-// told: what the annotation was to bring back is lost.
-func IgnoredData(object map[string]any) error {
-	convert := toHubObject
+// ErrOmitted says that an object had more than v1alpha1 can show and its
+// annotation can carry: who writes it as v1alpha1 loses that. It stays with the
+// object in v1alpha2 until it is written anew.
+var ErrOmitted = errors.New("it had no room for all that v1alpha1 does not show, so that writing the object as v1alpha1 removes that: " +
+	"write the object as v1alpha2")
+
+// DataProblem says what is wrong with the annotation conversion-data of an
+// object of either version; nil: nothing. Conversion takes the object all the
+// same, and ignores the annotation unless this is an ErrOmitted. Who writes the
+// object should be told, for what the annotation was to bring back is lost.
+func DataProblem(object map[string]any) error {
+	convert, holders := toHubObject, olderHolders
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
-		convert = fromHubObject
+		convert, holders = fromHubObject, hubHolders
 	}
 	if _, err := convert(object); err != nil {
 		return fmt.Errorf("annotation %q is ignored: %w: remove it", names.AnnotationConversionData, err)
+	}
+	if _, carried, _ := content(object, holders); carried.Omitted {
+		return fmt.Errorf("annotation %q: %w", names.AnnotationConversionData, ErrOmitted)
 	}
 	return nil
 }
 
 // toHubObject is ToHub. An error says why the annotation was ignored.
 func toHubObject(older map[string]any) (map[string]any, error) {
-	written, carried, err := content(older)
+	written, carried, err := content(older, olderHolders)
 	hub := toHub(written, carried.Born)
 	if err == nil {
 		hub, err = intoHub.restored(carried, written, hub, toOlder)
@@ -55,7 +66,7 @@ func toHubObject(older map[string]any) (map[string]any, error) {
 
 // fromHubObject is FromHub. An error says why the annotation was ignored.
 func fromHubObject(hub map[string]any) (map[string]any, error) {
-	written, carried, err := content(hub)
+	written, carried, err := content(hub, hubHolders)
 	older, origin := toOlder(written), born(written)
 	back := func(older map[string]any) map[string]any { return toHub(older, origin) }
 	if err == nil {
@@ -87,12 +98,12 @@ const (
 )
 
 // content is a copy of annotations and spec, and what an annotation of ours
-// carries.
-func content(object map[string]any) (map[string]any, losses, error) {
+// carries. Objects that conversion looks into are opened, so that they are read
+// once.
+func content(object map[string]any, holders []path) (map[string]any, losses, error) {
 	result := make(map[string]any)
 	if written, ok := object[spec]; ok {
 		result[spec] = clone(written)
-		openHolders(result)
 	}
 	if written, ok := at(object, path{"metadata", annotations}).(map[string]any); ok {
 		result[annotations] = cloneObject(written)
@@ -100,6 +111,9 @@ func content(object map[string]any) (map[string]any, losses, error) {
 	carried, err := parseLosses(result)
 	deleteAt(result, annotationPath(names.AnnotationConversionData))
 	tidy(result)
+	for _, p := range holders {
+		_ = at(result, p)
+	}
 	return result, carried, err
 }
 

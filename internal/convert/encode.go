@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
@@ -63,13 +62,28 @@ func (e *encoder) value(value any) {
 
 func (e *encoder) object(fields map[string]any) {
 	e.out = append(e.out, '{')
-	for i, key := range slices.Sorted(maps.Keys(fields)) {
+	for i, key := range sortedKeys(fields, nil) {
 		e.comma(i)
 		e.text(key)
 		e.out = append(e.out, ':')
 		e.value(fields[key])
 	}
 	e.out = append(e.out, '}')
+}
+
+// sortedKeys are the keys of two objects, each once.
+func sortedKeys(fields, others map[string]any) []string {
+	keys := make([]string, 0, len(fields)+len(others))
+	for key := range fields {
+		keys = append(keys, key)
+	}
+	for key := range others {
+		if _, both := fields[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func (e *encoder) comma(i int) {

@@ -102,24 +102,21 @@ func (f field) copyField(from map[string]any, source path, to map[string]any, ta
 	set(to, target, clone(value))
 }
 
-// holders are the objects that fields are in, from the outside to the inside.
-var holders = func() []path {
+// Holders are the objects that fields are in, from the outside to the inside.
+var (
+	olderHolders = holdersOf(func(f field) path { return f.older })
+	hubHolders   = holdersOf(func(f field) path { return f.hub })
+)
+
+func holdersOf(side func(field) path) []path {
 	var found []path
 	for _, f := range fields {
-		for _, p := range []path{f.older, f.hub} {
-			for n := 1; n < len(p); n++ {
-				if !slices.ContainsFunc(found, func(other path) bool { return slices.Equal(other, p[:n]) }) {
-					found = append(found, p[:n])
-				}
+		p := side(f)
+		for n := 1; n < len(p); n++ {
+			if !slices.ContainsFunc(found, func(other path) bool { return slices.Equal(other, p[:n]) }) {
+				found = append(found, p[:n])
 			}
 		}
 	}
 	return found
-}()
-
-// openHolders opens what conversion looks into, so that it is read once.
-func openHolders(content map[string]any) {
-	for _, p := range holders {
-		_ = at(content, p)
-	}
 }

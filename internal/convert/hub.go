@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 

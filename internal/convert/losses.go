@@ -2,7 +2,6 @@ package convert
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
@@ -84,7 +83,7 @@ func (f *finder) compare(p path, written, visible any, isWritten, isVisible bool
 	others, otherObject := object(visible)
 	inParts := len(p) < maxSteps && !f.isUnit(p) && (isObject || !isWritten) && (otherObject || !isVisible)
 	if inParts && len(fields)+len(others) > 0 {
-		for _, key := range slices.Sorted(maps.Keys(merged(fields, others))) {
+		for _, key := range sortedKeys(fields, others) {
 			value, here := fields[key]
 			other, there := others[key]
 			f.compare(append(slices.Clone(p), key), value, other, here, there)

@@ -46,7 +46,7 @@ func openList(value any) ([]any, bool) {
 	items := []any{}
 	for i := skipSpace(raw, 1); raw[i] != ']'; {
 		end := skipValue(raw, i)
-		items = append(items, json.RawMessage(raw[i:end:end]))
+		items = append(items, raw[i:end:end])
 		i = skipComma(raw, end)
 	}
 	return items, true
@@ -60,7 +60,7 @@ func fieldsOf(raw json.RawMessage) map[string]any {
 		key := text(raw[i:end])
 		start := skipSpace(raw, skipSpace(raw, end)+1)
 		end = skipValue(raw, start)
-		fields[key] = json.RawMessage(raw[start:end:end])
+		fields[key] = raw[start:end:end]
 		i = skipComma(raw, end)
 	}
 	return fields

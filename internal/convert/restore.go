@@ -76,11 +76,11 @@ func (r restoring) restored(
 	if err := r.restore(l, result, skeleton); err != nil {
 		return visible, err
 	}
-	if err := r.fits(skeleton); err != nil {
-		return visible, err
-	}
 	if !agrees(back(result), back(visible), written) {
 		return visible, errors.New("it says something else than the fields that this version has")
+	}
+	if err := r.fits(skeleton); err != nil {
+		return visible, err
 	}
 	return result, nil
 }

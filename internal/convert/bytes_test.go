@@ -1,0 +1,185 @@
+package convert_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+const (
+	older = "llamastack.io/v1alpha1"
+	newer = "llamastack.io/v1alpha2"
+)
+
+// otherVersion is the version that an object is not of.
+func otherVersion(object tree) string {
+	if object["apiVersion"] == older {
+		return newer
+	}
+	return older
+}
+
+func convertBytes(t *testing.T, object []byte, to string) []byte {
+	t.Helper()
+	result, err := convert.AppendJSON(nil, object, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// An object with sorted keys, as an API server writes it, comes back byte by byte, as often as it goes there and back.
+func TestBytesAreStable(t *testing.T) {
+	for _, object := range someObjects(t) {
+		object["kind"] = v1alpha1.Kind
+		written, to := encodePlain(t, object), otherVersion(object)
+		other := convertBytes(t, written, to)
+		back := convertBytes(t, other, object["apiVersion"].(string))
+		if diff := cmp.Diff(string(written), string(back)); diff != "" {
+			t.Fatalf("there and back (-was +is):\n%s", diff)
+		}
+		if again := convertBytes(t, back, to); !bytes.Equal(other, again) {
+			t.Fatalf("there once more (-was +is):\n%s", cmp.Diff(string(other), string(again)))
+		}
+		if same := convertBytes(t, written, object["apiVersion"].(string)); !bytes.Equal(written, same) {
+			t.Fatalf("in its own version (-was +is):\n%s", cmp.Diff(string(written), string(same)))
+		}
+	}
+}
+
+// FuzzBytes holds for any object in any spelling: its bytes are converted as its values are.
+func FuzzBytes(f *testing.F) {
+	addCases(f)
+	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
+	f.Add([]byte(`{"metadata":{},"spec":{"server":{"providers":{"inference":{"settings":{"b":1,"a":"ü\u2028"},"region":"x"}},"userConfig":{"configMapName":""}}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, apiVersion := range []string{older, newer} {
+			object, ok := storable(data, apiVersion)
+			if !ok || !json.Valid(data) {
+				return
+			}
+			object["kind"] = v1alpha1.Kind
+			spelt := respelt(t, data, apiVersion)
+			want, _ := convertAndBack(object)
+			got := decodeJSON(t, convertBytes(t, spelt, otherVersion(object)))
+			if diff := cmp.Diff(decodeJSON(t, encodeJSON(t, want)), got); diff != "" {
+				t.Fatalf("by values and by bytes (-values +bytes):\n%s", diff)
+			}
+		}
+	})
+}
+
+// respelt is an object with its version and kind, the rest as it is spelt.
+func respelt(t *testing.T, data []byte, apiVersion string) []byte {
+	t.Helper()
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		t.Fatal(err)
+	}
+	fields["apiVersion"], fields["kind"] = json.RawMessage(`"`+apiVersion+`"`), json.RawMessage(`"`+v1alpha1.Kind+`"`)
+	return encodePlain(t, fields)
+}
+
+// encodePlain writes JSON without HTML escapes, as conversion does where it writes a text anew.
+func encodePlain(t *testing.T, value any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// Only what is no LlamaStackDistribution is an error.
+func TestBytesOfSomethingElse(t *testing.T) {
+	for object, want := range map[string]string{
+		``:                                 "it is not JSON",
+		`{`:                                "it is not JSON",
+		"\xff":                             "it is not JSON",
+		`[]`:                               "it is not a JSON object",
+		`"x"`:                              "it is not a JSON object",
+		`{}`:                               "kind null is not converted here",
+		`{"kind":[]}`:                      "kind [] is not converted here",
+		`{"kind":"Pod","apiVersion":"v1"}`: `kind "Pod" is not converted here`,
+		`{"kind":"LlamaStackDistribution","apiVersion":"llamastack.io/v1"}`:             `apiVersion "llamastack.io/v1" is not known`,
+		`{"kind":"LlamaStackDistribution"}`:                                             "apiVersion null is not known",
+		`{"kind":"LlamaStackDistribution","apiVersion":"llamastack.io/v1alpha2"}`:       "metadata is missing",
+		`{"kind":"LlamaStackDistribution","apiVersion":"` + newer + `","metadata":"x"}`: "metadata is missing or no object",
+	} {
+		for _, to := range convert.Versions {
+			if got, err := convert.AppendJSON([]byte("a"), []byte(object), to); err == nil || !strings.Contains(err.Error(), want) || string(got) != "a" {
+				t.Errorf("%s: %q, error %v; want %q", object, got, err, want)
+			}
+		}
+	}
+}
+
+// Annotations never become more than an API server takes: it would refuse the object, and every list that it is in.
+func TestRoomOfAnnotations(t *testing.T) {
+	const limit = 256 << 10
+	sizeOf := func(object tree) int {
+		total := 0
+		for key, value := range at(object, "metadata", "annotations") {
+			total += len(key) + len(value.(string))
+		}
+		return total
+	}
+	full := func(t *testing.T, text string) tree {
+		t.Helper()
+		object := decodeYAML(t, []byte(text))
+		annotations := at(object, "metadata", "annotations")
+		annotations["kubectl.kubernetes.io/last-applied-configuration"] = strings.Repeat("ü<", (limit-sizeOf(object)-48)/3)
+		return object
+	}
+	for name, text := range map[string]string{"v1alpha1": olderDemo, "v1alpha2": hubDemo} {
+		t.Run(name+" with annotations that are full", func(t *testing.T) {
+			object := full(t, text)
+			other, _ := convertAndBack(object)
+			got := at(other, "metadata", "annotations")
+			if sizeOf(object) < limit-3 || sizeOf(other) > limit || got["mine"] != "b" || len(got) != 2 {
+				t.Errorf("%d bytes became %d, %d annotations", sizeOf(object), sizeOf(other), len(got))
+			}
+		})
+	}
+	hub := decodeYAML(t, []byte(hubDemo))
+	delete(at(hub, "spec"), "overrideConfig")
+	at(hub, "spec")["settings"] = tree{"a": strings.Repeat("x", limit)}
+	for name, add := range map[string]func(){
+		"a setting of 256 KiB": func() {},
+		"fields nobody knows": func() {
+			delete(at(hub, "spec"), "settings")
+			for i := range 20_000 {
+				at(hub, "spec")[fmt.Sprintf("unknown%d", i)] = true
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			add()
+			read := convert.FromHub(hub)
+			if got := at(read, "metadata", "annotations")[conversionData]; got != `{"born":"v1alpha2","omitted":true}` {
+				t.Errorf("read as v1alpha1: %.80v", got)
+			}
+			back := convert.ToHub(read)
+			if !errors.Is(convert.DataProblem(read), convert.ErrOmitted) || !errors.Is(convert.DataProblem(back), convert.ErrOmitted) ||
+				convert.DataProblem(hub) != nil {
+				t.Error("what is lost is not told")
+			}
+			if got := at(back, "metadata", "annotations")[conversionData]; got != `{"omitted":true}` {
+				t.Errorf("written back: %.80v", got)
+			}
+			if _, marked := at(back, "metadata", "annotations")["llamastack.io/compat"]; marked {
+				t.Error("written back it is marked as born in v1alpha1")
+			}
+		})
+	}
+}

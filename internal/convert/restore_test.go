@@ -1,0 +1,267 @@
+package convert_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+const (
+	olderDemo = `{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: a, annotations: {mine: b}}, spec: {replicas: 1, server: {
+		distribution: {name: starter}, userConfig: {configMapName: config}, tlsConfig: {caBundle: {configMapName: ca}},
+		autoscaling: {maxReplicas: 3}, providers: {inference: {provider: vllm, endpoint: "http://a"}}}}}`
+	hubDemo = `{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a, annotations: {mine: b}}, spec: {
+		distribution: {name: starter}, overrideConfig: {configMapName: config}, networking: {tls: {caBundle: {configMapName: ca}}},
+		workload: {replicas: 1, autoscaling: {maxReplicas: 3}}}}`
+)
+
+// forged is an annotation that brings one value back. Where something is seen at its place, that is given as JSON.
+func forged(path, seen, value string) string {
+	lost := map[string]any{"path": path}
+	if seen != "" {
+		sum := sha256.Sum256([]byte(seen))
+		lost["seen"] = hex.EncodeToString(sum[:])[:16]
+	}
+	if value != "" {
+		lost["value"] = json.RawMessage(value)
+	}
+	ordered := struct {
+		Path  any `json:"path"`
+		Seen  any `json:"seen,omitempty"`
+		Value any `json:"value,omitempty"`
+	}{lost["path"], lost["seen"], lost["value"]}
+	data, err := json.Marshal(map[string]any{"lost": []any{ordered}})
+	if err != nil {
+		panic(err) // the cases below are JSON
+	}
+	return string(data)
+}
+
+// What somebody wrote into the annotation brings nothing back that the version does not hide: such an object is as one
+// without the annotation.
+func TestForgedDataIsIgnored(t *testing.T) {
+	const notOurs, noPlace, otherType, visible = "not as conversion writes it", "is no place of it", "another type", "something else than the fields"
+	for name, c := range map[string]struct {
+		in, data, want string
+	}{
+		"no JSON":                       {olderDemo, "{", notOurs},
+		"truncated":                     {olderDemo, forged("/spec/workload/preflight", "", `"Never"`)[:40], notOurs},
+		"another spelling":              {olderDemo, forged("/spec/workload/preflight", "", `"Never"`) + " ", notOurs},
+		"unknown fields":                {olderDemo, `{"lost":[],"more":1}`, notOurs},
+		"an unknown birth":              {olderDemo, `{"born":"v1alpha3"}`, notOurs},
+		"longer than annotations are":   {olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`), notOurs},
+		"a name":                        {olderDemo, forged("/metadata/name", "", `"b"`), noPlace},
+		"the status":                    {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
+		"the kind":                      {olderDemo, forged("/kind", "", `"Pod"`), noPlace},
+		"the root":                      {olderDemo, forged("", "", `{}`), noPlace},
+		"no pointer":                    {olderDemo, forged("spec/settings", "", `{}`), noPlace},
+		"deeper than fields are":        {olderDemo, forged("/spec/a/b/c/d/e/f/g/h/i", "", `1`), noPlace},
+		"all annotations":               {olderDemo, forged("/annotations", "", `{"a":"b"}`), noPlace},
+		"below an annotation":           {olderDemo, forged("/annotations/llamastack.io~1container-name/a", "", `"b"`), noPlace},
+		"a foreign namespace":           {olderDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), noPlace},
+		"a foreign bundle":              {olderDemo, forged("/annotations/llamastack.io~1ca-bundle-namespace", "", `"kube-system"`), noPlace},
+		"a pause":                       {olderDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
+		"accepted loss of data":         {olderDemo, forged("/annotations/llamastack.io~1accept-data-loss", "", `"all"`), noPlace},
+		"another mark":                  {olderDemo, forged("/annotations/llamastack.io~1compat", `"v1alpha1"`, ``), noPlace},
+		"an annotation of anybody":      {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
+		"a key that is none":            {olderDemo, forged("/annotations/no key", "", `"c"`), noPlace},
+		"its own annotation":            {olderDemo, forged("/annotations/llamastack.io~1conversion-data", "", `"c"`), noPlace},
+		"an annotation of a number":     {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `7`), noPlace},
+		"a container's name":            {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `"other"`), visible},
+		"a value too deep":              {olderDemo, forged("/spec/settings", "", strings.Repeat("[", 9_900)+strings.Repeat("]", 9_900)), noPlace},
+		"a number for a text":           {olderDemo, forged("/spec/workload/preflight", "", `7`), otherType},
+		"a text for an object":          {olderDemo, forged("/spec/secretEnv", "", `{"A":"x"}`), otherType},
+		"an object for a list":          {olderDemo, forged("/spec/removeSettings", "", `{}`), otherType},
+		"no quantity":                   {olderDemo, forged("/spec/workload/storage", "", `{"size":"x"}`), visible},
+		"a number for a class":          {strings.Replace(olderDemo, "autoscaling", "storage: {}, autoscaling", 1), forged("/spec/workload/storage/storageClassName", "", `7`), otherType},
+		"v1alpha2: off, by a number":    {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
+		"a list for the spec":           {olderDemo, forged("/spec", "", `[]`), ""},
+		"other replicas":                {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
+		"an image beside a name":        {olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`), visible},
+		"another ConfigMap":             {olderDemo, forged("/spec/overrideConfig", `{"configMapName":"config"}`, `{"configMapName":"other"}`), visible},
+		"another endpoint":              {olderDemo, forged("/spec/providers/inference", `{"endpoint":"http://a","provider":"vllm"}`, `{"endpoint":"http://b","provider":"vllm"}`), visible},
+		"an exposure":                   {olderDemo, forged("/spec/networking/expose", "", `true`), visible},
+		"a variable":                    {olderDemo, forged("/spec/workload/overrides/env", "", `[{"name":"A"}]`), visible},
+		"v1alpha2: a foreign namespace": {hubDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), visible},
+		"v1alpha2: a namespace's field": {hubDemo, forged("/spec/server/userConfig", `{"configMapName":"config"}`, `{"configMapName":"config","configMapNamespace":"kube-system"}`), visible},
+		"v1alpha2: a bundle's field":    {hubDemo, forged("/spec/server/tlsConfig/caBundle/configMapNamespace", "", `"kube-system"`), visible},
+		"v1alpha2: a pause":             {hubDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
+		"v1alpha2: a number for a text": {hubDemo, forged("/spec/server/storage", "", `{"mountPath":7}`), visible},
+		"v1alpha2: no JSON":             {hubDemo, "}", notOurs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := decodeYAML(t, []byte(c.in))
+			plain, _ := convertAndBack(object)
+			at(object, "metadata", "annotations")[conversionData] = c.data
+			got, _ := convertAndBack(object)
+			if diff := cmp.Diff(plain, got); diff != "" {
+				t.Errorf("the annotation changed (-without +with):\n%s", diff)
+			}
+			if err := convert.DataProblem(object); c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("ignored for %v, want %q", err, c.want)
+			} else if errors.Is(err, convert.ErrOmitted) {
+				t.Error("it is said to omit something")
+			}
+		})
+	}
+}
+
+// An annotation that is a number or a list is none of ours either.
+func TestDataThatIsNoText(t *testing.T) {
+	for _, data := range []any{json.Number("7"), []any{"a"}, tree{}, true} {
+		object := decodeYAML(t, []byte(olderDemo))
+		plain := convert.ToHub(object)
+		at(object, "metadata", "annotations")[conversionData] = data
+		if diff := cmp.Diff(plain, convert.ToHub(object)); diff != "" {
+			t.Errorf("%v (-without +with):\n%s", data, diff)
+		}
+		if convert.DataProblem(object) == nil {
+			t.Errorf("%v: not told", data)
+		}
+	}
+}
+
+// What conversion writes itself is never ignored, nor is an annotation that does not agree with the object any more.
+func TestOwnDataIsNotIgnored(t *testing.T) {
+	for _, object := range someObjects(t) {
+		other, back := convertAndBack(object)
+		for _, converted := range []tree{object, other, back} {
+			if err := convert.DataProblem(converted); err != nil {
+				t.Fatalf("%v: %v", err, converted)
+			}
+		}
+	}
+	stale := decodeYAML(t, []byte(olderDemo))
+	at(stale, "metadata", "annotations")[conversionData] = forged("/spec/distribution", `{"name":"old"}`, `{"name":"old","version":"0.7"}`)
+	if err := convert.DataProblem(stale); err != nil {
+		t.Error(err)
+	}
+}
+
+// An edit of any field that can be seen wins over what the annotation carries, in either version.
+func TestEveryEditWins(t *testing.T) {
+	edits := 0
+	objects := someObjects(t)
+	for _, object := range objects[:len(objects)-50] {
+		other, _ := convertAndBack(object)
+		spec, _ := other["spec"].(tree)
+		edited := decodeJSON(t, encodeJSON(t, other))
+		edit(at(edited, "spec"), spec, func() {
+			if !fits(edited) {
+				return
+			}
+			edits++
+			if _, back := convertAndBack(edited); !cmp.Equal(withoutData(edited), withoutData(back)) {
+				t.Fatalf("there and back (-edited +is):\n%s", cmp.Diff(withoutData(edited), withoutData(back)))
+			}
+		})
+	}
+	if edits < 500 {
+		t.Errorf("only %d edits", edits)
+	}
+}
+
+// edit changes and removes every field of an object, one at a time.
+func edit(object, was tree, check func()) {
+	for key, value := range was {
+		switch value := value.(type) {
+		case tree:
+			edit(at(object, key), value, check)
+		case string:
+			object[key] = value + "x"
+			check()
+		case bool:
+			object[key] = !value
+			check()
+		case json.Number:
+			object[key] = value + "1"
+			check()
+		}
+		kept := was[key]
+		delete(object, key)
+		check()
+		object[key] = decoded(kept)
+	}
+}
+
+// decoded is a copy of a value.
+func decoded(value any) any {
+	if fields, ok := value.(tree); ok {
+		return clone(fields)
+	}
+	return value
+}
+
+func clone(fields tree) tree {
+	result := tree{}
+	for key, value := range fields {
+		result[key] = decoded(value)
+	}
+	return result
+}
+
+func encodeJSON(t *testing.T, object tree) []byte {
+	t.Helper()
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A manifest of v1alpha1 that is applied again finds what it says: nothing is added that apply would have to own.
+func TestAppliedAgain(t *testing.T) {
+	for _, object := range someObjects(t) {
+		if object["apiVersion"] != v1alpha1.GroupVersion.String() {
+			continue
+		}
+		stored := convert.ToHub(object)
+		for range 3 {
+			read := convert.FromHub(stored)
+			if diff := cmp.Diff(object, read); diff != "" {
+				t.Fatalf("written and read (-written +read):\n%s", diff)
+			}
+			again := convert.ToHub(read)
+			if diff := cmp.Diff(stored, again); diff != "" {
+				t.Fatalf("stored and stored again (-was +is):\n%s", diff)
+			}
+			stored = again
+		}
+	}
+}
+
+// A client that does not know fields of v1alpha1 and writes the object without them removes just those.
+func TestOldClientDropsFields(t *testing.T) {
+	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {
+		distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},
+		providers: {inference: {provider: vllm}}, workload: {replicas: 1, workers: 2, storage: {size: 1Gi, storageClassName: fast}}}}`))
+	for name, c := range map[string]struct {
+		drop func(object tree)
+		want string
+	}{
+		"fields": {func(object tree) {
+			delete(at(object, "spec", "server"), "providers")
+			delete(at(object, "spec", "server"), "workers")
+		}, `{distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},
+			workload: {replicas: 1, storage: {size: 1Gi, storageClassName: fast}}}`},
+		"the annotation": {func(object tree) {
+			delete(object["metadata"].(tree), "annotations")
+		}, `{distribution: {name: starter}, providers: {inference: {provider: vllm}}, workload: {replicas: 1, workers: 2, storage: {size: 1Gi}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			older := convert.FromHub(born)
+			c.drop(older)
+			if diff := cmp.Diff(decodeYAML(t, []byte(c.want)), at(convert.ToHub(older), "spec")); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
