@@ -151,8 +151,14 @@ type ender struct {
 
 // scan says how many bytes of a part belong to the value, and whether it ends there.
 func (e *ender) scan(part []byte) (int, bool) {
-	for i, c := range part {
-		switch {
+	for i := 0; i < len(part); i++ {
+		if e.inText && !e.escaped {
+			i += plain(part[i:])
+		}
+		if i == len(part) {
+			break
+		}
+		switch c := part[i]; {
 		case e.inText:
 			if e.text(c) {
 				return i + 1, true
@@ -186,6 +192,16 @@ func (e *ender) text(c byte) bool {
 		return e.depth == 0
 	}
 	return false
+}
+
+// plain is how many bytes come before the next one that means something in a text.
+func plain(part []byte) int {
+	for i, c := range part {
+		if c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(part)
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -177,7 +177,7 @@ func TestFailsInTheMiddle(t *testing.T) {
 // A review needs memory for its largest object and not for all. What is counted is all that was ever allocated, for
 // buffers that grow too.
 func TestMemoryOfAReview(t *testing.T) {
-	const size, objects, most = 3 << 19, 20, 12
+	const size, objects, most = 3 << 19, 8, 12
 	handler := conversion.Handler(logr.Discard())
 	ones := strings.Repeat("1,", size/2)
 	for name, object := range map[string]string{
@@ -222,7 +222,7 @@ type counter struct {
 	last   string
 }
 
-func (c *counter) Header() http.Header    { return c.header }
+func (c *counter) Header() http.Header     { return c.header }
 func (c *counter) WriteHeader(int)         {}
 func (c *counter) EnableFullDuplex() error { return nil }
 func (c *counter) Write(data []byte) (int, error) {
