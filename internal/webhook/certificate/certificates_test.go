@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -160,7 +161,7 @@ func TestInjection(t *testing.T) {
 	})
 	testutil.Eventually(t, "no metric", func() (bool, error) { return len(injected(t)) == 0, nil })
 	crd := definition(service)
-	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil || string(crd.Spec.Conversion.Webhook.ClientConfig.CABundle) != string(strange) {
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil || !bytes.Equal(crd.Spec.Conversion.Webhook.ClientConfig.CABundle, strange) {
 		t.Errorf("error %v, or somebody else's bundle was touched", err)
 	}
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -268,7 +269,7 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := free.Addr().(*net.TCPAddr).Port //nolint:errcheck,forcetypeassert // it listens on TCP
+	port := free.Addr().(*net.TCPAddr).Port // it listens on TCP
 	_ = free.Close()
 	server := certificates.Server(webhook.NewServer(webhook.Options{
 		Host: "127.0.0.1", Port: port, TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.GetCertificate = certificates.GetCertificate }},

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -89,7 +90,9 @@ func (t *target) look(ctx context.Context) time.Duration {
 	case ctx.Err() != nil:
 		return 0
 	case err != nil:
-		caInjected.WithLabelValues(t.kind).Set(0)
+		if !informer.Unavailable(err) && !apierrors.IsConflict(err) { // then nobody knows
+			caInjected.WithLabelValues(t.kind).Set(0)
+		}
 		return t.report.failed(ctx, fmt.Errorf("put the webhook certificate authority into %s %q: %w", t.kind, t.name, err))
 	case state == trusted:
 		caInjected.WithLabelValues(t.kind).Set(1)

@@ -13,7 +13,7 @@ var (
 	}, []string{"object"})
 	certificateExpiry = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_webhook_certificate_expiry_seconds",
-		Help: "When the serving certificate of the operator's webhooks ends, in seconds since 1970.",
+		Help: "When the serving certificate of the operator's webhooks ends, in seconds since 1970; 0 while there is none.",
 	})
 )
 

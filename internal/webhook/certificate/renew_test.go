@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/x509"
 	"slices"
@@ -130,7 +131,7 @@ func TestRenew(t *testing.T) {
 			if diff := cmp.Diff(tc.bundle, bundle); diff != "" {
 				t.Errorf("authorities (-want +got):\n%s", diff)
 			}
-			if same := string(tc.data[corev1.TLSCertKey]) == string(data[corev1.TLSCertKey]); same != (tc.serving == old) {
+			if same := bytes.Equal(tc.data[corev1.TLSCertKey], data[corev1.TLSCertKey]); same != (tc.serving == old) {
 				t.Errorf("the serving certificate is the same: %v", same)
 			}
 			if !tc.next.IsZero() && !next.Equal(tc.next) {

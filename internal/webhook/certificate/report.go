@@ -44,8 +44,8 @@ func newReporter(options Options, action string) *reporter {
 // failed tells of a failure, and returns how long to wait before the next attempt.
 func (r *reporter) failed(ctx context.Context, err error) time.Duration {
 	r.pause = min(max(2*r.pause, firstRetry), lastRetry)
-	lost := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
-	if kind := kindOf(err); kind != r.told && !(lost && r.pause <= quietRetry) {
+	lost := r.pause <= quietRetry && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))
+	if kind := kindOf(err); kind != r.told && !lost {
 		r.told = kind
 		r.tell(ctx, err)
 	} else {

@@ -21,10 +21,10 @@ import (
 
 // load calls the replicas' webhooks as the API server does: with the bundle that the CustomResourceDefinition has.
 type load struct {
-	bench            *bench
-	addresses        []string
-	roots            atomic.Pointer[trust]
-	calls, mistrusts atomic.Int64
+	bench     *bench
+	addresses []string
+	roots     atomic.Pointer[trust]
+	calls     atomic.Int64
 }
 
 type trust struct {
@@ -35,7 +35,7 @@ type trust struct {
 func (l *load) call(address string, roots *x509.CertPool) error {
 	config := &tls.Config{RootCAs: roots, ServerName: name, Time: l.bench.clock.Now, MinVersion: tls.VersionTLS12}
 	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
-	response, err := (&http.Client{Transport: transport, Timeout: patience}).Get("https://" + address) //nolint:noctx // it has a timeout
+	response, err := (&http.Client{Transport: transport, Timeout: patience}).Get("https://" + address)
 	if err != nil {
 		return err
 	}

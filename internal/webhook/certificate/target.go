@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -74,7 +76,7 @@ func validatingTarget(c clients, options Options) *target {
 		},
 		patch: func(ctx context.Context, found webhooks, bundle []byte) error {
 			var items []any
-			for name := range found.bundles {
+			for _, name := range slices.Sorted(maps.Keys(found.bundles)) {
 				items = append(items, map[string]any{"name": name, "clientConfig": map[string]any{"caBundle": bundle}})
 			}
 			patch, err := patchOf(found, items, "webhooks")
