@@ -109,6 +109,7 @@ func TestRenew(t *testing.T) {
 		"and the certificate ends soon":               {data: without(made(t, start), authorityKeysKey), now: start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh},
 		"an authority at two thirds":                  {data: made(t, start, late), now: twoThirds, bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled)},
 		"both at two thirds":                          {data: made(t, start), now: twoThirds, bundle: []string{old, fresh}, serving: fresh},
+		"both at two thirds, and valid":               {data: made(t, start, twoThirds.Add(-60*day)), now: twoThirds, bundle: []string{old, fresh}, serving: fresh},
 		"a new authority has not settled":             {data: made(t, start, twoThirds.Add(-20*day), twoThirds), now: twoThirds.Add(settled - time.Second), bundle: []string{old, old}, serving: old, next: twoThirds.Add(settled)},
 		"it has settled, and no certificate is due":   {data: made(t, start, late, twoThirds), now: twoThirds.Add(settled), bundle: []string{old, old}, serving: old, next: late.Add(60 * day)},
 		"an old authority that may have signed":       {data: made(t, start, late, twoThirds, late.Add(60*day)), now: late.Add(61 * day), bundle: []string{old, old}, serving: old, next: late.Add(120 * day)},
@@ -139,6 +140,12 @@ func TestRenew(t *testing.T) {
 			}
 			if !read(data).serves(tc.now, tc.names) {
 				t.Error("clients that trust the bundle do not take the certificate")
+			}
+			// Whoever has the bundle of before takes the certificate of now, when the old authority can still sign.
+			stale := content{authorities: before.authorities, serving: read(data).serving}
+			signs := func(a authority) bool { return a.signs() && validAt(a.certificate, tc.now) }
+			if last(before.authorities, signs) != nil && !stale.serves(tc.now, tc.names) {
+				t.Error("a new authority signs before clients trust it")
 			}
 			if again, _ := renewed(t, data, tc.now, tc.names...); !cmp.Equal(data, again) {
 				t.Error("it changes what it made")
