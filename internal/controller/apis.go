@@ -135,27 +135,33 @@ func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.
 		if err != nil {
 			return fmt.Errorf("watch definition %q: %w", name, err)
 		}
-		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { go a.comes(ctx, kind, c, requeue) },
-			UpdateFunc: func(before, now any) {
-				was, ok := before.(client.Object)
-				is, found := now.(client.Object)
-				switch {
-				case !ok || !found:
-				case is.GetDeletionTimestamp() != nil:
-					a.goes(ctx, kind, requeue)
-				case was.GetGeneration() != is.GetGeneration(): // it may bring the version that the operator uses
-					go a.comes(ctx, kind, c, requeue)
-				}
-			},
-			DeleteFunc: func(any) { a.goes(ctx, kind, requeue) },
-		})
+		_, err = informer.AddEventHandler(definitionHandler(
+			func() { go a.comes(ctx, kind, c, requeue) }, func() { a.goes(ctx, kind, requeue) }))
 		if err != nil {
 			return fmt.Errorf("watch definition %q: %w", name, err)
 		}
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// definitionHandler tells when a kind may have come, with its definition or with a new version in that, and when it goes.
+func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { comes() },
+		UpdateFunc: func(before, now any) {
+			was, ok := before.(client.Object)
+			is, found := now.(client.Object)
+			switch {
+			case !ok || !found:
+			case is.GetDeletionTimestamp() != nil:
+				goes()
+			case was.GetGeneration() != is.GetGeneration():
+				comes()
+			}
+		},
+		DeleteFunc: func(any) { goes() },
+	}
 }
 
 // comes waits until the kind is served and starts to watch it.

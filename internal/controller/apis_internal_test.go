@@ -1,0 +1,35 @@
+package controller
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// A version may come into a definition long after it was made.
+func TestDefinitionHandler(t *testing.T) {
+	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+	status := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "2"}}
+	second := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+	going := second.DeepCopy()
+	going.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	for name, tc := range map[string]struct {
+		event func(toolscache.ResourceEventHandler)
+		want  []string
+	}{
+		"made":             {func(h toolscache.ResourceEventHandler) { h.OnAdd(first, true) }, []string{"comes"}},
+		"another version":  {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, second) }, []string{"comes"}},
+		"status alone":     {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, status) }, nil},
+		"is being deleted": {func(h toolscache.ResourceEventHandler) { h.OnUpdate(second, going) }, []string{"goes"}},
+		"is gone":          {func(h toolscache.ResourceEventHandler) { h.OnDelete(going) }, []string{"goes"}},
+	} {
+		var got []string
+		tc.event(definitionHandler(func() { got = append(got, "comes") }, func() { got = append(got, "goes") }))
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
