@@ -1,10 +1,7 @@
 package admission
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -20,7 +17,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // Options of a Validator.
@@ -58,9 +54,9 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
 	}
-	object, problems := decode(request.Object.Raw)
+	object, warnings, problems := decode(request.Object.Raw)
 	if len(problems) > 0 {
-		return answer(request, problems, nil)
+		return answer(request, problems, warnings)
 	}
 	if object.DeletionTimestamp != nil {
 		return admission.Allowed("")
@@ -70,6 +66,7 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		return answer(request, nil, markRemoved(before, object))
 	}
 	found := v.check(ctx, object)
+	found.warnings = append(warnings, found.warnings...)
 	messages := make([]string, 0, len(found.errs))
 	for _, err := range intent.Bounded(found.errs) {
 		messages = append(messages, intent.Message(err))
@@ -81,45 +78,6 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		}
 	}
 	return answer(request, messages, found.warnings)
-}
-
-// decode reads a stack, and returns what of it does not fit its type: what a
-// conversion restored was not checked by the API server.
-func decode(raw []byte) (object *stack, problems []string) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, []string{fmt.Sprintf("read the object of the request: %v", err)}
-	}
-	object = &stack{}
-	err := json.Unmarshal(raw, object)
-	if err == nil {
-		return object, nil
-	}
-	_, unfit := typecheck.Check(value, reflect.TypeFor[*stack]())
-	for _, problem := range unfit {
-		if !problem.Unknown {
-			problems = append(problems, problem.String())
-		}
-	}
-	if len(problems) == 0 {
-		problems = append(problems, fmt.Sprintf("read the object of the request: %v", err))
-	}
-	return nil, problems
-}
-
-// stored returns the object of an update as it is stored. Nil: there is none, or
-// it cannot be read.
-func stored(request admission.Request) *stack {
-	if request.Operation != admissionv1.Update {
-		return nil
-	}
-	object, problems := decode(request.OldObject.Raw)
-	if len(problems) > 0 {
-		return nil
-	}
-	return object
 }
 
 func sameSpec(before, object *stack) bool { return reflect.DeepEqual(before.Spec, object.Spec) }

@@ -57,6 +57,17 @@ func create(raw runtime.RawExtension) admission.Request {
 	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Name: "my-stack", Operation: admissionv1.Create, Object: raw}}
 }
 
+// older is a stack of v1alpha1 with a server and annotations, both in YAML.
+func older(t testing.TB, server, annotations string) admission.Request {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte("{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, " +
+		"metadata: {name: my-stack, namespace: team, annotations: " + annotations + "}, spec: {server: " + server + "}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return through("v1alpha1", create(runtime.RawExtension{Raw: raw}))
+}
+
 func update(before, raw runtime.RawExtension) admission.Request {
 	request := create(raw)
 	request.Operation, request.OldObject = admissionv1.Update, before
@@ -99,6 +110,10 @@ func TestHandle(t *testing.T) {
 		"a good stack":                   {request: create(object(t, good, nil))},
 		"an unknown provider":            {request: create(object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
 		"in the words of v1alpha1":       {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
+		"a stack of v1alpha1":            {request: older(t, `{distribution: {name: starter}}`, `{}`)},
+		"a wrong one of v1alpha1":        {request: older(t, `{distribution: {name: startr}}`, `{}`), denied: `spec.server.distribution.name: `},
+		"what v1alpha1 writes for off":   {request: older(t, `{distribution: {name: starter}, autoscaling: {maxReplicas: 0}}`, `{}`), warned: "spec.server.autoscaling.maxReplicas"},
+		"a damaged annotation":           {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"lost":[{"path"'}`), warned: "llamastack.io/conversion-data"},
 		"an unknown field of a provider": {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://a"}}}`, nil)), denied: `did you mean "endpoint"`},
 		"an unknown distribution":        {request: create(object(t, `distribution: {name: startr}`, nil)), denied: `spec.distribution.name: `},
 		"a reference between fields":     {request: create(object(t, `{distribution: {name: starter}, resources: {models: [{name: a, provider: nobody}]}}`, nil)), denied: `spec.resources.models[0]`},
