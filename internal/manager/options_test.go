@@ -42,10 +42,12 @@ func TestOptions(t *testing.T) {
 				"--operator-namespace=op", "--kube-api-qps=7", "--kube-api-burst=8", "--concurrency=9",
 				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--leader-elect-lease-duration=1m",
 				"--leader-elect-renew-deadline=30s", "--leader-elect-retry-period=5s",
+				"--webhook-bind-address=127.0.0.1:9", "--webhook-cert-path=/webhook",
 			},
 			want: func(o *Options) {
 				*o = Options{
 					MetricsBindAddress: "0", MetricsCertPath: "/certs", HealthProbeBindAddress: ":9", LeaderElect: true,
+					WebhookBindAddress: "127.0.0.1:9", WebhookCertPath: "/webhook",
 					LeaderElectionNamespace: "le", WatchNamespaces: []string{"a", "b", "c"}, OperatorNamespace: "op",
 					QPS: 7, Burst: 8, Concurrency: 9, MetricsCertName: "a.crt", MetricsCertKey: "a.key",
 					LeaseDuration: time.Minute, RenewDeadline: 30 * time.Second, RetryPeriod: 5 * time.Second,
@@ -89,7 +91,7 @@ func TestOptions(t *testing.T) {
 				return
 			}
 			want := Options{
-				MetricsBindAddress: ":8443", MetricsSecure: true, HealthProbeBindAddress: ":8081",
+				MetricsBindAddress: ":8443", MetricsSecure: true, WebhookBindAddress: ":9443", HealthProbeBindAddress: ":8081",
 				OperatorNamespace: names.OperatorNamespace, LeaderElectionNamespace: names.OperatorNamespace,
 				QPS: -1, Burst: 100, Concurrency: 4, MetricsCertName: "tls.crt", MetricsCertKey: "tls.key",
 				LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,

@@ -83,7 +83,7 @@ func TestTheChartsArguments(t *testing.T) {
 				t.Errorf("namespaces (-want +got):\n%s", diff)
 			}
 			for _, namespace := range namespaces {
-				if diff := cmp.Diff(withoutClusterScoped(clusterRole(t, read(t, plain)).Rules), roleIn(t, objects, namespace).Rules); diff != "" {
+				if diff := cmp.Diff(inNamespace(clusterRole(t, read(t, plain)).Rules), roleIn(t, objects, namespace).Rules); diff != "" {
 					t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)
 				}
 			}

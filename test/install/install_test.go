@@ -21,13 +21,14 @@ import (
 )
 
 const (
-	plain      = "install.yaml"
-	openShift  = "install-openshift.yaml"
-	namespaced = "install-namespaced.yaml"
+	plain       = "install.yaml"
+	openShift   = "install-openshift.yaml"
+	namespaced  = "install-namespaced.yaml"
+	certManager = "install-cert-manager.yaml"
 )
 
 // manifests are the files in dist that users install with one command.
-var manifests = []string{plain, openShift, namespaced}
+var manifests = []string{plain, openShift, namespaced, certManager}
 
 // manifest holds the objects by kind.
 type manifest map[string][]*unstructured.Unstructured

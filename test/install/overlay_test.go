@@ -23,7 +23,7 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 	if len(namespaces) == 0 || len(objects["Role"]) != len(namespaces)+1 {
 		t.Fatalf("%d Roles for the namespaces %q and the operator's own", len(objects["Role"]), namespaces)
 	}
-	want := withoutClusterScoped(clusterRole(t, read(t, plain)).Rules)
+	want := inNamespace(clusterRole(t, read(t, plain)).Rules)
 	for _, namespace := range namespaces {
 		if namespace == names.OperatorNamespace {
 			t.Errorf("who may write stacks in %s may run pods as the operator", namespace)
@@ -52,47 +52,113 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 	return rbacv1.ClusterRole{}
 }
 
-func withoutClusterScoped(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+// inNamespace are the rules of the ClusterRole that a Role in a namespace has: nothing that is cluster-wide, and no right
+// to write stacks, which only the migration of all of them takes.
+func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
-		if !slices.Contains([]string{"apiextensions.k8s.io", "admissionregistration.k8s.io"}, rule.APIGroups[0]) {
-			kept = append(kept, rule)
+		if slices.Contains([]string{"apiextensions.k8s.io", "admissionregistration.k8s.io"}, rule.APIGroups[0]) {
+			continue
 		}
+		if slices.Contains(rule.Resources, "llamastackdistributions") {
+			rule.Verbs = slices.DeleteFunc(slices.Clone(rule.Verbs), func(verb string) bool { return verb == "patch" })
+		}
+		kept = append(kept, rule)
 	}
 	return kept
 }
 
-// On OpenShift everything is as elsewhere, but for the certificate that the cluster makes for metrics and the constraints
-// that the pod asks for.
+// On OpenShift everything is as elsewhere, but for the certificates that the cluster makes for metrics and webhooks, and
+// the constraints that the pod asks for.
 func TestOpenShift(t *testing.T) {
+	const servingCert, injected = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
 	objects, elsewhere := read(t, openShift), read(t, plain)
-	deployment, service := one[appsv1.Deployment](t, objects, "Deployment"), one[corev1.Service](t, objects, "Service")
+	deployment := one[appsv1.Deployment](t, objects, "Deployment")
 	pod := &deployment.Spec.Template
 	if got := pod.Annotations["openshift.io/required-scc"]; got != "restricted-v2" {
 		t.Errorf("asks for the constraints %q", got)
 	}
-	secret := service.Annotations["service.beta.openshift.io/serving-cert-secret-name"]
-	volume, mount := pod.Spec.Volumes[0], pod.Spec.Containers[0].VolumeMounts[0]
-	if secret == "" || volume.Secret.SecretName != secret || mount.Name != volume.Name || !mount.ReadOnly {
-		t.Errorf("the certificate of Secret %q is mounted by %v, %v", secret, volume, mount)
+	paths := map[string]string{
+		"llama-stack-k8s-operator-metrics": arguments(t, objects).MetricsCertPath, names.WebhookService: arguments(t, objects).WebhookCertPath,
 	}
-	if path := arguments(t, objects).MetricsCertPath; path != mount.MountPath {
-		t.Errorf("the certificate is looked for in %q and mounted at %q", path, mount.MountPath)
+	for _, service := range objects["Service"] {
+		checkMounted(t, pod, service.GetAnnotations()[servingCert], paths[service.GetName()])
+		delete(paths, service.GetName())
+		unstructured.RemoveNestedField(service.Object, "metadata", "annotations", servingCert)
 	}
-
+	if len(paths) > 0 {
+		t.Errorf("no Service for the certificates %v", paths)
+	}
+	takeAnnotations(t, objects, injected, "true")
 	delete(pod.Annotations, "openshift.io/required-scc")
-	pod.Spec.Volumes, pod.Spec.Containers[0].VolumeMounts = nil, nil
-	arguments := pod.Spec.Containers[0].Args
-	pod.Spec.Containers[0].Args = arguments[:len(arguments)-1]
+	compareRest(t, objects, elsewhere, deployment, 2)
+}
+
+// With cert-manager everything is as elsewhere, but for the certificate of the webhooks.
+func TestCertManager(t *testing.T) {
+	objects, elsewhere := read(t, certManager), read(t, plain)
+	deployment := one[appsv1.Deployment](t, objects, "Deployment")
+	certificate := objects["Certificate"][0]
+	secret, _, _ := unstructured.NestedString(certificate.Object, "spec", "secretName")
+	checkMounted(t, &deployment.Spec.Template, secret, arguments(t, objects).WebhookCertPath)
+	hosts, _, _ := unstructured.NestedStringSlice(certificate.Object, "spec", "dnsNames")
+	if want := names.WebhookService + "." + names.OperatorNamespace + ".svc"; !slices.Contains(hosts, want) {
+		t.Errorf("the certificate is for %q, want %q", hosts, want)
+	}
+	issuer, _, _ := unstructured.NestedString(certificate.Object, "spec", "issuerRef", "name")
+	if got := objects["Issuer"][0].GetName(); got != issuer {
+		t.Errorf("the certificate is signed by %q, and there is %q", issuer, got)
+	}
+	takeAnnotations(t, objects, "cert-manager.io/inject-ca-from", certificate.GetNamespace()+"/"+certificate.GetName())
+	delete(objects, "Certificate")
+	delete(objects, "Issuer")
+	compareRest(t, objects, elsewhere, deployment, 1)
+}
+
+// checkMounted checks that the pod has a Secret at a path.
+func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string) {
+	t.Helper()
+	volume := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret })
+	mount := slices.IndexFunc(pod.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })
+	if volume < 0 || mount < 0 || pod.Spec.Containers[0].VolumeMounts[mount].Name != pod.Spec.Volumes[volume].Name ||
+		!pod.Spec.Containers[0].VolumeMounts[mount].ReadOnly {
+		t.Errorf("the certificate of Secret %q is not mounted at %q: %v, %v", secret, path, pod.Spec.Volumes, pod.Spec.Containers[0].VolumeMounts)
+	}
+}
+
+// takeAnnotations takes away the annotation by which somebody writes the authority of the webhooks into what calls them.
+func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
+	t.Helper()
+	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
+		object := objects[kind][0]
+		if got := object.GetAnnotations()[annotation]; got != want {
+			t.Errorf("%s has %s: %q, want %q", kind, annotation, got, want)
+		}
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", annotation)
+	}
+}
+
+// compareRest compares a manifest with the plain one. The Deployment has so many arguments more, and volumes.
+func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.Deployment, arguments int) {
+	t.Helper()
+	container := &deployment.Spec.Template.Spec.Containers[0]
+	deployment.Spec.Template.Spec.Volumes, container.VolumeMounts = nil, nil
+	container.Args = container.Args[:len(container.Args)-arguments]
 	if diff := cmp.Diff(one[appsv1.Deployment](t, elsewhere, "Deployment"), deployment); diff != "" {
-		t.Errorf("what else differs in the Deployment (-elsewhere +OpenShift):\n%s", diff)
+		t.Errorf("what else differs in the Deployment (-elsewhere +here):\n%s", diff)
 	}
 	for _, each := range []manifest{objects, elsewhere} {
 		delete(each, "Deployment")
-		unstructured.RemoveNestedField(each["Service"][0].Object, "metadata", "annotations")
+		for _, list := range each {
+			for _, object := range list {
+				if len(object.GetAnnotations()) == 0 {
+					unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
+				}
+			}
+		}
 	}
 	if diff := cmp.Diff(elsewhere, objects); diff != "" {
-		t.Errorf("what else differs (-elsewhere +OpenShift):\n%s", diff)
+		t.Errorf("what else differs (-elsewhere +here):\n%s", diff)
 	}
 }
 
