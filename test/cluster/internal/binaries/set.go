@@ -10,7 +10,7 @@ import (
 // Set is a number of programs that are built from one module and kept in one
 // folder of the cache.
 type Set struct {
-	// Title is for people, such as "Kubernetes v1.36.3".
+	// Title is for people, such as "Kubernetes v1.37.2".
 	Title string
 	// Version is what the folder's name starts with.
 	Version string

@@ -84,7 +84,7 @@ func TestHelpListsTheVerbs(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	for _, text := range []string{"", "/plain/path-1.36_x", "two words", "it's", `a"b\c`, "$HOME `id` ;&|<>*?~#", "two\nlines"} {
+	for _, text := range []string{"", "/plain/path-1.37_x", "two words", "it's", `a"b\c`, "$HOME `id` ;&|<>*?~#", "two\nlines"} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+quote(text)).Output()
 		if err != nil || string(out) != text {
 			t.Errorf("the shell reads %s as %q (%v), want %q", quote(text), out, err, text)

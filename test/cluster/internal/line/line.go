@@ -11,16 +11,16 @@ import (
 
 // Default is the line that is used when the user names none: the newest one
 // that the project supports.
-const Default = "1.36"
+const Default = "1.37"
 
 // prefix is what the name of a line's folder starts with.
 const prefix = "k8s-"
 
 // Line is one Kubernetes minor release, pinned to a patch release.
 type Line struct {
-	// Name is the minor release, such as "1.36".
+	// Name is the minor release, such as "1.37".
 	Name string
-	// Version is the pinned patch release, such as "v1.36.3".
+	// Version is the pinned patch release, such as "v1.37.2".
 	Version string
 	// Module is the absolute folder of the module that pins the line.
 	Module string
@@ -31,7 +31,7 @@ func Folder(root string) string {
 	return filepath.Join(root, "test", "cluster", "components")
 }
 
-// Load reads the line with the given name ("1.36") from folder. The error for
+// Load reads the line with the given name ("1.37") from folder. The error for
 // an unknown name lists those that exist.
 func Load(folder, name string) (Line, error) {
 	names, err := Names(folder)

@@ -50,7 +50,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestMajorMinor(t *testing.T) {
-	for version, want := range map[string][2]string{"v1.36.3": {"1", "36"}, "v1.40.0-rc.1": {"1", "40"}, "v2": {"2", ""}} {
+	for version, want := range map[string][2]string{"v1.37.2": {"1", "37"}, "v1.40.0-rc.1": {"1", "40"}, "v2": {"2", ""}} {
 		major, minor := Line{Version: version}.MajorMinor()
 		if got := [2]string{major, minor}; got != want {
 			t.Errorf("MajorMinor of %s = %v, want %v", version, got, want)

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-var sample = Record{Kubernetes: "v1.36.3", Options: "port=0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+var sample = Record{Kubernetes: "v1.37.2", Options: "port=0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 
 // limited is a context that fails the test rather than hang it.
 func limited(t *testing.T) context.Context {

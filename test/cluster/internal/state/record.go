@@ -20,7 +20,7 @@ const recordName = "cluster.json"
 
 // Record is what is known of a control plane, kept as JSON in its folder.
 type Record struct {
-	// Kubernetes is the version, such as "v1.36.3".
+	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
 	// Options are the choices it was started with, one text to compare.
 	Options string `json:"options"`
