@@ -48,6 +48,9 @@ joined = $(subst $(space),$(comma),$(strip $(1)))
 # A user's own KUBEBUILDER_ASSETS wins; the tool sees to that.
 ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 
+# The oldest Kubernetes that test/cluster builds, by the names of its folders.
+OLDEST_KUBERNETES := $(patsubst test/cluster/components/k8s-%,%,$(firstword $(sort $(wildcard test/cluster/components/k8s-*))))
+
 ##@ Everyday
 
 .PHONY: help
@@ -79,6 +82,13 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API 
 	@export $(ASSETS); mkdir -p $(CACHE)/test; \
 	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
+
+# Not with a user's own KUBEBUILDER_ASSETS: the version is the point.
+.PHONY: test-api-oldest
+test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here
+	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets --kubernetes $(OLDEST_KUBERNETES))"; \
+	echo "Kubernetes $(OLDEST_KUBERNETES): $$assets"; \
+	KUBEBUILDER_ASSETS="$$assets" hack/test test-api-oldest -count=1 ./test/api
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no control plane, seconds
