@@ -73,7 +73,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 		return nil, err
 	}
 	if options.WebhookBindAddress != notServed {
-		err := addWebhooks(mgr, config, options, admission.Options{
+		err := addWebhooks(ctx, mgr, config, options, admission.Options{
 			Config:        controller.NewConfigReader(operatorConfig, options.OperatorNamespace),
 			RelatedImages: relatedImages(getenv), OpenShift: onOpenShift,
 		})

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -25,7 +26,7 @@ const notServed = "0"
 // its listener. The manager starts it before the caches, and its readiness does not
 // depend on them: a cache is filled only when stored objects of v1alpha1 are
 // converted, and the API server sends them to ready pods.
-func addWebhooks(mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options) error {
+func addWebhooks(ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, validation admission.Options) error {
 	host, port, err := splitAddress(options.WebhookBindAddress)
 	if err != nil {
 		return err
@@ -38,9 +39,11 @@ func addWebhooks(mgr ctrl.Manager, config *rest.Config, options Options, validat
 	if err != nil {
 		return err
 	}
+	validator := admission.NewValidator(validation)
+	validator.Prepare(ctx)
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
 	server.Register(names.ValidationPath, &ctrladmission.Webhook{
-		Handler: admission.NewValidator(validation), RecoverPanic: new(true),
+		Handler: validator, RecoverPanic: new(true),
 	})
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("add the server of the webhooks: %w", err)

@@ -43,7 +43,11 @@ func TestApplyAgain(t *testing.T) {
 	o := c.start(t)
 	testutil.Within(t, patience, o.ready)
 	c.publish(t, o)
-	testutil.Within(t, patience, func() error { return c.bothLists(t, 0) })
+	trial := writeFile(t, "trial.yaml", fmt.Appendf(nil, manifest, "trial"))
+	testutil.Within(t, patience, func() error {
+		_, err := c.kubectl(t, "apply", "--dry-run=server", "-f", trial)
+		return err
+	})
 	ways := map[string]struct{ apply, diff []string }{
 		"client-side": {apply: []string{"apply"}, diff: []string{"diff"}},
 		"server-side": {apply: []string{"apply", "--server-side"}, diff: []string{"diff", "--server-side"}},

@@ -20,6 +20,7 @@ networking: {expose: true}
 // BenchmarkHandle measures an update of a usual stack, and the slowest of a hundred.
 func BenchmarkHandle(b *testing.B) {
 	validator := newValidator(b, nil)
+	validator.Prepare(b.Context())
 	request := update(object(b, good, nil), object(b, usual, nil))
 	if got := validator.Handle(b.Context(), request); !got.Allowed {
 		b.Fatal(got.Result)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -123,5 +124,20 @@ func (v *Validator) compare(ctx context.Context, object *stack, in *intent.Inten
 		if text := finding.String(); !slices.Contains(found.warnings, text) {
 			found.warnings = append(found.warnings, text)
 		}
+	}
+}
+
+// prepared is the distribution that Prepare plans.
+const prepared = "starter"
+
+// Prepare reads the data that comparing a stack with its release takes, so that
+// the first request is answered in the time that the API server gives.
+func (v *Validator) Prepare(ctx context.Context) {
+	object := &stack{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: prepared}}
+	object.Spec.Distribution.Name = prepared
+	in, _, errs := validate.Spec(object)
+	resolved, err := distribution.Resolve(prepared, "", "", nil)
+	if err == nil && len(errs) == 0 {
+		v.compare(ctx, object, in, resolved, &findings{})
 	}
 }
