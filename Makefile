@@ -83,12 +83,13 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API 
 	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
 
-# Not with a user's own KUBEBUILDER_ASSETS: the version is the point.
+# Not with a user's own KUBEBUILDER_ASSETS: the version is the point. The gate emulates it, because to build a second
+# Kubernetes takes it ten minutes more.
 .PHONY: test-api-oldest
-test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here
-	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets --kubernetes $(OLDEST_KUBERNETES))"; \
-	echo "Kubernetes $(OLDEST_KUBERNETES): $$assets"; \
-	KUBEBUILDER_ASSETS="$$assets" hack/test test-api-oldest -count=1 ./test/api
+test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest, in its place]
+	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets $(if $(EMULATED),,--kubernetes $(OLDEST_KUBERNETES)))"; \
+	echo "Kubernetes $(OLDEST_KUBERNETES)$(if $(EMULATED), in emulation): $$assets"; \
+	KUBEBUILDER_ASSETS="$$assets" $(if $(EMULATED),EMULATED_KUBERNETES=$(OLDEST_KUBERNETES)) hack/test test-api-oldest -count=1 ./test/api
 
 .PHONY: test-unit
 test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no control plane, seconds

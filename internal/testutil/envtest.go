@@ -15,8 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// assetsVariable names the folder with the programs of the control plane.
-const assetsVariable = "KUBEBUILDER_ASSETS"
+const (
+	// assetsVariable names the folder with the programs of the control plane.
+	assetsVariable = "KUBEBUILDER_ASSETS"
+	// emulatedVariable is the older version of Kubernetes, such as 1.34, whose APIs
+	// and features the API server is to have. Unset: its own.
+	emulatedVariable = "EMULATED_KUBERNETES"
+)
 
 var assetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
 
@@ -60,6 +65,9 @@ func Start(options Options) (*ControlPlane, error) {
 	plane := &ControlPlane{environment: &envtest.Environment{BinaryAssetsDirectory: assets}}
 	flags := plane.environment.ControlPlane.GetAPIServer().Configure()
 	flags.Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+	if version := os.Getenv(emulatedVariable); version != "" {
+		flags.Set("emulated-version", version)
+	}
 	for name, value := range options.APIServerFlags {
 		flags.Set(name, value)
 	}
