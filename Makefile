@@ -49,7 +49,7 @@ joined = $(subst $(space),$(comma),$(strip $(1)))
 ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 
 # The oldest Kubernetes that test/cluster builds, by the names of its folders.
-OLDEST_KUBERNETES := $(patsubst test/cluster/components/k8s-%,%,$(firstword $(sort $(wildcard test/cluster/components/k8s-*))))
+OLDEST_KUBERNETES := $(patsubst k8s-%,%,$(firstword $(sort $(filter k8s-%,$(notdir $(wildcard test/cluster/components/*))))))
 
 ##@ Everyday
 

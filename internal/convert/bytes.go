@@ -57,8 +57,11 @@ func parse(object []byte) (map[string]any, error) {
 	if object[start] != '{' {
 		return nil, errors.New("it is not a JSON object")
 	}
-	if depth := depthOf(object); depth > maxDepth {
-		return nil, fmt.Errorf("it is nested %d deep, and %d can be converted: make it flatter, or delete it", depth, maxDepth)
+	// Each level takes a byte, so that most objects need not be counted through.
+	if len(object) > maxDepth {
+		if depth := depthOf(object); depth > maxDepth {
+			return nil, fmt.Errorf("it is nested %d deep, and %d can be converted: make it flatter, or delete it", depth, maxDepth)
+		}
 	}
 	values := fieldsOf(object[start:])
 	if raw, ok := values["status"].(json.RawMessage); ok {

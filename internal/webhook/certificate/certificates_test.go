@@ -36,6 +36,7 @@ func TestReplicas(t *testing.T) {
 	b.create(t, definition(service), configuration(service))
 	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
 	b.eventuallyTrusted(t, replicas...)
+	testutil.Eventually(t, "the replicas to rest", func() (bool, error) { return b.clock.Waiters() == 3*3, nil })
 	want := map[string]int{"secrets": 1, "customresourcedefinitions": 1, "validatingwebhookconfigurations": 1}
 	if diff := cmp.Diff(want, b.written()); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
