@@ -39,7 +39,7 @@ type target struct {
 	clock  clock.Clock
 	report *reporter
 	writes *rate.Limiter
-	woken  signal
+	changed  signal
 }
 
 // webhooks are the calls of an object to our Service.
@@ -61,10 +61,10 @@ func newInjector(c clients, options Options, from *source) *injector {
 		definitionTarget(c, options), validatingTarget(c, options),
 	}}
 	for _, target := range result.targets {
-		target.source, target.clock, target.woken = from, options.Clock, newSignal()
+		target.source, target.clock, target.changed = from, options.Clock, newSignal()
 		target.report = newReporter(options, "InjectBundle")
 		target.writes = rate.NewLimiter(rate.Every(writePause), writeBurst)
-		from.published = append(from.published, target.woken)
+		from.published = append(from.published, target.changed)
 	}
 	return result
 }
@@ -74,8 +74,8 @@ func (i *injector) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	for _, target := range i.targets {
-		group.Go(func() { watchOne(ctx, i.metadata, target.resource, "", target.name, target.woken) })
-		group.Go(func() { loop(ctx, i.clock, target.woken, target.look) })
+		group.Go(func() { watchOne(ctx, i.metadata, target.resource, "", target.name, target.changed) })
+		group.Go(func() { loop(ctx, i.clock, target.changed, target.look) })
 	}
 }
 

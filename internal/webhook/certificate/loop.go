@@ -20,34 +20,34 @@ import (
 // longestPause is for a clock that is set while the operator waits.
 const longestPause = 12 * time.Hour
 
-// signal wakes a loop. What happens while the loop is at work wakes it once more.
+// signal makes a loop look again. A signal that is sent while the loop looks makes it look once more.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
 
-func (s signal) wake() {
+func (s signal) send() {
 	select {
 	case s <- struct{}{}:
-	default: // it will wake
+	default: // one is waiting already
 	}
 }
 
-// loop calls look at once, when it is woken, and when the pause that look returned is over, until ctx ends.
-func loop(ctx context.Context, clock clock.Clock, woken signal, look func(context.Context) time.Duration) {
+// loop calls look at once, when changed is sent, and when the pause that look returned is over, until ctx ends.
+func loop(ctx context.Context, clock clock.Clock, changed signal, look func(context.Context) time.Duration) {
 	for ctx.Err() == nil {
 		timer := clock.NewTimer(min(look(ctx), longestPause))
 		select {
 		case <-ctx.Done():
-		case <-woken:
+		case <-changed:
 		case <-timer.C():
 		}
 		timer.Stop()
 	}
 }
 
-// watchOne wakes a loop whenever one object may have changed, until ctx ends. It sees metadata only: the loop reads the
+// watchOne sends changed whenever one object may have changed, until ctx ends. It sees metadata only: the loop reads the
 // object, so that it never acts on what a cache has not heard yet, and no key stays in memory.
-func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, woken signal) {
+func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal) {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	resource := calls.Resource(of).Namespace(namespace)
 	watches := informer.New(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -68,9 +68,9 @@ func watchOne(ctx context.Context, calls metadata.Interface, of schema.GroupVers
 		log.FromContext(ctx).V(1).Info("Cannot watch; trying again", "resource", of.Resource, "name", name, "error", err.Error())
 	})
 	_, _ = watches.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { woken.wake() },
-		UpdateFunc: func(any, any) { woken.wake() },
-		DeleteFunc: func(any) { woken.wake() },
+		AddFunc:    func(any) { changed.send() },
+		UpdateFunc: func(any, any) { changed.send() },
+		DeleteFunc: func(any) { changed.send() },
 	})
 	watches.RunWithContext(ctx)
 }

@@ -101,7 +101,7 @@ func TestRotationUnderLoad(t *testing.T) {
 			rest := true
 			for _, replica := range replicas {
 				if current := replica.source.current.Load(); !current.until.After(b.clock.Now()) {
-					replica.source.woken.wake() // it looked at the clock right before the step
+					replica.source.changed.send() // it looked at the clock right before the step
 					rest = false
 				}
 			}

@@ -41,8 +41,8 @@ type source struct {
 	clock     clock.Clock
 	report    *reporter
 	writes    *rate.Limiter
-	woken     signal
-	// published wakes those who use the bundle.
+	changed     signal
+	// published are sent to those who use the bundle.
 	published []signal
 	current   atomic.Pointer[served]
 }
@@ -59,7 +59,7 @@ func newSource(c clients, options Options) *source {
 	return &source{
 		secrets: c.core.Secrets(options.Namespace), metadata: c.metadata, namespace: options.Namespace,
 		dnsNames: []string{options.Service + "." + options.Namespace + ".svc"}, clock: options.Clock,
-		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst), woken: newSignal(),
+		report: newReporter(options, "RenewCertificate"), writes: rate.NewLimiter(rate.Every(writePause), writeBurst), changed: newSignal(),
 	}
 }
 
@@ -68,9 +68,9 @@ func (s *source) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() {
-		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace, names.WebhookCertificateSecret, s.woken)
+		watchOne(ctx, s.metadata, corev1.SchemeGroupVersion.WithResource("secrets"), s.namespace, names.WebhookCertificateSecret, s.changed)
 	})
-	loop(ctx, s.clock, s.woken, s.look)
+	loop(ctx, s.clock, s.changed, s.look)
 }
 
 // look reads the Secret, renews what is due, and returns how long to wait.
@@ -133,7 +133,7 @@ func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	}
 	current := err == nil && isManaged(secret) && bytes.Equal(read(secret.Data).bundle(), bundle)
 	if !current {
-		s.woken.wake()
+		s.changed.send()
 	}
 	return current, nil
 }
@@ -171,7 +171,7 @@ func isManaged(secret *corev1.Secret) bool {
 	return secret.Type == corev1.SecretTypeTLS && secret.Labels[names.LabelManagedBy] == names.ManagedBy
 }
 
-// publish serves content from now on, and wakes those who use the bundle when that changed.
+// publish serves content from now on, and tells those who use the bundle when that changed.
 func (s *source) publish(c content, next time.Time) {
 	before := s.current.Load()
 	now := &served{serving: c.serving, bundle: c.bundle(), until: next}
@@ -179,7 +179,7 @@ func (s *source) publish(c content, next time.Time) {
 	certificateExpiry.Set(float64(c.serving.Leaf.NotAfter.Unix()))
 	if before == nil || !bytes.Equal(before.bundle, now.bundle) {
 		for _, user := range s.published {
-			user.wake()
+			user.send()
 		}
 	}
 }

@@ -1,0 +1,83 @@
+//go:build node
+
+package node
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// older is a stack of v1alpha1. It has a Service because it names a port.
+const older = `---
+apiVersion: llamastack.io/v1alpha1
+kind: LlamaStackDistribution
+metadata: {name: %s}
+spec:
+  replicas: %d
+  server:
+    distribution: {name: %s}
+    containerSpec: {port: 8321, resources: ` + small + `}
+`
+
+// bothVersionsAfter is how long a list may fail after every pod of the operator was lost.
+const bothVersionsAfter = 30 * time.Second
+
+// inV1alpha1 and inV1alpha2 are the kind in a version, as kubectl takes it.
+const (
+	inV1alpha1 = "llamastackdistributions.v1alpha1.llamastack.io"
+	inV1alpha2 = "llamastackdistributions.v1alpha2.llamastack.io"
+)
+
+// Story 7: a manifest of v1alpha1 runs, shows the conditions that its users wait for, and is read and edited in both
+// versions. The webhooks are the operator's own, behind their Service, with the certificate that it made.
+func TestStory7BothVersions(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	// Pods of v1alpha1 have the security context that they always had.
+	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
+	s.apply(fmt.Sprintf(older, "my", 1, "starter"))
+	s.ready("my")
+	for _, condition := range []string{"DeploymentReady", "HealthCheck", "ServiceReady", "ConfigReady"} {
+		s.kubectl("wait", "--for=condition="+condition, "--timeout=60s", inV1alpha1+"/my")
+	}
+	s.client().listed(s.service("my")+"/v1/providers", "provider_id")
+
+	s.kubectl("patch", inV1alpha1, "my", "--type=merge", `--patch={"spec":{"replicas":2}}`)
+	if got := s.kubectl("get", inV1alpha2, "my", "--output=jsonpath={.spec.workload.replicas}"); got != "2" {
+		t.Errorf("%s replicas in v1alpha2, want 2", got)
+	}
+	s.kubectl("patch", inV1alpha2, "my", "--type=merge", `--patch={"spec":{"workload":{"replicas":1}}}`)
+	if got := s.kubectl("get", inV1alpha1, "my", "--output=jsonpath={.spec.replicas}"); got != "1" {
+		t.Errorf("%s replicas in v1alpha1, want 1", got)
+	}
+	if got := s.refused(fmt.Sprintf(older, "other", 1, "startr")); !strings.Contains(got, `spec.server.distribution.name: unknown distribution "startr"`) {
+		t.Errorf("an unknown distribution: %s", got)
+	}
+}
+
+// Every pod of the operator is lost at once, and both versions can be listed again within half a minute. It runs alone:
+// the other scenarios would wait meanwhile.
+func TestEveryOperatorPodIsLost(t *testing.T) {
+	s := newScenario(t)
+	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
+	s.apply(fmt.Sprintf(older, "my", 0, "starter"))
+	_, err := kubectl(t.Context(), nil, "delete", "pod", "--namespace="+names.OperatorNamespace, "--selector=control-plane=controller-manager", "--grace-period=0", "--force")
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := testutil.Within(t, bothVersionsAfter, func() error {
+		for _, kind := range []string{inV1alpha1, inV1alpha2} {
+			if _, err := kubectl(t.Context(), nil, "get", kind, "--all-namespaces"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	t.Logf("both versions could be listed after %v", took)
+	s.eventually(func() error { _, err := leader(t); return err })
+}
