@@ -113,10 +113,24 @@ func answer(request admission.Request, errs, warnings []string) admission.Respon
 			Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
 			Message: strings.Join(errs, "\n"),
 			Details: &metav1.StatusDetails{
-				Group: v1alpha2.GroupVersion.Group, Kind: v1alpha2.Kind, Name: request.Name,
+				Group: v1alpha2.GroupVersion.Group, Kind: v1alpha2.Kind, Name: request.Name, Causes: causes(errs),
 			},
 		},
 	}}
+}
+
+// causes are the errors as kubectl prints them: by field and message. It does not
+// print the message of a status with details.
+func causes(errs []string) []metav1.StatusCause {
+	found := make([]metav1.StatusCause, 0, len(errs))
+	for _, err := range errs {
+		cause := metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Message: err}
+		if path, message, ok := strings.Cut(err, ": "); ok && !strings.Contains(path, " ") {
+			cause.Field, cause.Message = path, message
+		}
+		found = append(found, cause)
+	}
+	return found
 }
 
 func asOlder(texts []string) []string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,10 +147,26 @@ func TestHandle(t *testing.T) {
 			if tc.denied != "" && (!strings.Contains(got.Result.Message, tc.denied) || got.Result.Code != http.StatusUnprocessableEntity) {
 				t.Errorf("denied with %d: %s\nwant %s", got.Result.Code, got.Result.Message, tc.denied)
 			}
+			if tc.denied != "" && len(got.Result.Details.Causes) == 0 {
+				t.Error("kubectl has no cause to print")
+			}
 			if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tc.warned) || (tc.warned == "" && warned != "") {
 				t.Errorf("warned of %q, want %q", warned, tc.warned)
 			}
 		})
+	}
+}
+
+// kubectl prints the causes of a status, each as field and message.
+func TestCauses(t *testing.T) {
+	want := []metav1.StatusCause{
+		{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.port", Message: `"http" must be a whole number: take 8321`},
+		{Type: metav1.CauseTypeFieldValueInvalid, Message: "and 7 more errors"},
+		{Type: metav1.CauseTypeFieldValueInvalid, Message: "read the object of the request: EOF"},
+	}
+	got := causes([]string{`spec.port: "http" must be a whole number: take 8321`, "and 7 more errors", "read the object of the request: EOF"})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("causes (-want +got):\n%s", diff)
 	}
 }
 
