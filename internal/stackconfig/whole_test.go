@@ -1,0 +1,82 @@
+package stackconfig_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+var (
+	// fieldPath begins an error: a field of the spec, or a place in a base configuration.
+	fieldPath = regexp.MustCompile(`^([A-Za-z_]+)((\.[A-Za-z_]+)|(\[[0-9]+\]))*(\[[^]]+\])?: `)
+	// remedy is a word by which an error tells what to do, or what the field takes.
+	remedy = regexp.MustCompile(`\b(write|take|takes|set|remove|name|give|add|leave|keep|quote|choose|use|put|change|serve|disable|belongs|required|must|needs?|requires)\b|` +
+		`did you mean|known are|available:|there are|which are|is called|its keys are|the first that has it|the last that had it|is not a whole number above`)
+)
+
+const inBase = "(in the base configuration)"
+
+// Every error of the engine names a field of the spec, or a place in the base configuration and says so, and tells what to
+// do or what the field takes. The cases are those of the golden files.
+func TestErrorsAreWhole(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*/want/report.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		for _, message := range errorsIn(t, file) {
+			seen++
+			if problem := incomplete(message); problem != "" {
+				t.Errorf("%s: %s: %s", file, problem, message)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no case has an error")
+	}
+}
+
+func errorsIn(t *testing.T, file string) []string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct{ Errors []string }
+	if err := yaml.Unmarshal(data, &report); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return report.Errors
+}
+
+// incomplete says what an error lacks; empty when it is whole.
+func incomplete(message string) string {
+	path := fieldPath.FindString(message)
+	switch {
+	case path == "" || !strings.HasPrefix(path, "spec.") && !strings.HasSuffix(message, inBase):
+		return "no path"
+	case !remedy.MatchString(strings.TrimPrefix(message, path)):
+		return "no remedy"
+	}
+	return ""
+}
+
+// The check itself finds what is missing.
+func TestIncomplete(t *testing.T) {
+	for message, want := range map[string]string{
+		"it is wrong: take another":         "no path",
+		"storage.stores: take another":      "no path",
+		"spec.storage.kv: it is wrong":      "no remedy",
+		"spec.storage.kv: take another":     "",
+		"storage.stores: set one " + inBase: "",
+	} {
+		if got := incomplete(message); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}
