@@ -35,11 +35,11 @@ type target struct {
 	// patch puts the bundle in, unless the object changed since it was read.
 	patch func(ctx context.Context, found webhooks, bundle []byte) error
 
-	source *source
-	clock  clock.Clock
-	report *reporter
-	writes *rate.Limiter
-	changed  signal
+	source  *source
+	clock   clock.Clock
+	report  *reporter
+	writes  *rate.Limiter
+	changed signal
 }
 
 // webhooks are the calls of an object to our Service.

@@ -41,7 +41,7 @@ type source struct {
 	clock     clock.Clock
 	report    *reporter
 	writes    *rate.Limiter
-	changed     signal
+	changed   signal
 	// published are sent to those who use the bundle.
 	published []signal
 	current   atomic.Pointer[served]
