@@ -102,6 +102,7 @@ func TestEarlierHostNames(t *testing.T) {
 	if host := ingress.Spec.Rules[0].Host; host != "" {
 		t.Errorf("a stack of v1alpha1 has host %q", host)
 	}
+	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	first.stop(t)
 	earlier := func(host string) {
 		b.get(t, "my-ingress", ingress)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,6 +33,9 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
 		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet",
 			built.Exposure.Kind, built.Exposure.Group)
+	case made.input.Cluster.ExposureUnknown:
+		keepExposed(stack, report)
+		return nil
 	default:
 		live := liveOf(built.Exposure, objects)
 		if live == nil {
@@ -48,6 +53,18 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		}
 	}
 	return failure
+}
+
+// keepExposed repeats that a stack is exposed, where nothing is known of how: the operator's ConfigMap cannot be read, and
+// what exposes the stack stays as it is.
+func keepExposed(stack *stack, report *report) {
+	before := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
+	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil || string(networking.Expose.Raw) == "false" {
+		return
+	}
+	if before != nil && before.Status == metav1.ConditionTrue {
+		report.markTrue(v1alpha2.ConditionExposed, before.Reason, before.Message)
+	}
 }
 
 // liveOf is the one object of a kind as it is now. Nil: it was not applied.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -123,5 +125,25 @@ func TestRouteURL(t *testing.T) {
 	}
 	if got := routeURL(&plan.Plan{Exposure: ingressKind, Hostname: "llama.example.com"}, nil); got != "" {
 		t.Errorf("URL %q without an object", got)
+	}
+}
+
+// While nobody knows how stacks are exposed, what was said of one that is stays.
+func TestExposureNobodyKnowsOf(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{distribution: {name: starter}, networking: {expose: true}}`:  `True ExposureApplied: Ingress "my-ingress" is applied`,
+		`{distribution: {name: starter}, networking: {expose: false}}`: "",
+		`{distribution: {name: starter}}`:                              "",
+	} {
+		stack := newStack(t, spec)
+		meta.SetStatusCondition(&stack.Status.Conditions, metav1.Condition{
+			Type: v1alpha2.ConditionExposed, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonExposureApplied, Message: `Ingress "my-ingress" is applied`,
+		})
+		var report report
+		made := &planned{plan: &plan.Plan{}, input: plan.Input{Cluster: render.Cluster{ExposureUnknown: true}}}
+		checkFailure(t, checkExposure(stack, made, nil, &report), nil)
+		if got := report.shown()[v1alpha2.ConditionExposed]; got != want {
+			t.Errorf("%s: condition %q, want %q", spec, got, want)
+		}
 	}
 }
