@@ -1,6 +1,9 @@
 package convert
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // The functions below read JSON that json.Valid has accepted.
 
@@ -104,14 +107,20 @@ func skipComma(data []byte, i int) int {
 	return i
 }
 
-// skipText leads behind a text.
+// skipText leads behind a text. Its end is the first quote with an even number of
+// backslashes before it.
 func skipText(data []byte, i int) int {
-	for i++; data[i] != '"'; i++ {
-		if data[i] == '\\' {
-			i++
+	begin := i + 1
+	for i = begin; ; i++ {
+		i += bytes.IndexByte(data[i:], '"')
+		escapes := i
+		for escapes > begin && data[escapes-1] == '\\' {
+			escapes--
+		}
+		if (i-escapes)%2 == 0 {
+			return i + 1
 		}
 	}
-	return i + 1
 }
 
 // skipValue leads behind a value. It takes no more stack for a deep value than for a flat one.
