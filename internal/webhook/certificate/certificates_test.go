@@ -245,6 +245,7 @@ func TestWithoutClusterRights(t *testing.T) {
 	}
 	b.delete(t, binding)
 	b.create(t, binding)
+	b.mayReadSecret(t, account)
 	replica := b.start(t, account)
 	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
 	testutil.Eventually(t, "some attempts", func() (bool, error) {

@@ -17,6 +17,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
@@ -109,6 +110,19 @@ func (b *bench) create(t *testing.T, objects ...client.Object) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// mayReadSecret waits until the API server has seen the binding that lets the account read the Secret.
+func (b *bench) mayReadSecret(t *testing.T, account string) {
+	t.Helper()
+	as, err := client.New(plane.As(account), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "the right to read the Secret", func() (bool, error) {
+		err := as.Get(t.Context(), client.ObjectKeyFromObject(b.secret()), b.secret())
+		return !apierrors.IsForbidden(err), nil
+	})
 }
 
 // edit changes an object as a user does.
