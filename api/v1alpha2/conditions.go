@@ -228,6 +228,8 @@ const (
 	// EventImageLabelsUnreadable: an image in place of the operator's own could not be
 	// read, and the configuration is made from the operator's copy for its name.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
+	// EventOtherOperator: an operator for v1alpha1 of another installation acts on the stack, so this one writes nothing.
+	EventOtherOperator = "OtherOperator"
 )
 
 // Event reasons on the operator's own ConfigMap.

@@ -37,7 +37,7 @@ var parts = []part{
 	{roles + "role.yaml", prefix + "manager-role", "rules", "manager-role.yaml"},
 	{roles + "namespaced/role.yaml", prefix + "manager-role", "rules", "manager-role-namespaced.yaml"},
 	{roles + "operator_role.yaml", prefix + "leader-election-role", "rules", "leader-election-role.yaml"},
-	{roles + "metrics_role.yaml", prefix + "metrics-auth-role", "rules", "metrics-auth-role.yaml"},
+	{roles + "metrics_role.yaml", prefix + "proxy-role", "rules", "metrics-auth-role.yaml"},
 	{roles + "metrics_role.yaml", prefix + "metrics-reader", "rules", "metrics-reader.yaml"},
 	{roles + "user_roles.yaml", prefix + "llsd-editor-role", "rules", "llsd-editor-role.yaml"},
 	{roles + "user_roles.yaml", prefix + "llsd-viewer-role", "rules", "llsd-viewer-role.yaml"},

@@ -39,6 +39,7 @@ type Reconciler struct {
 	recorder   events.EventRecorder
 	retries    retries
 	largePlans largePlans
+	other      otherOperator
 
 	apis          *optionalAPIs
 	config        *operatorConfig
@@ -61,6 +62,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read object: %w", err)
+	}
+	if pause := r.holdBack(ctx, object); pause > 0 {
+		return reconcile.Result{RequeueAfter: pause}, nil
 	}
 	r.statuses.refresh(object)
 	s := &state{stack: object}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/informer"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
@@ -106,15 +107,17 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	return found, nil
 }
 
-// stripStack leaves of stacks what the operator works with: no copy of the last manifest, and no spec that is too large to
-// be worked on.
+// stripStack leaves of stacks what the operator works with: no copy of the last manifest, no spec that is too large to be
+// worked on, and of the managed fields only when an operator for v1alpha1 wrote the status.
 func stripStack(object any) (any, error) {
-	stripped, err := cache.TransformStripManagedFields()(object)
-	if stack, ok := stripped.(*v1alpha2.LlamaStackDistribution); ok {
-		delete(stack.Annotations, corev1.LastAppliedConfigAnnotation)
-		validate.OmitLargeSpec(stack)
+	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
+	if !ok {
+		return cache.TransformStripManagedFields()(object)
 	}
-	return stripped, err
+	stack.ManagedFields = controller.OtherStatusWrites(stack.ManagedFields)
+	delete(stack.Annotations, corev1.LastAppliedConfigAnnotation)
+	validate.OmitLargeSpec(stack)
+	return stack, nil
 }
 
 // stripWorkload leaves of pods what status is made of, and of ReplicaSets what

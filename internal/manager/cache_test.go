@@ -70,15 +70,21 @@ func TestStripWorkload(t *testing.T) {
 	}
 }
 
-// A cached stack has no copy of the last manifest, and no spec that is too large to be worked on.
+// A cached stack has no copy of the last manifest, no spec that is too large to be worked on, and of the managed fields only
+// when another operator wrote the status.
 func TestStripStack(t *testing.T) {
+	other := metav1.ManagedFieldsEntry{
+		Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "llamastack.io/v1alpha1", Subresource: "status",
+		FieldsV1: metav1.NewFieldsV1("{}"),
+	}
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{
 		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "much", "kept": "yes"},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}, other},
 	}}
 	stack.Spec.Distribution.Name = "starter"
 	want := stack.DeepCopy()
-	want.ManagedFields, want.Annotations = nil, map[string]string{"kept": "yes"}
+	want.ManagedFields, want.Annotations = []metav1.ManagedFieldsEntry{other}, map[string]string{"kept": "yes"}
+	want.ManagedFields[0].FieldsV1 = nil
 	if _, err := stripStack(stack); err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestOpenShift(t *testing.T) {
 		t.Errorf("asks for the constraints %q", got)
 	}
 	paths := map[string]string{
-		"llama-stack-k8s-operator-metrics": arguments(t, objects).MetricsCertPath, names.WebhookService: arguments(t, objects).WebhookCertPath,
+		"llama-stack-k8s-operator-controller-manager-metrics-service": arguments(t, objects).MetricsCertPath, names.WebhookService: arguments(t, objects).WebhookCertPath,
 	}
 	for _, service := range objects["Service"] {
 		checkMounted(t, pod, service.GetAnnotations()[servingCert], paths[service.GetName()])

@@ -61,7 +61,10 @@ type stackState struct {
 func Observe(stack *v1alpha2.LlamaStackDistribution) { all.observe(stack) }
 
 // Forget shows nothing of a stack any more.
-func Forget(name types.NamespacedName) { all.forget(name) }
+func Forget(name types.NamespacedName) {
+	all.forget(name)
+	ObserveOtherOperator(name, false)
+}
 
 func (m *stackMetrics) observe(stack *v1alpha2.LlamaStackDistribution) {
 	now := stackState{phase: string(stack.Status.Phase), conditions: map[string]metav1.ConditionStatus{}}

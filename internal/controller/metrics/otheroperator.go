@@ -1,0 +1,25 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var otherOperator = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "llama_stack_operator_other_operator",
+	Help: "1 for a stack that another operator acts on, so that this one leaves it alone.",
+}, []string{"namespace", "name"})
+
+func init() {
+	metrics.Registry.MustRegister(otherOperator)
+}
+
+// ObserveOtherOperator remembers whether another operator acts on a stack.
+func ObserveOtherOperator(stack types.NamespacedName, acts bool) {
+	if acts {
+		otherOperator.WithLabelValues(stack.Namespace, stack.Name).Set(1)
+		return
+	}
+	otherOperator.DeleteLabelValues(stack.Namespace, stack.Name)
+}

@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// A stack that an operator for v1alpha1 acts on is left alone, its status too, until that operator has gone. What it wrote
+// before this one began is no reason.
+func TestOtherOperator(t *testing.T) {
+	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	write := func(after time.Duration) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{
+			Manager: "manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "llamastack.io/v1alpha1",
+			Subresource: "status", Time: &metav1.Time{Time: began.Add(after)},
+		}
+	}
+	edited := write(time.Minute)
+	edited.Subresource = ""
+	ours := write(time.Minute)
+	ours.Manager = names.FieldManager
+	newer := write(time.Minute)
+	newer.APIVersion = v1alpha2.GroupVersion.String()
+	for name, tc := range map[string]struct {
+		entries []metav1.ManagedFieldsEntry
+		after   time.Duration
+		pause   time.Duration
+	}{
+		"nobody":                         {},
+		"before this one began":          {entries: []metav1.ManagedFieldsEntry{write(-time.Second)}, after: time.Second},
+		"beside this one":                {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 2 * time.Minute, pause: 14*time.Minute + time.Second},
+		"the last of two":                {entries: []metav1.ManagedFieldsEntry{write(time.Minute), write(-time.Minute)}, after: time.Minute, pause: 15*time.Minute + time.Second},
+		"gone":                           {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 16 * time.Minute},
+		"an edit of the spec":            {entries: []metav1.ManagedFieldsEntry{edited}, after: 2 * time.Minute},
+		"this one":                       {entries: []metav1.ManagedFieldsEntry{ours}, after: 2 * time.Minute},
+		"an edit of the status, by hand": {entries: []metav1.ManagedFieldsEntry{newer}, after: 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := newStack(t, `{distribution: {name: starter}}`)
+			f := newFixture(t)
+			f.now = func() time.Time { return began }
+			if pause := f.holdBack(t.Context(), own); pause != 0 {
+				t.Fatalf("held back for %v at the start", pause)
+			}
+			if err := f.Create(t.Context(), own); err != nil {
+				t.Fatal(err)
+			}
+			own.ManagedFields = tc.entries
+			f.cache, f.writes = holding{f.Client, own}, nil
+			f.now = func() time.Time { return began.Add(tc.after) }
+			got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.pause == 0 {
+				if len(f.writes) == 0 {
+					t.Error("the stack is left alone")
+				}
+				return
+			}
+			if got.RequeueAfter != tc.pause || len(f.writes) > 0 || len(f.recorder.Events) != 1 {
+				t.Fatalf("again after %v, want %v; writes %v, %d events", got.RequeueAfter, tc.pause, f.writes, len(f.recorder.Events))
+			}
+			if event := <-f.recorder.Events; !strings.HasPrefix(event, "Warning "+v1alpha2.EventOtherOperator+" Another operator") || !strings.Contains(event, `field manager "manager"`) {
+				t.Errorf("event %q", event)
+			}
+		})
+	}
+}
+
+// holding is a cache with one stack as the API server shows it. A fake client keeps managed fields of its own.
+type holding struct {
+	client.Reader
+	stack *stack
+}
+
+func (h holding) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if into, ok := object.(*stack); ok {
+		h.stack.DeepCopyInto(into)
+		return nil
+	}
+	return h.Reader.Get(ctx, key, object, options...)
+}
