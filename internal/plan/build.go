@@ -125,6 +125,14 @@ func (p *Plan) override(in Input) error {
 	return nil
 }
 
+// generated is the configuration that the operator made; nil when it made none, or copied the user's own.
+func (p *Plan) generated() []byte {
+	if p.Mode != ModeGenerated {
+		return nil
+	}
+	return p.Config
+}
+
 // mount makes a ConfigMap of a configuration and mounts it.
 func (p *Plan) mount(in Input, data []byte, digest string) {
 	p.Config, p.ConfigHash = data, digest
@@ -140,6 +148,7 @@ func (p *Plan) mount(in Input, data []byte, digest string) {
 // render makes the objects and the record of their Deployment.
 func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
+	p.input.ServiceLinks = serviceLinks(p.input, p.generated())
 	inputs := p.inputs(in)
 	digest, err := rollout.Digest(inputs, in.References)
 	if err != nil {

@@ -30,6 +30,8 @@ type Input struct {
 	// Launcher starts the server on the configuration by a command of ours in place of the image's entrypoint, as
 	// stacks of v1alpha1 have always been started. A command of the user's own goes first.
 	Launcher bool
+	// ServiceLinks gives the pods the variables that Kubernetes derives from the Services of their namespace.
+	ServiceLinks bool
 	// Directories have to exist before the server starts, in the notation of its configuration. None: the server makes
 	// what it needs.
 	Directories []string

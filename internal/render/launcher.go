@@ -10,6 +10,8 @@ import (
 // it: the server's module up to 0.2, its uvicorn factory from 0.3 on, under the package's new name from 0.8 on. Stacks of
 // v1alpha1 with a userConfig have always been started so; the image's entrypoint is not asked. Started like this, the
 // server does not read port, workers and certificates from its configuration.
+//
+// A version may have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends where no digit follows.
 const launcher = `python=$(command -v python || command -v python3) || { echo "this image has no Python" >&2; exit 1; }
 version() { "$python" -c 'import sys; from importlib.metadata import version; print(version(sys.argv[1]))' "$1" 2>/dev/null; }
 export LLAMA_STACK_PORT="$LLS_PORT"
@@ -19,7 +21,7 @@ if version ogx >/dev/null; then
 else
   module=llama_stack
   case "$(version llama-stack)" in
-  0.0.* | 0.1.* | 0.2.[0-9] | 0.2.1[0-6])
+  0.[01] | 0.[01][!0-9]* | 0.2 | 0.2[!.0-9]* | 0.2.[0-9] | 0.2.[0-9][!0-9]* | 0.2.1[0-6] | 0.2.1[0-6][!0-9]*)
     exec "$python" -m llama_stack.distribution.server.server --config "$LLAMA_STACK_CONFIG" ;;
   0.2.*)
     exec "$python" -m llama_stack.core.server.server "$LLAMA_STACK_CONFIG" ;;

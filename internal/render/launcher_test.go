@@ -33,15 +33,35 @@ func TestLauncher(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "python"), []byte(python), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	const (
+		oldest = "-m llama_stack.distribution.server.server --config /etc/llama-stack/config.yaml\n9000 \n"
+		module = "-m llama_stack.core.server.server /etc/llama-stack/config.yaml\n9000 \n"
+	)
 	for packages, want := range map[string]string{
-		"llama-stack=0.2.9":    "-m llama_stack.distribution.server.server --config /etc/llama-stack/config.yaml\n9000 \n",
-		"llama-stack=0.2.16":   "-m llama_stack.distribution.server.server --config /etc/llama-stack/config.yaml\n9000 \n",
-		"llama-stack=0.2.17":   "-m llama_stack.core.server.server /etc/llama-stack/config.yaml\n9000 \n",
-		"llama-stack=0.2.24":   "-m llama_stack.core.server.server /etc/llama-stack/config.yaml\n9000 \n",
-		"llama-stack=0.3.0rc1": factory,
-		"llama-stack=0.7.3":    factory,
-		"":                     factory,
-		"ogx=1.5.0":            strings.NewReplacer("llama_stack", "ogx", "9000 \n", "9000 /etc/llama-stack/config.yaml\n").Replace(factory),
+		"llama-stack=0.0.63":        oldest,
+		"llama-stack=0.1.9":         oldest,
+		"llama-stack=0.1rc1":        oldest,
+		"llama-stack=0.2":           oldest,
+		"llama-stack=0.2rc1":        oldest,
+		"llama-stack=0.2.9":         oldest,
+		"llama-stack=0.2.9.post1":   oldest,
+		"llama-stack=0.2.9+rhai0":   oldest,
+		"llama-stack=0.2.14+rhai0":  oldest,
+		"llama-stack=0.2.16":        oldest,
+		"llama-stack=0.2.16rc1":     oldest,
+		"llama-stack=0.2.16.dev3":   oldest,
+		"llama-stack=0.2.17":        module,
+		"llama-stack=0.2.17rc1":     module,
+		"llama-stack=0.2.20":        module,
+		"llama-stack=0.2.24":        module,
+		"llama-stack=0.2.24.post2":  module,
+		"llama-stack=0.20.1":        factory,
+		"llama-stack=0.3.0rc1":      factory,
+		"llama-stack=0.3.5.1+rhai0": factory,
+		"llama-stack=0.7.3":         factory,
+		"llama-stack=0.10.0":        factory,
+		"":                          factory,
+		"ogx=1.5.0":                 strings.NewReplacer("llama_stack", "ogx", "9000 \n", "9000 /etc/llama-stack/config.yaml\n").Replace(factory),
 	} {
 		command := exec.CommandContext(t.Context(), "/bin/sh", "-c", script, "--verbose")
 		command.Env = []string{

@@ -32,13 +32,15 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	}
 	pod := corev1ac.PodSpec().
 		WithServiceAccountName(ServiceAccountName(in.Stack)).
-		WithEnableServiceLinks(false). // a Service named llama-stack would set LLAMA_STACK_PORT to a URL
 		WithSecurityContext(podSecurity(in)).
 		WithImagePullSecrets(pullSecrets...).
 		WithAffinity(affinity(in)).
 		WithTopologySpreadConstraints(spread...).
 		WithContainers(container).
 		WithVolumes(volumes...)
+	if !in.ServiceLinks {
+		pod.WithEnableServiceLinks(false) // a Service named postgres would set POSTGRES_PORT to a URL
+	}
 	if !compat(in) {
 		pod.WithAutomountServiceAccountToken(false)
 	}

@@ -36,8 +36,11 @@ type fixture struct {
 	Inputs      string          `json:"inputs"`
 	OpenShift   bool            `json:"openShift"`
 	Launcher    bool            `json:"launcher"`
-	Cluster     render.Cluster  `json:"cluster"`
-	CABundle    *struct {
+
+	ServiceLinks bool `json:"serviceLinks"`
+
+	Cluster  render.Cluster `json:"cluster"`
+	CABundle *struct {
 		PEM  string `json:"pem"`
 		Hash string `json:"hash"`
 	} `json:"caBundle"`
@@ -63,6 +66,7 @@ func readInput(t *testing.T, path string) render.Input {
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
 		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster, Expose: f.Expose,
+		ServiceLinks: f.ServiceLinks,
 	}
 	if f.Config != nil {
 		in.Config = &render.Config{

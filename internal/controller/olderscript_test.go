@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// renderedBefore applies a stack as an operator before this one rendered it.
+func (f *fixture) renderedBefore(t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration)) *corev1.PodTemplateSpec {
+	t.Helper()
+	s, err := f.until(t, stack, "ownership")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := s.planned.plan.Rendered.Deployment
+	older(deployment)
+	rendered, err := rollout.NewRendered(deployment, s.planned.plan.Rendered.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.owned.setDeployment(rendered.Deployment); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps[slices.IndexFunc(steps, func(s step) bool { return s.name == "apply" }):] {
+		if err := step.run(t.Context(), f.Reconciler, s); err != nil {
+			t.Fatalf("step %s: %v", step.name, err)
+		}
+	}
+	return f.template(t, stack)
+}
+
+// template is the pod template of a stack's Deployment.
+func (f *fixture) template(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := f.Get(t.Context(), keyOf(stack), deployment); err != nil {
+		t.Fatal(err)
+	}
+	return &deployment.Spec.Template
+}
+
+// older is a stack that was made as v1alpha1.
+func older(t *testing.T, spec string) *stack {
+	t.Helper()
+	object := newStack(t, spec)
+	object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	return object
+}
+
+// Pods keep what an operator before this one started them with until somebody asks for a change: the script that starts a
+// userConfig, and whether they have the variables of Services.
+func TestUpgradeRestartsNoOlderStack(t *testing.T) {
+	const spec = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
+	config := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"}, Data: map[string]string{names.ConfigFile: "version: 2\n"},
+	}
+	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
+	f := newFixture(t, config)
+	was := f.renderedBefore(t, older(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration) {
+		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
+		script := &pod.Containers[0].Command[2]
+		if !strings.Contains(*script, since) {
+			t.Fatalf("the script has no %q: %s", since, *script)
+		}
+		*script = strings.Replace(*script, since, before, 1)
+	})
+	s, err := f.until(t, older(t, spec+"}"), "apply")
+	if err != nil || s.owned.decision.Outcome != rollout.KeepTemplate {
+		t.Errorf("the decision is %s, error %v", s.owned.decision.Outcome, err)
+	}
+	if diff := cmp.Diff(was, f.template(t, s.stack)); diff != "" {
+		t.Errorf("the pods are replaced:\n%s", diff)
+	}
+	edited := older(t, spec+`, workload: {workers: 2}}`)
+	edited.Generation++
+	if _, err := f.until(t, edited, "apply"); err != nil {
+		t.Fatal(err)
+	}
+	now := f.template(t, edited)
+	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) || now.Spec.EnableServiceLinks != nil {
+		t.Errorf("after a change: links %v, script %s", now.Spec.EnableServiceLinks, script)
+	}
+}

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+)
+
+// The server's listener for metrics: its port is a number, which a Service named ogx-metrics turns into a URL.
+const (
+	metricsEnabledVariable = "OGX_METRICS_ENDPOINT_ENABLED"
+	metricsPortVariable    = "OGX_METRICS_PORT"
+)
+
+// serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services of the namespace
+// (X_SERVICE_HOST, X_PORT). A stack of v1alpha1 has always had them, and its configuration may read them. It has none where
+// the name of a Service would harm the server: where the server, or what the operator generated for it, reads a port in a
+// variable X_PORT that nobody sets, a Service named x would make that a URL. The variables of the server's own port are always
+// set.
+func serviceLinks(in render.Input, generated []byte) bool {
+	if !names.Compat(in.Stack.Annotations) {
+		return false
+	}
+	if readsService(in, generated) {
+		return true
+	}
+	set := setVariables(in)
+	if slices.Contains(set, metricsEnabledVariable) && !slices.Contains(set, metricsPortVariable) {
+		return false
+	}
+	for reference := range envref.Server.All(string(generated)) {
+		if strings.HasSuffix(reference.Name, "_PORT") && !slices.Contains(set, reference.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// readsService reports whether the configuration, or what the user wrote of the container, reads a variable that only a Service
+// sets.
+func readsService(in render.Input, generated []byte) bool {
+	user := intent.Overrides(&in.Stack.Spec)
+	texts := slices.Concat([]string{string(generated)}, user.Command, user.Args)
+	for i := range user.Env {
+		texts = append(texts, user.Env[i].Value)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, "_SERVICE_HOST") || strings.Contains(text, "_SERVICE_PORT")
+	})
+}
+
+// setVariables are the names of the variables that the container sets itself, which go before those of Services.
+func setVariables(in render.Input) []string {
+	set := render.OwnVariables(in)
+	for _, variable := range in.Secrets {
+		set = append(set, variable.Name)
+	}
+	for _, variable := range intent.Overrides(&in.Stack.Spec).Env {
+		set = append(set, variable.Name)
+	}
+	return set
+}

@@ -1,0 +1,80 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+)
+
+// podOf is the pod that becomes of a manifest: of the stack's spec.server, with a ConfigMap `mine` beside it.
+func podOf(t *testing.T, server, config string) *corev1.PodSpec {
+	t.Helper()
+	manifest := "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: mine}\nspec:\n  server:\n    " +
+		strings.ReplaceAll(strings.TrimSpace(server), "\n", "\n    ") +
+		"\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata:\n  config.yaml: " + string(quoted(t, config)) + "\n"
+	file := filepath.Join(t.TempDir(), "stack.yaml")
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := cli.Run(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "test", []string{"render", "-f", file}); code != 0 {
+		t.Fatalf("%s\n%s", manifest, errs.String())
+	}
+	objects, err := documents(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(objects, func(object map[string]any) bool { return object["kind"] == "Deployment" })
+	if at < 0 {
+		t.Fatalf("no Deployment in\n%s", out.String())
+	}
+	deployment := &appsv1.Deployment{}
+	if err := json.Unmarshal(quoted(t, objects[at]), deployment); err != nil {
+		t.Fatal(err)
+	}
+	return &deployment.Spec.Template.Spec
+}
+
+func quoted(t *testing.T, value any) []byte {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+const ownConfig = "version: 2\nproviders: {}\n"
+
+// A configuration that reads variables of Services still finds them.
+func TestServiceLinks(t *testing.T) {
+	for server, want := range map[string]bool{
+		"distribution: {name: starter}":                                                     true,
+		"distribution: {name: starter}\nuserConfig: {configMapName: mine}":                  true,
+		"distribution: {image: quay.io/team/llama:prod}":                                    true,
+		"distribution: {name: starter}\nuserConfig: {configMapName: mine}\nworkers: 2":      true,
+		"distribution: {name: starter}\nresources: {models: [{name: m, provider: openai}]}": false,
+	} {
+		pod := podOf(t, server, "version: 2\nproviders: {}\nvector_stores: {x: '${env.VLLM_SERVICE_HOST}'}\n")
+		if links := pod.EnableServiceLinks == nil || *pod.EnableServiceLinks; links != want {
+			t.Errorf("%s\nhas the variables of Services: %v, want %v", server, links, want)
+		}
+	}
+}
+
+// A suffix of the server's version does not lead the launcher astray.
+func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
+	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
+	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
+		t.Errorf("command %q", command)
+	}
+}
