@@ -32,7 +32,8 @@ func Build(in Input) (*Plan, error) {
 	p := &Plan{Mode: ModeOf(&in.Object.Spec), ConfigSource: v1alpha2.ConfigSourceImageDefault, input: facts(in)}
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
 		p.Mode = ModeImageDefault
-		p.Warnings = append(p.Warnings, workersIgnored(in))
+		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
+			"the server's own configuration in image %q is not known and cannot be told; the image decides", in.Distribution.Image)))
 	}
 	var err error
 	switch p.Mode {
@@ -89,6 +90,7 @@ func (p *Plan) generate(in Input) error {
 	p.mount(in, result.Config, result.Hash)
 	p.BaseConfigMapName = BaseConfigMapName(in.Object.Name, in.Base.Data)
 	p.input.Base = &render.Base{ConfigMapName: p.BaseConfigMapName, Data: in.Base.Data}
+	p.beneathOwnMount(in)
 	return nil
 }
 

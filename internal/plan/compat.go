@@ -44,16 +44,17 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 
 // BaseOptional reports whether a stack goes without a base where there is none: nothing but the number of workers asks for a
 // generated configuration, and the stack is one of v1alpha1, which runs the image's own then, as ever.
-func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool {
+func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersOnly(stack) }
+
+// workersOnly reports whether a stack is one of v1alpha1 of whose configuration nothing but the number of workers is asked.
+func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
 	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) && render.TLSSecret(spec) == ""
 }
 
-func workersIgnored(in Input) stackconfig.Finding {
+// workersIgnored tells that the number of workers has no effect, and why.
+func workersIgnored(in Input, why string) stackconfig.Finding {
 	return stackconfig.Finding{
-		Path:    "spec.workload.workers",
-		Ignored: true,
-		Message: fmt.Sprintf("%d: the server's own configuration in image %q is not known and cannot be told; the image decides",
-			render.Workers(&in.Object.Spec), in.Distribution.Image),
+		Path: "spec.workload.workers", Ignored: true, Message: fmt.Sprintf("%d: %s", render.Workers(&in.Object.Spec), why),
 	}
 }

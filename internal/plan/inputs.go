@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -27,7 +28,7 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 	if bundle := p.input.CABundle; bundle != nil {
 		inputs.CABundle = bundle.Hash
 	}
-	if config := p.input.Config; config != nil {
+	if config := cmp.Or(p.input.Config, p.hidden); config != nil {
 		inputs.ConfigMap, inputs.ConfigKey = config.ConfigMapName, config.Key
 	}
 	if workload := spec.Workload; workload != nil {

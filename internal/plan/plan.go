@@ -127,6 +127,9 @@ type Plan struct {
 
 	input  render.Input
 	stores stores
+	// hidden is a configuration that is not mounted, because the user mounts one in its place. It is an input all the same:
+	// operators before this one mounted it beneath, and their pods stay.
+	hidden *render.Config
 }
 
 // WithStorageSecret gives the objects to apply with the Secret of derived values, in its place in the order. The

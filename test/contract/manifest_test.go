@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // podOf is the pod that becomes of a manifest: of the stack's spec.server, with a ConfigMap `mine` beside it.
@@ -76,5 +77,28 @@ func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
 	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
 		t.Errorf("command %q", command)
+	}
+}
+
+// A stack that mounts its own configuration is not led to another one because of its workers.
+func TestOwnMountAndWorkers(t *testing.T) {
+	pod := podOf(t, `distribution: {name: starter}
+workers: 4
+podOverrides:
+  volumes: [{name: own, configMap: {name: mine}}]
+  volumeMounts: [{name: own, mountPath: /etc/llama-stack}]`, ownConfig)
+	server := pod.Containers[0]
+	if len(server.Command) > 0 || slices.ContainsFunc(server.Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvRunConfig }) {
+		t.Errorf("command %q, environment %v", server.Command, server.Env)
+	}
+	var volumes []string
+	for _, mount := range server.VolumeMounts {
+		volumes = append(volumes, mount.Name+" "+mount.MountPath)
+	}
+	if want := []string{"lls-storage /.llama", "own /etc/llama-stack"}; !slices.Equal(volumes, want) {
+		t.Errorf("mounts %q, want %q", volumes, want)
+	}
+	if !slices.ContainsFunc(server.Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvWorkers && e.Value == "4" }) {
+		t.Errorf("environment %v", server.Env)
 	}
 }

@@ -1,0 +1,45 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+)
+
+// The server is not led to a configuration in whose place the user mounted a volume.
+func TestOwnMountInPlaceOfTheConfiguration(t *testing.T) {
+	mount := func(more, path string) string {
+		return "workload: {" + more + "overrides: {volumes: [{name: mine, configMap: {name: mine}}], volumeMounts: [{name: mine, mountPath: " + path + "}]}}\n"
+	}
+	const field = "spec.workload.overrides.volumeMounts[0].mountPath"
+	for name, tc := range map[string]struct {
+		spec   string
+		hidden bool
+		warns  string
+	}{
+		"workers":                     {mount("workers: 4, ", "/etc/llama-stack"), true, "spec.workload.workers"},
+		"workers, the same directory": {mount("workers: 4, ", "/etc/llama-stack/"), true, "spec.workload.workers"},
+		"workers, one file":           {mount("workers: 4, ", "/etc/llama-stack/config.yaml"), true, "spec.workload.workers"},
+		"workers, beside":             {mount("workers: 4, ", "/etc/llama-stack-mine"), false, ""},
+		"workers, the stack's volume": {"workload: {workers: 4, storage: {mountPath: /etc/llama-stack}}", true, "spec.workload.workers"},
+		"providers":                   {"disabled: [eval]\n" + mount("", "/etc/llama-stack"), false, field},
+		"providers, beneath":          {"disabled: [eval]\n" + mount("workers: 4, ", "/etc/llama-stack/more"), false, field},
+	} {
+		in := marked(t, "distribution: {name: starter}\n"+tc.spec, nil)
+		built := build(t, in)
+		server := container(t, built)
+		led := slices.Contains(environment(server), names.EnvRunConfig+"="+names.ConfigPath)
+		if led == tc.hidden || !slices.Contains(environment(server), names.EnvConfig+"="+names.ConfigPath) {
+			t.Errorf("%s: environment %v", name, environment(server))
+		}
+		if wrapped := len(server.Command) > 0; wrapped == tc.hidden {
+			t.Errorf("%s: command %q", name, server.Command)
+		}
+		warned := slices.ContainsFunc(built.Warnings, func(f stackconfig.Finding) bool { return f.Path == tc.warns })
+		if warned != (tc.warns != "") {
+			t.Errorf("%s: warnings %v", name, built.Warnings)
+		}
+	}
+}
