@@ -11,20 +11,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // renderedBefore applies a stack as an operator before this one rendered it.
-func (f *fixture) renderedBefore(t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration)) *corev1.PodTemplateSpec {
+func (f *fixture) renderedBefore(t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record)) *corev1.PodTemplateSpec {
 	t.Helper()
 	s, err := f.until(t, stack, "ownership")
 	if err != nil {
 		t.Fatal(err)
 	}
-	deployment := s.planned.plan.Rendered.Deployment
-	older(deployment)
-	rendered, err := rollout.NewRendered(deployment, s.planned.plan.Rendered.Record)
+	rendered := s.planned.plan.Rendered
+	older(rendered.Deployment, &rendered.Record)
+	rendered, err = rollout.NewRendered(rendered.Deployment, rendered.Record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 	const before, since = "0.2.1[0-6])", "0.2.1[0-6] | 0.2.1[0-6][!0-9]*)"
 	f := newFixture(t, config)
-	was := f.renderedBefore(t, older(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration) {
+	was := f.renderedBefore(t, older(t, spec+"}"), func(deployment *appsv1ac.DeploymentApplyConfiguration, _ *rollout.Record) {
 		pod := deployment.Spec.Template.Spec.WithEnableServiceLinks(false)
 		script := &pod.Containers[0].Command[2]
 		if !strings.Contains(*script, since) {
@@ -89,5 +92,60 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	now := f.template(t, edited)
 	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) || now.Spec.EnableServiceLinks != nil {
 		t.Errorf("after a change: links %v, script %s", now.Spec.EnableServiceLinks, script)
+	}
+}
+
+// Pods that an operator before this one rendered for what the tag of their image says stay so, also when they change. Those
+// of a new stack, and those of another program, are as their image has it.
+func TestTagOfARunningImage(t *testing.T) {
+	const spec, edit = `{distribution: {image: "quay.io/team/llama:1.2"}`, `, workload: {workers: 1, overrides: {podLabels: {a: b}}}`
+	for name, tc := range map[string]struct {
+		older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record)
+		want  []string
+	}{
+		"by an operator before": {func(deployment *appsv1ac.DeploymentApplyConfiguration, record *rollout.Record) {
+			deployment.Spec.Template.Spec.Containers[0].WithArgs("--insecure")
+			record.LeftAsImage = false
+		}, []string{"--insecure"}},
+		"by this one": {func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record) {}, nil},
+	} {
+		f := newFixture(t, operatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false"))
+		was := f.renderedBefore(t, older(t, spec+"}"), tc.older)
+		if _, err := f.until(t, older(t, spec+"}"), "apply"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(was, f.template(t, older(t, spec+"}"))); diff != "" {
+			t.Errorf("%s: the pods are replaced:\n%s", name, diff)
+		}
+		edited := older(t, spec+edit+"}")
+		edited.Generation++
+		if _, err := f.until(t, edited, "apply"); err != nil {
+			t.Fatal(err)
+		}
+		if now := f.template(t, edited); !slices.Equal(now.Spec.Containers[0].Args, tc.want) || now.Labels["a"] != "b" {
+			t.Errorf("%s: after a change the arguments are %q, want %q", name, now.Spec.Containers[0].Args, tc.want)
+		}
+	}
+}
+
+// What another program rendered was not rendered by a tag.
+func TestRenderedByTag(t *testing.T) {
+	image := &distribution.Resolved{Image: "quay.io/team/llama:1.2", Release: &release.Release{Line: "1.2"}}
+	ours := rollout.Record{Template: "digest", Distribution: rollout.Distribution{Image: image.Image, Release: "1.2"}}
+	for name, tc := range map[string]struct {
+		change func(*rollout.Record)
+		want   bool
+	}{
+		"ours":                 {func(*rollout.Record) {}, true},
+		"another program's":    {func(r *rollout.Record) { r.Template = "" }, false},
+		"left as it was":       {func(r *rollout.Record) { r.LeftAsImage = true }, false},
+		"another image":        {func(r *rollout.Record) { r.Distribution.Image = "quay.io/team/llama:1.1" }, false},
+		"the tag said nothing": {func(r *rollout.Record) { r.Distribution.Release = "0.7" }, false},
+		"nothing runs":         {func(r *rollout.Record) { *r = rollout.Record{} }, false},
+	} {
+		record := ours
+		if tc.change(&record); renderedByTag(&record, image) != tc.want {
+			t.Errorf("%s: want %v", name, tc.want)
+		}
 	}
 }

@@ -9,10 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
@@ -92,11 +94,18 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}
 	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
 		Object: f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest, CatalogueImage: f.image.catalogue,
-		RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: override(f.stack, f.configMaps.contents),
+		RenderedByTag: renderedByTag(running, &f.labels.distribution), RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: override(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		Certificates: f.configMaps.certificates, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
+}
+
+// renderedByTag reports whether this operator, or one before it, rendered the pods that run for the release that the tag of
+// their image tells. Pods of another program's were not.
+func renderedByTag(running *rollout.Record, image *distribution.Resolved) bool {
+	return running.Template != "" && !running.LeftAsImage && running.Distribution.Image == image.Image &&
+		running.Distribution.Release == image.Release.Line
 }
 
 // build makes the plan from its input, and the values of the Secret with connection parts.

@@ -50,7 +50,9 @@ func Build(in Input) (*Plan, error) {
 	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS
 	// A generated configuration says it itself; anything else is left as it is.
-	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
+	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated &&
+		!leavesContainer(in)
+	p.tagWarning(in)
 	if errs := ownVariables(p.input, in.Intent); len(errs) > 0 {
 		return nil, invalidSpec(errs)
 	}

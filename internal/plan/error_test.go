@@ -159,7 +159,7 @@ func TestWarningsOnTheRelease(t *testing.T) {
 				t.Errorf("warning %q, want %q", found, tc.want)
 			}
 			ports := strings.Count(strings.Join(environment(container(t, built)), " "), "_PORT=8321")
-			if unknown := name == "unknown"; unknown != (ports == 3) { // LLS_PORT and the variables of both servers
+			if told := name == "known"; told == (ports == 3) { // LLS_PORT and the variables of both servers
 				t.Errorf("%d variables with the port", ports)
 			}
 		})

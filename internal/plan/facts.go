@@ -25,7 +25,7 @@ func facts(in Input) render.Input {
 		Expose:    expose(&in.Object.Spec),
 		Stack:     in.Object,
 		Image:     image(in),
-		Server:    server(in.Distribution),
+		Server:    server(in),
 		Paths:     paths(in, configuration(in)),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
@@ -89,7 +89,8 @@ func configuration(in Input) []byte {
 
 // server tells the renderers what the release needs. When nobody knows the release, the names of all known releases are
 // set: a server ignores another's.
-func server(resolved distribution.Resolved) render.Server {
+func server(in Input) render.Server {
+	resolved := &in.Distribution
 	runtime := resolved.Release.Runtime
 	result := render.Server{
 		Release:         resolved.Release.Line,
@@ -103,6 +104,9 @@ func server(resolved distribution.Resolved) render.Server {
 	if resolved.DetectedBy == distribution.Unknown {
 		result.Release, result.Command = "", nil
 		result.PortVariables = append(result.PortVariables, otherPortVariable(runtime))
+	}
+	if leavesContainer(in) {
+		return asTheImageHas(result, runtime)
 	}
 	return result
 }

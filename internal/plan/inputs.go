@@ -74,6 +74,7 @@ func (p *Plan) record(in Input, inputs string) rollout.Record {
 			Label:          in.Distribution.Label,
 			Entrypoint:     recordedEntrypoint(in),
 		},
+		LeftAsImage:     leavesContainer(in),
 		BaseConfigMap:   p.BaseConfigMapName,
 		BaseSource:      source,
 		Autoscaled:      autoscaled,

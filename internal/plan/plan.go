@@ -29,6 +29,8 @@ type Input struct {
 	// CatalogueImage is the operator's image for the name and version asked for, before overrides. Empty for a bare
 	// image.
 	CatalogueImage string
+	// RenderedByTag reports whether the pods that run were rendered for what the tag of their image says. They stay so.
+	RenderedByTag bool
 	// RunningRelease is the server release line that runs now, from the record or the status. Empty: none runs.
 	RunningRelease string
 	// Before are the places of what runs. Nil: nothing runs, or nobody knows.

@@ -55,6 +55,8 @@ type Record struct {
 	// StorageSecret is the Secret with derived values that the pods of the template read. Nil: they read none, or an operator
 	// rendered it that knew one name only.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
+	// LeftAsImage reports that the container is as its image has it, because nothing but the image's tag told the release.
+	LeftAsImage bool `json:"leftAsImage,omitempty"`
 	// Left tells the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
 }

@@ -102,3 +102,18 @@ podOverrides:
 		t.Errorf("environment %v", server.Env)
 	}
 }
+
+// A tag of somebody's own image changes nothing of its container.
+func TestTagOfAnOwnImage(t *testing.T) {
+	for _, image := range []string{"quay.io/team/llama:1.2", "quay.io/team/llama:v1.4.2", "quay.io/team/llama:prod"} {
+		pod := podOf(t, "distribution: {image: "+image+"}", ownConfig)
+		server := pod.Containers[0]
+		if len(server.Args)+len(server.Command) > 0 || len(server.VolumeMounts) != 1 {
+			t.Errorf("%s: command %q, arguments %q, mounts %v", image, server.Command, server.Args, server.VolumeMounts)
+		}
+	}
+	published := podOf(t, "distribution: {image: docker.io/ogxai/distribution-starter:1.2.5}", ownConfig).Containers[0]
+	if !slices.Equal(published.Args, []string{"--insecure"}) {
+		t.Errorf("a published image: arguments %q", published.Args)
+	}
+}
