@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // resolvedImage is what spec.distribution stands for.
@@ -39,7 +40,10 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	found := resolvedImage{config: config, overrides: newOverrides(r.relatedImages, config), from: v1alpha2.ImageFromCatalogue}
 	asked := stack.Spec.Distribution
 	current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
-	recorded, wasRecorded := recordedImage(stack, running)
+	recorded, wasRecorded := answeredImage(stack, running)
+	if !wasRecorded {
+		recorded, wasRecorded = recordedImage(stack, running)
+	}
 	images := maps.Clone(found.overrides.all)
 	switch {
 	case asked.Name == "":
@@ -97,6 +101,31 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 		return running.Distribution.CatalogueImage, true
 	}
 	return "", false
+}
+
+// answeredImage is the catalogue's image of the release that the pods of an operator before this one run, as their server
+// answered: that operator asked it, or this one did since. Such a stack had whatever `latest` was, and its data
+// is of that release. The catalogue does not have every release; then it is the one that it has of the line.
+func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
+	asked, version := stack.Spec.Distribution, stack.Status.Version
+	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {
+		return "", false
+	}
+	for _, release := range []string{version.LlamaStackServerVersion, release.LineOf(version.LlamaStackServerVersion)} {
+		if found, err := distribution.Resolve(asked.Name, "", release, nil); release != "" && err == nil {
+			return found.Image, true
+		}
+	}
+	return "", false
+}
+
+// ofAnotherProgram reports whether what runs was not rendered by this operator: it has not seen the stack before, or has
+// left the pods as it found them.
+func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
+	if running.Inputs == "" {
+		return stack.Status.ResolvedDistribution == nil
+	}
+	return running.Template == ""
 }
 
 // releaseOfVolume is the server release that wrote the data on the stack's volume claim,

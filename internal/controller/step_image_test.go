@@ -68,7 +68,10 @@ func TestImageOverrides(t *testing.T) {
 // The image a stack was made with stays while it asks for the same, whatever a
 // newer operator's catalogue says.
 func TestImage(t *testing.T) {
-	const recorded = "docker.io/ogxai/distribution-starter:0.7.0"
+	const (
+		repository = "docker.io/ogxai/distribution-starter:"
+		recorded   = repository + "0.7.0"
+	)
 	catalogue, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +81,8 @@ func TestImage(t *testing.T) {
 		asked     v1alpha2.DistributionSpec
 		status    *v1alpha2.ResolvedDistribution
 		running   rollout.Distribution
+		answer    string // the server's, asked by this operator or the one before
+		foreign   bool   // the Deployment was taken over, and its pods left as they were
 		images    distribution.Overrides
 		image     string
 		catalogue string
@@ -109,6 +114,38 @@ func TestImage(t *testing.T) {
 			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue.Image,
 		},
 		{
+			name: "taken over, the server told its release", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
+			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue.Image,
+		},
+		{
+			name: "taken over, a release of the line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.4.dev1+team",
+			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue.Image,
+		},
+		{
+			name: "taken over, a release that is not offered", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.1.9",
+			image: catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
+			name: "taken over, the server told its release since", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5", foreign: true,
+			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalogue.Image},
+			running: rollout.Distribution{Name: "starter", CatalogueImage: catalogue.Image},
+			image:   repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue.Image,
+		},
+		{
+			name: "taken over, the server is not asked now", asked: v1alpha2.DistributionSpec{Name: "starter"}, foreign: true,
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "our own pods answer by another release", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
+			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "taken over, a version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"}, answer: "0.3.5",
+			image: catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
 			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
 			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
 		},
@@ -117,8 +154,15 @@ func TestImage(t *testing.T) {
 			object := &stack{}
 			object.Spec.Distribution = tc.asked
 			object.Status.ResolvedDistribution = tc.status
+			if tc.answer != "" {
+				object.Status.Version = &v1alpha2.VersionStatus{LlamaStackServerVersion: tc.answer}
+			}
+			running := &rollout.Record{Distribution: tc.running}
+			if tc.foreign {
+				running.Inputs = "digest"
+			}
 			r := &Reconciler{relatedImages: tc.images, config: newOperatorConfig(emptyCache{}, ""), cache: emptyCache{}}
-			found, err := r.image(t.Context(), object, &rollout.Record{Distribution: tc.running})
+			found, err := r.image(t.Context(), object, running)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,7 +86,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 		next := o.rendered.Record
 		next.setTemplateInputs(o.inputs)
 		return o.applyUnchanged(next)
-	case o.recorded && o.onlyOperator():
+	case o.recorded && (o.onlyOperator() || o.pinned()):
 		return o.keep()
 	case !o.recorded, !o.sameInputs(o.record):
 		return o.applyChange()

@@ -27,3 +27,13 @@ func (o observed) onlyOperator() bool {
 	}
 	return false
 }
+
+// pinned reports whether the image of a stack whose pods another program made is another one only because the operator found
+// out which release runs. Nobody asked for pods of it.
+func (o observed) pinned() bool {
+	was, wanted := o.record, o.rendered.Record
+	then, now := was.Distribution, wanted.Distribution
+	return was.Template == "" && was.UID == wanted.UID && was.Generation == wanted.Generation && o.sameReferences(was) &&
+		then.Name == now.Name && then.Version == now.Version && then.CatalogueImage != now.CatalogueImage &&
+		then.Image == then.CatalogueImage && now.Image == now.CatalogueImage
+}

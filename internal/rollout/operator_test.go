@@ -81,3 +81,52 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 		})
 	}
 }
+
+// chosen is a rendering of a stack of the catalogue's with this image.
+func chosen(t *testing.T, s stack) rollout.Rendered {
+	t.Helper()
+	rendered := s.render(t)
+	next := rendered.Record
+	next.Distribution = rollout.Distribution{Name: "starter", CatalogueImage: s.image, Image: s.image}
+	rendered, err := rollout.NewRendered(rendered.Deployment, next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rendered
+}
+
+// The release that another program's pods run may be found out after they were taken over. That replaces none of them; it
+// goes out with the next change.
+func TestReleaseThatIsFoundOutLater(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*stack)
+		ours bool
+		want rollout.Outcome
+	}{
+		"found out":                 {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
+		"found out, pods of ours":   {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
+		"found out beside a change": {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
+		"a Secret changed": {edit: func(s *stack) {
+			s.image, s.secrets = "starter:0.3.5", rollout.References{Digest: "b", Key: firstKey}
+		}, want: rollout.Changed},
+	} {
+		w, s := newWorld(t), newStack()
+		s.image, s.secrets = "starter:0.7.1", rollout.References{Digest: "a", Key: firstKey}
+		if !tc.ours {
+			w.older(s)
+		}
+		w.decide(chosen(t, s))
+		before := w.rollouts
+		tc.edit(&s)
+		if got := w.decide(chosen(t, s)); got.Outcome != tc.want || (w.rollouts == before) != (tc.want == rollout.KeepTemplate) {
+			t.Errorf("%s: outcome %s, %d roll-outs more, want %s", name, got.Outcome, w.rollouts-before, tc.want)
+		}
+		if got := w.decide(chosen(t, s)); got.Replaces {
+			t.Errorf("%s: the same again replaces pods", name)
+		}
+		s.generation, s.memory = s.generation+1, "2Gi"
+		if got := w.decide(chosen(t, s)); got.Outcome != rollout.Changed || w.image() != "starter:0.3.5" {
+			t.Errorf("%s: a change is %s and gives image %q", name, got.Outcome, w.image())
+		}
+	}
+}

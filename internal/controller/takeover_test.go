@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// fromV1alpha1 is the stack that becomes of an object of v1alpha1, which the operator before had in hand.
+func fromV1alpha1(t *testing.T, server, status string) *stack {
+	t.Helper()
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(`
+apiVersion: llamastack.io/v1alpha1
+kind: LlamaStackDistribution
+metadata: {name: my, namespace: team, uid: uid-of-my, generation: 1}
+spec: {server: {`+server+`}}
+status: {`+status+`}`), &values); err != nil {
+		t.Fatal(err)
+	}
+	object := &stack{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(convert.ToHub(values), object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetGroupVersionKind(v1alpha2.GroupVersionKind)
+	return object
+}
+
+// byOperatorBefore makes the Deployment that the operator before made for a stack.
+func (f *fixture) byOperatorBefore(t *testing.T, stack *stack, container corev1.Container) {
+	t.Helper()
+	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.Name}
+	container.Name = names.Container
+	deployment := &appsv1.Deployment{
+		ObjectMeta: child(stack, stack.Name),
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{container}},
+			},
+		},
+	}
+	if err := f.Create(t.Context(), deployment, client.FieldOwner("manager")); err != nil {
+		t.Fatal(err)
+	}
+	f.writes = nil
+}
+
+// adopts runs the steps and returns the template of the Deployment, which is not a new one when the outcome says so.
+func (f *fixture) adopts(t *testing.T, stack *stack, want rollout.Outcome) *corev1.PodTemplateSpec {
+	t.Helper()
+	s, err := f.until(t, stack, "apply")
+	if err != nil || s.owned.decision.Outcome != want {
+		t.Fatalf("outcome %s, want %s, error %v", s.owned.decision.Outcome, want, err)
+	}
+	return f.template(t, stack)
+}
+
+// A stack that ran whatever `latest` was gets the release that it runs when it changes, and not the newest: whether the
+// operator before had asked the server, or this one did after it took the stack over.
+func TestReleaseOfATakenOverStack(t *testing.T) {
+	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
+	for name, status := range map[string][2]string{"told before": {told, told}, "told since": {"", told}} {
+		f := newFixture(t)
+		stack := fromV1alpha1(t, "distribution: {name: starter}", status[0])
+		f.byOperatorBefore(t, stack, corev1.Container{Image: running})
+		before := f.template(t, stack)
+		for i, status := range status {
+			next := fromV1alpha1(t, "distribution: {name: starter}", status)
+			if diff := cmp.Diff(before, f.adopts(t, next, rollout.KeepTemplate)); diff != "" {
+				t.Errorf("%s: the pods are replaced at reconcile %d:\n%s", name, i+1, diff)
+			}
+		}
+		changed := fromV1alpha1(t, "distribution: {name: starter}, workers: 2", told)
+		changed.Generation = 2
+		now := f.adopts(t, changed, rollout.Changed)
+		if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
+			t.Errorf("%s: a change gives image %q, want %q", name, image, want)
+		}
+	}
+}
