@@ -94,6 +94,7 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}
 	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
 		Object: f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest, CatalogueImage: f.image.catalogue,
+		Limited:       limited(f.stack, f.workload),
 		RenderedByTag: renderedByTag(running, &f.labels.distribution), RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: override(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		Certificates: f.configMaps.certificates, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),

@@ -1,11 +1,15 @@
 package controller
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,6 +91,54 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 		now := f.adopts(t, changed, rollout.Changed)
 		if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
 			t.Errorf("%s: a change gives image %q, want %q", name, image, want)
+		}
+	}
+}
+
+// Pods with workers keep the limits that the operator before gave them, which a quota may demand, until the user gives others.
+// No other pods get any.
+func TestLimitsOfATakenOverStack(t *testing.T) {
+	list := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	usual := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("4", "1Gi")}
+	own := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("8", "4Gi")}
+	for name, tc := range map[string]struct {
+		runs *corev1.ResourceRequirements // nil: nothing runs
+		then []string                     // spec.server.workers and containerSpec of each change
+		want []string                     // the limits after it
+	}{
+		"taken over": {
+			&usual,
+			[]string{
+				"workers: 4, containerSpec: {port: 9000}", "workers: 2, containerSpec: {port: 9000}",
+				"workers: 2, containerSpec: {resources: {requests: {memory: 2Gi}}}",
+				"workers: 2, containerSpec: {resources: {limits: {memory: 8Gi}}}", "containerSpec: {port: 9000}", "workers: 2",
+			},
+			[]string{"cpu 4, memory 1Gi", "cpu 2, memory 1Gi", "cpu 2, memory 2Gi", "cpu 2, memory 8Gi", "", ""},
+		},
+		"taken over with limits of the user's, which go": {&own, []string{"workers: 4, containerSpec: {port: 9000}"}, []string{""}},
+		"taken over, the workers go":                     {&usual, []string{"containerSpec: {port: 9000}"}, []string{""}},
+		"new":                                            {nil, []string{"workers: 4"}, []string{""}},
+	} {
+		f := newFixture(t)
+		if tc.runs != nil {
+			stack := fromV1alpha1(t, "distribution: {name: starter}, workers: 4", "")
+			f.byOperatorBefore(t, stack, corev1.Container{Image: "docker.io/llamastack/distribution-starter:latest", Resources: *tc.runs})
+			f.adopts(t, stack, rollout.KeepTemplate)
+		}
+		for i, spec := range tc.then {
+			changed := fromV1alpha1(t, "distribution: {name: starter}, "+spec, "")
+			changed.Generation = int64(i + 2)
+			var got []string
+			limits := f.adopts(t, changed, rollout.Changed).Spec.Containers[0].Resources.Limits
+			for _, name := range slices.Sorted(maps.Keys(limits)) {
+				limit := limits[name]
+				got = append(got, string(name)+" "+limit.String())
+			}
+			if got := strings.Join(got, ", "); got != tc.want[i] {
+				t.Errorf("%s: after change %d the limits are %q, want %q", name, i+1, got, tc.want[i])
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ func facts(in Input) render.Input {
 	result := render.Input{
 		CABundle:  caBundle(in.Certificates),
 		Expose:    expose(&in.Object.Spec),
-		Stack:     in.Object,
+		Stack:     withLimits(in),
 		Image:     image(in),
 		Server:    server(in),
 		Paths:     paths(in, configuration(in)),

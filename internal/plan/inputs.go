@@ -75,6 +75,7 @@ func (p *Plan) record(in Input, inputs string) rollout.Record {
 			Entrypoint:     recordedEntrypoint(in),
 		},
 		LeftAsImage:     leavesContainer(in),
+		Limited:         limited(in),
 		BaseConfigMap:   p.BaseConfigMapName,
 		BaseSource:      source,
 		Autoscaled:      autoscaled,

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -31,6 +32,9 @@ type Input struct {
 	CatalogueImage string
 	// RenderedByTag reports whether the pods that run were rendered for what the tag of their image says. They stay so.
 	RenderedByTag bool
+	// Limited are resources that the pods which run are limited in by an operator before this one, because of their workers,
+	// sorted. They stay so.
+	Limited []corev1.ResourceName
 	// RunningRelease is the server release line that runs now, from the record or the status. Empty: none runs.
 	RunningRelease string
 	// Before are the places of what runs. Nil: nothing runs, or nobody knows.

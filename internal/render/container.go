@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
@@ -70,10 +71,7 @@ func arguments(in Input) []string {
 // resources are the user's, whole; else a request that places the pod sensibly and limits nothing. A stack of v1alpha1
 // has that for each of the two that it does not request itself: Kubernetes would request the whole limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
-	usual := corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(&in.Stack.Spec)), resource.DecimalSI),
-		corev1.ResourceMemory: resource.MustParse(defaultMemory),
-	}
+	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources
 	if given == nil {
 		return corev1ac.ResourceRequirements().WithRequests(usual), nil
@@ -83,6 +81,14 @@ func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, erro
 		given.Requests = requested(given, usual)
 	}
 	return applyConfiguration[*corev1ac.ResourceRequirementsApplyConfiguration]("spec.workload.resources", given)
+}
+
+// UsualRequests are those of a stack that says nothing about resources.
+func UsualRequests(spec *v1alpha2.LlamaStackDistributionSpec) corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(spec)), resource.DecimalSI),
+		corev1.ResourceMemory: resource.MustParse(defaultMemory),
+	}
 }
 
 // requested adds what is not requested and does not break the limit.

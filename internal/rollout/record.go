@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,6 +58,8 @@ type Record struct {
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
 	// LeftAsImage reports that the container is as its image has it, because nothing but the image's tag told the release.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
+	// Limited are the resources that the stack's workers are limited in as by the operator before this one, sorted.
+	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left tells the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
 }
