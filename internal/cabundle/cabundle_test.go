@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,37 @@ func TestKeys(t *testing.T) {
 		if len(found) != tc.count || (tc.bad != "") != (len(problems[tc.bad]) == 1) || len(problems) > 1 {
 			t.Errorf("%v: %d certificates, problems %v", tc.keys, len(found), problems)
 		}
+	}
+}
+
+// What is no certificate at all can be left out beside one that is. A certificate that cannot be read cannot, and neither
+// can the whole of a text.
+func TestLeaveOut(t *testing.T) {
+	one, key := certificate(t)
+	trusted := strings.ReplaceAll(one, " CERTIFICATE", " TRUSTED CERTIFICATE")
+	garbled := strings.Replace(one, "MII", "AAA", 1)
+	content := map[string][]byte{
+		"good": []byte(one), "stray": []byte(one + key + trusted), "keyOnly": []byte(key), "text": []byte("x"),
+		"damaged": []byte(one + garbled), "cut": []byte(one[:len(one)/2] + "\n" + one),
+	}
+	keys := slices.Sorted(maps.Keys(content))
+	found, all := cabundle.Keys(keys, content)
+	problems, left := cabundle.LeaveOut(content, all)
+	count := func(of map[string][]cabundle.Problem) map[string]int {
+		counts := map[string]int{}
+		for key, found := range of {
+			counts[key] = len(found)
+		}
+		return counts
+	}
+	if diff := cmp.Diff(map[string]int{"stray": 2, "cut": 1}, count(left)); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"keyOnly": 1, "text": 1, "damaged": 1}, count(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if len(found) != 4 {
+		t.Errorf("%d certificates, want those of four keys", len(found))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -20,6 +19,9 @@ type Problem struct {
 	Line int
 	// Detail says what is wrong, and never holds what the block does.
 	Detail string
+	// Foreign reports whether the block is no certificate: another kind, or cut off. The certificates beside it are good
+	// without it.
+	Foreign bool
 }
 
 // String is a part of a sentence: `line 4: …`.
@@ -49,6 +51,23 @@ func Keys(keys []string, content map[string][]byte) (certificates [][]byte, prob
 	return certificates, problems
 }
 
+// LeaveOut parts the problems of several texts: left are the blocks that can be left out, because their text has a
+// certificate without them; problems are all others.
+func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, left map[string][]Problem) {
+	problems, left = map[string][]Problem{}, map[string][]Problem{}
+	for key, found := range all {
+		certificates, _ := Read(content[key])
+		for _, problem := range found {
+			if problem.Foreign && len(certificates) > 0 {
+				left[key] = append(left[key], problem)
+			} else {
+				problems[key] = append(problems[key], problem)
+			}
+		}
+	}
+	return problems, left
+}
+
 // Read finds the certificates in a text of PEM blocks, in DER form and in order, and everything that is none. Text
 // between the blocks is for people; an empty text is no problem.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
@@ -63,9 +82,10 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 		if following := bytes.Index(text[at+len(begin):], []byte(begin)); following >= 0 {
 			end = at + len(begin) + following
 		}
-		certificate, err := readBlock(text[at:end])
-		if err != nil {
-			problems = append(problems, Problem{Line: line, Detail: err.Error()})
+		certificate, problem := readBlock(text[at:end])
+		if problem != nil {
+			problem.Line = line
+			problems = append(problems, *problem)
 		} else {
 			certificates = append(certificates, certificate)
 		}
@@ -77,20 +97,20 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	return certificates, problems
 }
 
-// readBlock reads the one block that a text begins with.
-func readBlock(text []byte) ([]byte, error) {
+// readBlock reads the one block that a text begins with. Its problem has no line.
+func readBlock(text []byte) ([]byte, *Problem) {
 	block, _ := pem.Decode(text)
 	switch {
 	case block == nil:
-		return nil, errors.New("is not a complete PEM block")
+		return nil, &Problem{Detail: "is not a complete PEM block", Foreign: true}
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		return nil, errors.New("is a private key, which everybody who may read the ConfigMap has now: " +
-			"take it out, and issue another")
+		return nil, &Problem{Detail: "is a private key, which everybody who may read the ConfigMap has now: " +
+			"take it out, and issue another", Foreign: true}
 	case block.Type != certificateType:
-		return nil, fmt.Errorf("is a %q, not a certificate", block.Type)
+		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate", block.Type), Foreign: true}
 	}
 	if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-		return nil, errors.New("is not a certificate that can be read: " + strings.TrimPrefix(err.Error(), "x509: "))
+		return nil, &Problem{Detail: "is not a certificate that can be read: " + strings.TrimPrefix(err.Error(), "x509: ")}
 	}
 	return block.Bytes, nil
 }

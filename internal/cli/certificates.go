@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
@@ -12,31 +13,30 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// certificates are those that a stack shall trust, in DER form; nil: it names
-// none. A ConfigMap that is in none of the files is no mistake, as a Secret is
+// trust is what a stack's server shall trust. A ConfigMap that is in none of the files is no mistake, as a Secret is
 // not: nothing but the bundle depends on it, which then has the roots only.
-func (m *manifests) certificates(object *v1alpha2.LlamaStackDistribution) ([][]byte, error) {
-	var certificates [][]byte
-	for _, use := range intent.ConfigMaps(object) {
-		if use.Purpose != intent.PurposeCABundle {
-			continue
-		}
-		certificates = [][]byte{}
-		namespace := cmp.Or(use.Namespace, object.Namespace)
-		configMap, ok := m.configMaps[objectKey{namespace, use.Name}]
-		if !ok {
-			return certificates, nil
-		}
-		files := configMapFiles(configMap)
-		found, problems := cabundle.Keys(use.Keys, files)
-		for _, key := range use.Keys {
-			if wrong := problems[key]; len(wrong) > 0 {
-				return nil, fmt.Errorf("%s: key %q of ConfigMap %q: %s", use.Path, key, use.Name, wrong[0])
+func (m *manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
+	trust, unusable := plan.ReadTrust(object, m.contents(object))
+	if len(unusable) > 0 {
+		first := unusable[0]
+		return trust, fmt.Errorf("%s: key %q of ConfigMap %q: %s", first.Use.Path, first.Key, first.Use.Name, first.Problem)
+	}
+	return trust, nil
+}
+
+// contents are what the ConfigMaps hold that a stack refers to, by intent.ConfigMapUse.ID and key, as far as the files have
+// them and the stack may read them.
+func (m *manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
+	contents := make(map[string]map[string][]byte)
+	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
+		for _, use := range []intent.ConfigMapUse{use, use.Here()} {
+			configMap, ok := m.configMaps[objectKey{cmp.Or(use.Namespace, object.Namespace), use.Name}]
+			if ok && (use.Namespace == "" || names.AllowsNamespace(configMap.Annotations, object.Namespace)) {
+				contents[use.ID()] = configMapFiles(configMap)
 			}
 		}
-		certificates = append(certificates, found...)
 	}
-	return certificates, nil
+	return contents
 }
 
 // serving is the certificate of a stack's server. Nil: the spec names none, or its Secret is in none of the files.

@@ -171,7 +171,7 @@ func (m *manifests) build(
 			return nil, err
 		}
 	}
-	if input.Certificates, err = m.certificates(object); err != nil {
+	if input.Trust, err = m.trust(object); err != nil {
 		return nil, err
 	}
 	found.errs = append(found.errs, m.secretProblems(in, resolved.Release)...)
@@ -211,21 +211,18 @@ func (m *manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 // override reads the whole configuration that the spec names.
 func (m *manifests) override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
 	const path = "spec.overrideConfig"
-	use := intent.OverrideUse(object)
-	configMap, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name)
-	if err != nil {
-		return nil, err
-	}
-	if use.Namespace != "" && !names.AllowsNamespace(configMap.Annotations, object.Namespace) {
+	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
+	if found.Files == nil {
+		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s: ConfigMap %q of namespace %q may not be read: its annotation %s does not name %q",
 			path, use.Name, use.Namespace, names.AnnotationAllowNamespaces, object.Namespace)
 	}
-	files := configMapFiles(configMap)
-	key := intent.OverrideKey(object, files)
-	if _, ok := files[key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, use.Name, key)
+	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
+		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, use.Name, found.Key)
 	}
-	return &plan.Override{Namespace: use.Namespace, ConfigMapName: use.Name, Key: key, Data: files[key], Files: files}, nil
+	return found, nil
 }
 
 func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, error) {

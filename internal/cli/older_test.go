@@ -1,8 +1,13 @@
 package cli_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // older is a document of v1alpha1.
@@ -74,6 +79,12 @@ func TestValidateOlder(t *testing.T) {
 				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
 			[]string{`spec.server.userConfig: ConfigMap "mine" of namespace "shared" may not be read: its annotation llamastack.io/allow-namespaces does not name "default"`},
 		},
+		"ConfigMap of another namespace, and of the stack's own": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
+			[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "shared" is not there, is out of the operator's reach, ` +
+				`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap of that name in namespace "default" is used`},
+		},
 		"ConfigMap in no file": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
 			[]string{`spec.server.userConfig.configMapName: ConfigMap "gone" of namespace "default" is in none of the files`},
@@ -103,6 +114,47 @@ func TestExplainOlder(t *testing.T) {
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+}
+
+// The bundle has what the spec names and what the platform gives, when both are among the files, and no private key.
+func TestRenderOlderTrust(t *testing.T) {
+	one, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
+	two := testutil.CertificateFor(t, "platform")
+	configMap := func(name string, data ...[]byte) string {
+		text, err := json.Marshal(string(bytes.Join(data, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {ca-bundle.crt: " + string(text) + "}\n"
+	}
+	platform := configMap("odh-trusted-ca-bundle", two)
+	for name, tc := range map[string]struct {
+		manifest string
+		trusts   [][]byte
+	}{
+		"the platform's": {older(`{server: {distribution: {name: starter}}}`) + platform, [][]byte{two}},
+		"both": {
+			older(`{server: {distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: mine}}}}`) + platform + configMap("mine", one, key),
+			[][]byte{one, two},
+		},
+	} {
+		got := run(t, tc.manifest, "render", "-f", "-")
+		if got.code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", name, got.code, got.err)
+		}
+		rendered := strings.ReplaceAll(got.out, " ", "")
+		for _, certificate := range tc.trusts {
+			if line := strings.Split(string(certificate), "\n")[2]; !strings.Contains(rendered, line) {
+				t.Errorf("%s: a certificate is not in the bundle", name)
+			}
+		}
+		if strings.Contains(got.out, "PRIVATE KEY") || strings.Contains(got.err, strings.Split(string(key), "\n")[1]) {
+			t.Errorf("%s: the key is rendered or told", name)
+		}
+		if told := strings.Contains(got.err, "warning: -: demo: spec.server.tlsConfig.caBundle.configMapName: key \"ca-bundle.crt\" of ConfigMap \"mine\": line"); told != (name == "both") {
+			t.Errorf("%s: the key is told of: %t\n%s", name, told, got.err)
 		}
 	}
 }

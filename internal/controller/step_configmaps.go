@@ -4,71 +4,54 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 // configMaps is what the spec refers to in ConfigMaps.
 type configMaps struct {
 	contents resolve.Contents
-	// certificates are those to trust, in DER form.
-	certificates [][]byte
+	trust    plan.Trust
 }
 
 // readConfigMaps reads what the spec refers to. The references are noted before
 // anything is read: a change of any of them after that requeues this object.
-func (r *Reconciler) readConfigMaps(ctx context.Context, stack *stack, wishes *intent.Intent) (configMaps, error) {
+//
+// What runs from a ConfigMap of another namespace does not change to the one of the stack's own when that is taken away.
+func (r *Reconciler) readConfigMaps(ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record) (configMaps, error) {
 	uses := slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack))
-	r.references.set(keyOf(stack), wishes.Secrets, uses)
+	watched := slices.Clone(uses)
+	for i := range uses {
+		uses[i].NoOther = slices.Contains(running.Elsewhere, uses[i].ID())
+		watched = append(watched, uses[i].Here())
+	}
+	r.references.set(keyOf(stack), wishes.Secrets, watched)
 	contents, err := r.configMaps.Get(ctx, keyOf(stack), uses)
 	found := configMaps{contents: contents}
 	if err == nil {
-		found.certificates, err = readCABundle(stack, uses, contents)
+		found.trust, err = readTrust(stack, contents)
 	}
 	return found, err
 }
 
-// readCABundle takes the certificates that the spec names, each of which has to
-// be one; without a wish those that a platform puts into the namespace, as far
-// as they are.
-func readCABundle(stack *stack, uses []intent.ConfigMapUse, contents resolve.Contents) ([][]byte, error) {
-	var certificates [][]byte
-	for _, use := range uses {
-		switch use.Purpose {
-		case intent.PurposeCABundle:
-			return readOwnBundle(stack, use, contents[use.ID()])
-		case intent.PurposeTrustedCA:
-			content := contents[use.ID()]
-			for _, key := range slices.Sorted(maps.Keys(content)) {
-				found, _ := cabundle.Read(content[key])
-				certificates = append(certificates, found...)
-			}
-		default: // no certificates
-		}
+func readTrust(stack *stack, contents resolve.Contents) (plan.Trust, error) {
+	trust, unusable := plan.ReadTrust(stack, contents)
+	if len(unusable) == 0 {
+		return trust, nil
 	}
-	return certificates, nil
-}
-
-func readOwnBundle(stack *stack, use intent.ConfigMapUse, content map[string][]byte) ([][]byte, error) {
-	var sentences []string
-	found, problems := cabundle.Keys(use.Keys, content)
-	for _, key := range use.Keys {
-		for _, problem := range problems[key] {
-			sentences = append(sentences, fmt.Sprintf("Key %q of ConfigMap %q in namespace %q cannot be used: %s. Referenced by: %s",
-				key, use.Name, cmp.Or(use.Namespace, stack.Namespace), problem, use.Path))
-		}
+	sentences := make([]string, 0, len(unusable))
+	for _, key := range unusable {
+		sentences = append(sentences, fmt.Sprintf("Key %q of ConfigMap %q in namespace %q cannot be used: %s. Referenced by: %s",
+			key.Key, key.Use.Name, cmp.Or(key.Use.Namespace, stack.Namespace), key.Problem, key.Use.Path))
 	}
-	if len(sentences) == 0 {
-		return found, nil
-	}
-	return found, &status.Failure{
+	return trust, &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapValueUnusable,
 		Message: strings.Join(sentences, "\n"), Retry: status.OnReferenceChange,
 	}

@@ -3,6 +3,7 @@ package controller
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
@@ -79,7 +81,7 @@ func TestReadConfigMaps(t *testing.T) {
 				}
 			}
 			checkFailure(t, err, want)
-			if diff := cmp.Diff(tc.certificates, s.configMaps.certificates); diff != "" {
+			if diff := cmp.Diff(tc.certificates, slices.Concat(s.configMaps.trust.Own, s.configMaps.trust.Platform)); diff != "" {
 				t.Errorf("certificates (-want +got):\n%s", diff)
 			}
 			if tc.configMap == "" || tc.configMap == names.TrustedCABundle {
@@ -94,5 +96,39 @@ func TestReadConfigMaps(t *testing.T) {
 				t.Errorf("the users of the ConfigMap are %v, want the stack", users)
 			}
 		})
+	}
+}
+
+// What runs from another namespace goes on with that, and never with what the stack's own has under the same name.
+// Otherwise the stack's own takes the place of one that may not be read, as soon as it is there.
+func TestConfigMapOfAnotherNamespaceInTheOwn(t *testing.T) {
+	const asked = "shared/mine"
+	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
+	own.Annotations = map[string]string{
+		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: "shared",
+	}
+	f := newFixture(t, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shared", Name: "mine"}, Data: map[string]string{"config.yaml": "theirs"},
+	})
+	refused := &status.Failure{
+		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound, Retry: status.OnReferenceChange,
+		Message: `ConfigMap "mine" of namespace "shared" is not there, or its annotation llamastack.io/allow-namespaces does not name "team". ` +
+			`Referenced by: spec.overrideConfig.configMapName`,
+	}
+	_, err := f.until(t, own, "configmaps")
+	checkFailure(t, err, refused)
+	f.create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "mine"}, Data: map[string]string{"config.yaml": "own"}})
+	if users := f.references.usersOf(kindConfigMap, childKey(own, "mine")); len(users) != 1 {
+		t.Errorf("the users of the ConfigMap are %v, want the stack", users)
+	}
+	s, err := f.until(t, own, "plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made := s.planned.plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
+		t.Errorf("ConfigMap %q is mounted, warnings %v", made.ConfigMapName, made.Warnings)
+	}
+	if _, err := f.readConfigMaps(t.Context(), own, s.intent, &rollout.Record{Elsewhere: []string{asked}}); err == nil {
+		t.Error("what ran from another namespace changes to the stack's own")
 	}
 }

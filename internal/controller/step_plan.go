@@ -94,10 +94,10 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}
 	return planned{hostOwner: owner, secrets: f.secrets.values, input: plan.Input{
 		Object: f.stack, Intent: f.intent, Distribution: f.labels.distribution, Digest: f.labels.digest, CatalogueImage: f.image.catalogue,
-		Limited:       limited(f.stack, f.workload),
-		RenderedByTag: renderedByTag(running, &f.labels.distribution), RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: override(f.stack, f.configMaps.contents),
+		Limited: limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
+		RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: plan.ReadOverride(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
-		Certificates: f.configMaps.certificates, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
+		Trust: f.configMaps.trust, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
 }
@@ -146,16 +146,6 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	if len(others) > 0 {
 		report.warningEvent(v1alpha2.EventConfigWarning, strings.Join(others, "\n"))
 	}
-}
-
-func override(stack *stack, contents resolve.Contents) *plan.Override {
-	if stack.Spec.OverrideConfig == nil {
-		return nil
-	}
-	use := intent.OverrideUse(stack)
-	files := contents[use.ID()]
-	key := intent.OverrideKey(stack, files)
-	return &plan.Override{Namespace: use.Namespace, ConfigMapName: use.Name, Key: key, Data: files[key], Files: files}
 }
 
 // generated says how the configuration came about.

@@ -33,7 +33,7 @@ var steps = []step{
 		return err
 	}},
 	{"configmaps", v1alpha2.ConditionValidationSucceeded, func(ctx context.Context, r *Reconciler, s *state) (err error) {
-		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent)
+		s.configMaps, err = r.readConfigMaps(ctx, s.stack, s.intent, &s.workload.running)
 		return err
 	}},
 	{"secrets", v1alpha2.ConditionSecretsResolved, func(ctx context.Context, r *Reconciler, s *state) (err error) {

@@ -30,14 +30,17 @@ type ConfigMapUse struct {
 	AnyOf []string
 	// Optional: it is used when it is there.
 	Optional bool
-	Path     string
-	Purpose  Purpose
+	// NoOther keeps the ConfigMap of the same name in the object's namespace from taking the place of one in another
+	// namespace that may not be read.
+	NoOther bool
+	Path    string
+	Purpose Purpose
 }
 
 // TrustedCA is the ConfigMap by which a platform tells a namespace what to trust. A stack that says itself what it
-// trusts takes no notice of it.
+// trusts takes no notice of it; one of v1alpha1 trusts both, as ever.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
-	if caBundle(&obj.Spec) != nil {
+	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
 		return nil
 	}
 	return []ConfigMapUse{{Name: names.TrustedCABundle, Optional: true, Purpose: PurposeTrustedCA}}
@@ -102,6 +105,12 @@ func (u ConfigMapUse) ID() string {
 		return u.Name
 	}
 	return u.Namespace + "/" + u.Name
+}
+
+// Here is the use of the ConfigMap of the same name in the object's own namespace.
+func (u ConfigMapUse) Here() ConfigMapUse {
+	u.Namespace = ""
+	return u
 }
 
 // OverrideUse is the reference of overrideConfig, which the object has.

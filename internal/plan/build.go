@@ -35,6 +35,7 @@ func Build(in Input) (*Plan, error) {
 		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
 			"the server's own configuration in image %q is not known and cannot be told; the image decides", in.Distribution.Image)))
 	}
+	p.Warnings = append(p.Warnings, in.Trust.Warnings...)
 	var err error
 	switch p.Mode {
 	case ModeGenerated:
@@ -102,6 +103,7 @@ func (p *Plan) override(in Input) error {
 		return errors.New("build a plan with overrideConfig: its content was not read")
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
+	p.Warnings = append(p.Warnings, in.Override.Warnings...)
 	if asV1alpha1(in.Object) {
 		return p.overrideAsV1alpha1(in)
 	}
@@ -180,6 +182,9 @@ func (p *Plan) render(in Input) error {
 			}
 			err := p.recorded(in, digest, deployment)
 			p.Rendered.Inputs, p.Rendered.References = inputs, in.References
+			if err == nil {
+				p.Rendered.EarlierInputs, err = earlierInputs(in, inputs)
+			}
 			return err
 		}
 	}

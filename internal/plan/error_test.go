@@ -57,7 +57,7 @@ func TestBuildRefuses(t *testing.T) {
 		},
 		"what the server trusts from a Secret": {
 			spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
-			change:    func(in *plan.Input) { in.Certificates = [][]byte{} },
+			change:    func(in *plan.Input) { in.Trust.Own = [][]byte{} },
 			condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
 			message: `spec.secretEnv[SSL_CERT_FILE]: "SSL_CERT_FILE" is set by the operator`,
 		},

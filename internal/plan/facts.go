@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -21,7 +20,7 @@ import (
 // facts is what the renderers need to know whatever the configuration is.
 func facts(in Input) render.Input {
 	result := render.Input{
-		CABundle:  caBundle(in.Certificates),
+		CABundle:  in.Trust.bundle(),
 		Expose:    expose(&in.Object.Spec),
 		Stack:     withLimits(in),
 		Image:     image(in),
@@ -57,14 +56,6 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 		return nil
 	}
 	return &wanted
-}
-
-// caBundle is the bundle of certificates; nil: there are none.
-func caBundle(certificates [][]byte) *render.CABundle {
-	if certificates == nil {
-		return nil
-	}
-	return &render.CABundle{PEM: cabundle.PEM(certificates), Hash: cabundle.Digest(certificates)}
 }
 
 // image is what the pods run; beside a digest the tag stays, for people.

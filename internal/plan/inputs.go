@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
@@ -47,6 +49,28 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 	return inputs
 }
 
+// earlierInputs is the digest of the same inputs as operators before this one had it: without the platform's certificates
+// beside those of the spec. Empty: it is no other.
+func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
+	if in.Trust.Own == nil || in.Trust.Platform == nil {
+		return "", nil
+	}
+	inputs.CABundle = cabundle.Digest(in.Trust.Own)
+	return rollout.Digest(inputs, rollout.References{})
+}
+
+// elsewhere are the ConfigMaps of other namespaces that the pods' configuration and certificates come from.
+func elsewhere(in Input) []string {
+	var ids []string
+	if in.Override != nil && in.Override.Namespace != "" {
+		ids = append(ids, intent.OverrideUse(in.Object).ID())
+	}
+	if in.Trust.Elsewhere != "" {
+		ids = append(ids, in.Trust.Elsewhere)
+	}
+	return ids
+}
+
 // record is the record of this rendering.
 func (p *Plan) record(in Input, inputs string) rollout.Record {
 	spec, source := &in.Object.Spec, ""
@@ -83,6 +107,8 @@ func (p *Plan) record(in Input, inputs string) rollout.Record {
 		Places:          p.Places,
 		Left:            left(p.Losses),
 		StorageSecret:   p.storageSecret(in),
+		Elsewhere:       elsewhere(in),
+		TrustsPlatform:  in.Trust.Both,
 	}
 }
 

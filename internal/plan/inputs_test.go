@@ -42,7 +42,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"secretEnv":             {spec: add("secretEnv: {B: {secretKeyRef: {name: b, key: b}}}\n")},
 		"port":                  {spec: add("networking: {port: 9000}\n")},
 		"certificate":           {spec: add("networking: {tls: {enabled: true, secretName: a}}\n")},
-		"trusted certificates":  {input: func(in *plan.Input) { in.Certificates = [][]byte{[]byte("a")} }},
+		"trusted certificates":  {input: func(in *plan.Input) { in.Trust.Own = [][]byte{[]byte("a")} }},
 		"long name":             {input: func(in *plan.Input) { in.LongConfigMapName = true }},
 		"workers":               {spec: workload("workers: 2")},
 		"resources":             {spec: workload("resources: {requests: {cpu: 2}}")},

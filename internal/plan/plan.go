@@ -41,9 +41,8 @@ type Input struct {
 	Before *retention.Places
 	// Base is the base configuration. Nil: none is needed, see NeedsBase, or there is none.
 	Base *Base
-	// Certificates are those that the server shall trust beside the public ones, in DER form. Nil: it trusts what its
-	// image does.
-	Certificates [][]byte
+	// Trust is what the server shall trust beside the public authorities. Zero: it trusts what its image does.
+	Trust Trust
 	// Serving is the server's certificate, as the Secret that the spec names for it has it. Nil: it was not read.
 	Serving *cabundle.Serving
 	// Unexposed keeps the stack from being exposed, whatever its spec says: another has its host name.
@@ -88,6 +87,8 @@ type Override struct {
 	Data []byte
 	// Files are all keys of the ConfigMap, for a stack of v1alpha1, which has it mounted whole.
 	Files map[string][]byte
+	// Warnings tell that the ConfigMap is used in place of another.
+	Warnings []stackconfig.Finding
 }
 
 // Plan is what a stack should be.

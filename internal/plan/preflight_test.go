@@ -80,7 +80,7 @@ func TestTriesChangesOfOlderStacks(t *testing.T) {
 
 func TestPreflightObjects(t *testing.T) {
 	in := input(t, "storage: {kv: {type: redis, endpoint: \"r:1\", password: {secretKeyRef: {name: a, key: b}}}}\n")
-	in.Certificates = [][]byte{[]byte("a")}
+	in.Trust.Own = [][]byte{[]byte("a")}
 	in.Cluster.NetworkPolicies = true
 	built := build(t, in)
 	name, err := built.PreflightName()
@@ -101,7 +101,7 @@ func TestPreflightObjects(t *testing.T) {
 	if sent := text(t, objects); strings.Contains(sent, "demo-storage") || strings.Contains(sent, "demo-ca-bundle") {
 		t.Errorf("the pod reads what the running pods do:\n%s", sent)
 	}
-	in.Certificates, in.Cluster.NetworkPolicies = nil, false
+	in.Trust, in.Cluster.NetworkPolicies = plan.Trust{}, false
 	in.Object.Spec.Storage = nil
 	if objects, err = build(t, in).PreflightObjects(nil, ""); err != nil || len(objects) != 1 {
 		t.Errorf("%d objects for a plain stack, error %v", len(objects), err)

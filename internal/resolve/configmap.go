@@ -76,7 +76,7 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 	contents, kept := Contents{}, map[string]content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
 	for _, use := range uses {
-		found, err := c.find(ctx, stack, use, problems)
+		found, use, err := c.find(ctx, stack, use, problems)
 		if err != nil {
 			return nil, err
 		}
@@ -91,23 +91,40 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 	return contents, problems.failure()
 }
 
-// find is the content of the ConfigMap that a use refers to, nil when the stack does not get it.
-func (c *ConfigMaps) find(ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems) (*content, error) {
-	if use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace) {
-		problems.add(v1alpha2.ReasonConfigMapNotFound, fmt.Sprintf(
-			"ConfigMap %q of namespace %q cannot be read: this operator works in other namespaces only", use.Name, use.Namespace), use.Path)
+// find is the content of the ConfigMap that a use refers to, and the use of the one that it is: that of the same name in
+// the stack's own namespace takes the place of one that may not be read. Nil: the stack gets none.
+func (c *ConfigMaps) find(
+	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
+) (*content, intent.ConfigMapUse, error) {
+	found, err := c.asked(ctx, stack, use)
+	if err != nil || found != nil || use.Optional {
+		return found, use, err
+	}
+	if here := use.Here(); use.Namespace != "" && !use.NoOther {
+		if found, err = c.asked(ctx, stack, here); err != nil || found != nil {
+			return found, here, err
+		}
+	}
+	problems.add(v1alpha2.ReasonConfigMapNotFound, c.notFound(use, stack.Namespace), use.Path)
+	return nil, use, nil
+}
+
+// asked is the content of the very ConfigMap that a use refers to. Nil: it is not there, or may not be read for the stack.
+func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse) (*content, error) {
+	if c.outOfReach(use) {
 		return nil, nil
 	}
 	name := types.NamespacedName{Namespace: cmp.Or(use.Namespace, stack.Namespace), Name: use.Name}
 	found, err := c.read(ctx, c.stacks, stack, name, use.ID())
-	switch {
-	case err != nil, found == nil && use.Optional:
-		return nil, err
-	case found == nil, use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace):
-		problems.add(v1alpha2.ReasonConfigMapNotFound, notFound(use, stack.Namespace), use.Path)
+	if err == nil && found != nil && use.Namespace != "" && !names.AllowsNamespace(found.annotations, stack.Namespace) {
 		return nil, nil
 	}
-	return found, nil
+	return found, err
+}
+
+// outOfReach reports whether a use is of a namespace that the operator does not work in.
+func (c *ConfigMaps) outOfReach(use intent.ConfigMapUse) bool {
+	return use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace)
 }
 
 // addMissingKeys adds the keys that a use needs and the ConfigMap does not have.
@@ -126,8 +143,11 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 
 // notFound does not tell whether a ConfigMap of another namespace is there: who may not read it may not know that
 // either.
-func notFound(use intent.ConfigMapUse, namespace string) string {
-	if use.Namespace == "" {
+func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
+	switch {
+	case c.outOfReach(use):
+		return fmt.Sprintf("ConfigMap %q of namespace %q cannot be read: this operator works in other namespaces only", use.Name, use.Namespace)
+	case use.Namespace == "":
 		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
 	}
 	return fmt.Sprintf("ConfigMap %q of namespace %q is not there, or its annotation %s does not name %q",

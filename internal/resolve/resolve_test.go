@@ -370,7 +370,13 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 		t.Errorf("contents %q, error %v", contents, err)
 	}
 	limited := resolve.NewConfigMaps(w, w, "ns", "other")
-	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")}); err == nil || !strings.Contains(err.Error(), "works in other namespaces only") {
+	contents, err = limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")})
+	if err != nil || string(contents["open"]["config.yaml"]) != "own" || contents["shared/open"] != nil {
+		t.Errorf("in place of one past the operator's namespaces: contents %q, error %v", contents, err)
+	}
+	only := use("open")
+	only.NoOther = true
+	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil || !strings.Contains(err.Error(), "works in other namespaces only") {
 		t.Errorf("past the operator's namespaces: %v", err)
 	}
 	for _, name := range []string{"closed", "gone"} {

@@ -42,6 +42,9 @@ type Rendered struct {
 	References References
 	// Inputs are what the digest in Record is over. Zero: a change of the configuration cannot be told from another.
 	Inputs Inputs
+	// EarlierInputs is what the digest of the inputs is, without the references, in a record of the same that does not say
+	// TrustsPlatform. Empty: the same.
+	EarlierInputs string
 }
 
 // Decision is what to apply.
@@ -103,7 +106,8 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 func (o observed) sameInputs(was Record) bool {
 	inputs, _ := splitDigest(was.Inputs)
 	wanted, _ := splitDigest(o.rendered.Record.Inputs)
-	return inputs == wanted && o.sameReferences(was)
+	earlier := inputs != "" && inputs == o.rendered.EarlierInputs && !was.TrustsPlatform
+	return (inputs == wanted || earlier) && o.sameReferences(was)
 }
 
 // sameReferences reports whether the references of a record are those of the rendering. A digest by a key that nobody

@@ -40,6 +40,13 @@ func TestDecide(t *testing.T) {
 	upgradedTwo.operator, upgradedTwo.habit = operatorV2, "new"
 	sameHabit := one
 	sameHabit.operator = operatorV2
+	trusting := one
+	trusting.trusts, trusting.before = "own", true
+	seeing := upgraded
+	seeing.trusts, seeing.platform = "own", "platform"
+	seeingMore, seeingNone := seeing, seeing
+	seeingMore.platform, seeingMore.habit = "more", "newer"
+	seeingNone.platform, seeingNone.habit = "", "old"
 	scaled := func(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) }
 
 	for name, steps := range map[string][]step{
@@ -56,6 +63,17 @@ func TestDecide(t *testing.T) {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{stack: two, want: rollout.Changed, rollouts: 2},
 			{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Changed, rollouts: 3, image: "server:1"},
+		},
+		"a newer operator that sees a platform's certificates rolls nothing, until they change": {
+			{stack: trusting, want: rollout.Changed, rollouts: 1},
+			{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+			{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
+			{stack: seeingMore, want: rollout.Changed, rollouts: 2, habit: "newer"},
+			{stack: seeingMore, want: rollout.Unchanged, rollouts: 2},
+		},
+		"a platform's certificates that come later roll the pods": {
+			{stack: seeingNone, want: rollout.Changed, rollouts: 1},
+			{stack: seeing, want: rollout.Changed, rollouts: 2},
 		},
 		"scaling rolls nothing": {
 			{stack: one, want: rollout.Changed, rollouts: 1},

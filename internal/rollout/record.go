@@ -62,6 +62,11 @@ type Record struct {
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left tells the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
+	// Elsewhere are the ConfigMaps of other namespaces that were rendered, as namespace/name: while one of them cannot be
+	// read, no other takes its place.
+	Elsewhere []string `json:"elsewhere,omitempty"`
+	// TrustsPlatform says that a platform's certificates are in Inputs beside those of the spec, where there are some.
+	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 }
 
 // Distribution is how a stack's image was chosen.

@@ -58,6 +58,10 @@ type stack struct {
 	habit string
 	// data is the release of the places in the record, left what the change left behind; empty: there are none.
 	data, left string
+	// trusts are the certificates that the spec names, platform those beside them. An operator before said nothing of the
+	// platform's: before.
+	trusts, platform string
+	before           bool
 }
 
 func newStack() stack {
@@ -77,6 +81,12 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	if s.memory != "" {
 		inputs.Resources = &corev1.ResourceRequirements{}
 	}
+	inputs.CABundle = s.trusts
+	earlier, err := rollout.Digest(inputs, rollout.References{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs.CABundle += s.platform
 	digest, err := rollout.Digest(inputs, s.secrets)
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +111,7 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	if s.data != "" {
 		written.Places = &retention.Places{Version: 1, Release: s.data}
 	}
+	written.TrustsPlatform = s.trusts != "" && !s.before
 	if s.left != "" {
 		written.Left = []string{s.left}
 	}
@@ -109,6 +120,9 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 		t.Fatal(err)
 	}
 	rendered.References = s.secrets
+	if s.platform != "" {
+		rendered.EarlierInputs = earlier
+	}
 	return rendered
 }
 

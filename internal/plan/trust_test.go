@@ -1,0 +1,184 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// older is a stack of v1alpha1 as it is stored.
+func older(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
+	t.Helper()
+	var document map[string]any
+	text := "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: demo, namespace: team}\nspec: " + spec
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(convert.ToHub(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &v1alpha2.LlamaStackDistribution{}
+	if err := json.Unmarshal(data, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestReadTrust(t *testing.T) {
+	const (
+		withBundle = `{server: {distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca}}}}`
+		elsewhere  = `{server: {distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: shared}}}}`
+	)
+	one, key := testutil.SameCertificate(t)
+	two := testutil.CertificateFor(t, "two")
+	bundle := func(parts ...[]byte) map[string][]byte {
+		text := []string{}
+		for _, part := range parts {
+			text = append(text, string(part))
+		}
+		return map[string][]byte{"ca-bundle.crt": []byte(strings.Join(text, ""))}
+	}
+	trusted := []byte(strings.ReplaceAll(string(two), " CERTIFICATE", " TRUSTED CERTIFICATE"))
+	type counts struct{ Own, Platform, Unusable int }
+	for name, tc := range map[string]struct {
+		spec     string
+		born     bool
+		contents map[string]map[string][]byte
+		want     counts
+		warnings []string
+		source   string
+	}{
+		"none":       {spec: `{server: {distribution: {name: starter}}}`},
+		"the spec's": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one)}, want: counts{Own: 1}},
+		"in no file": {spec: withBundle},
+		"the platform's": {
+			spec: `{server: {distribution: {name: starter}}}`, contents: map[string]map[string][]byte{names.TrustedCABundle: bundle(one, key)},
+			want: counts{Platform: 1},
+		},
+		"both": {
+			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one), names.TrustedCABundle: bundle(two)},
+			want: counts{Own: 1, Platform: 1},
+		},
+		"both, of v1alpha2": {
+			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one), names.TrustedCABundle: bundle(two)},
+			want: counts{Own: 1},
+		},
+		"what is no certificate": {
+			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one, key, trusted)}, want: counts{Own: 1},
+			warnings: []string{
+				`key "ca-bundle.crt" of ConfigMap "ca": line 9: is a private key, which everybody who may read the ConfigMap has now: take it out, and issue another: it is left out`,
+				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: it is left out`,
+			},
+		},
+		"what is no certificate, of v1alpha2": {
+			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)}, want: counts{Own: 1, Unusable: 1},
+		},
+		"nothing but a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
+		"of another namespace": {
+			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)}, want: counts{Own: 1},
+			source: "shared/ca",
+		},
+		"in place of one of another namespace": {
+			spec: elsewhere, contents: map[string]map[string][]byte{"ca": bundle(one, two)}, want: counts{Own: 2},
+			warnings: []string{`ConfigMap "ca" of namespace "shared" is not there, is out of the operator's reach, or its annotation ` +
+				`llamastack.io/allow-namespaces does not name "team": the ConfigMap of that name in namespace "team" is used; ` +
+				`name no other namespace, or have that annotation set`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := older(t, tc.spec)
+			if tc.born {
+				delete(object.Annotations, names.AnnotationCompat)
+			}
+			trust, unusable := plan.ReadTrust(object, tc.contents)
+			if diff := cmp.Diff(tc.want, counts{len(trust.Own), len(trust.Platform), len(unusable)}); diff != "" {
+				t.Errorf("counts (-want +got):\n%s", diff)
+			}
+			if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
+				t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
+			}
+			if both := trust.Own != nil && !tc.born; trust.Both != both {
+				t.Errorf("the platform's are trusted beside those of the spec: %t, want %t", trust.Both, both)
+			}
+			var warnings []string
+			for _, warning := range trust.Warnings {
+				if warning.Path != "spec.networking.tls.caBundle.configMapName" {
+					t.Errorf("path %q", warning.Path)
+				}
+				warnings = append(warnings, warning.Message)
+			}
+			if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+			if trust.Elsewhere != tc.source {
+				t.Errorf("read in %q, want %q", trust.Elsewhere, tc.source)
+			}
+		})
+	}
+}
+
+// Pods that an operator rendered without the platform's certificates beside those of the spec are not replaced for them.
+func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
+	one, _ := testutil.SameCertificate(t)
+	ours, _ := cabundle.Read(one)
+	theirs, _ := cabundle.Read(testutil.CertificateFor(t, "platform"))
+	in := input(t, "distribution: {name: starter}\n")
+	in.Trust.Own = ours
+	before := build(t, in)
+	if before.Rendered.EarlierInputs != "" {
+		t.Errorf("without a platform's the digest was %q", before.Rendered.EarlierInputs)
+	}
+	in.Trust.Platform = theirs
+	after := build(t, in)
+	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs || got == after.Rendered.Record.Inputs {
+		t.Errorf("earlier inputs %q, those without the platform's %q, those with it %q", got, before.Rendered.Record.Inputs, after.Rendered.Record.Inputs)
+	}
+	in.Trust = plan.Trust{Platform: theirs}
+	if got := build(t, in).Rendered.EarlierInputs; got != "" {
+		t.Errorf("the platform's alone were in the digest ever, and it was %q", got)
+	}
+}
+
+// The record says which ConfigMaps of other namespaces run.
+func TestRecordOfOtherNamespaces(t *testing.T) {
+	object := older(t, `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}, `+
+		`tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: shared}}}}`)
+	one, _ := testutil.SameCertificate(t)
+	content := map[string][]byte{"config.yaml": []byte("version: 2\n"), "ca-bundle.crt": one}
+	for name, tc := range map[string]struct {
+		contents  map[string]map[string][]byte
+		want      []string
+		configMap string
+	}{
+		"elsewhere": {map[string]map[string][]byte{"shared/mine": content, "shared/ca": content}, []string{"shared/mine", "shared/ca"}, "demo-config-"},
+		"here":      {map[string]map[string][]byte{"mine": content, "ca": content}, nil, "mine"},
+	} {
+		in := input(t, "distribution: {name: starter}\n")
+		in.Object, in.Override = object, plan.ReadOverride(object, tc.contents)
+		in.Trust, _ = plan.ReadTrust(object, tc.contents)
+		built := build(t, in)
+		if diff := cmp.Diff(tc.want, built.Rendered.Record.Elsewhere); diff != "" {
+			t.Errorf("%s: record (-want +got):\n%s", name, diff)
+		}
+		if !built.Rendered.Record.TrustsPlatform {
+			t.Errorf("%s: the record does not say that the platform's certificates are in it", name)
+		}
+		if !strings.HasPrefix(built.ConfigMapName, tc.configMap) {
+			t.Errorf("%s: ConfigMap %q, want %q", name, built.ConfigMapName, tc.configMap)
+		}
+		if warned := len(built.Warnings) == 2; warned != (tc.want == nil) {
+			t.Errorf("%s: warnings %v", name, built.Warnings)
+		}
+	}
+}
