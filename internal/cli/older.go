@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // decodeOlder reads a v1alpha1 document as the API server does: it is stored as
@@ -25,9 +28,7 @@ func decodeOlder(data []byte, found *stack) {
 			found.errs = append(found.errs, text)
 		}
 	}
-	if missing := missingOlder(data); missing != "" {
-		found.errs = append(found.errs, missing)
-	}
+	found.errs = append(found.errs, missingOlder(data)...)
 	if err := convertOlder(older, found); err != nil {
 		found.errs = append(found.errs, err.Error())
 		return
@@ -55,15 +56,28 @@ func convertOlder(older *v1alpha1.LlamaStackDistribution, found *stack) error {
 	return nil
 }
 
-// missingOlder names the required field that a document lacks. Where something else is in its way, that is told already.
-func missingOlder(data []byte) string {
+// missingOlder names the required fields that a document lacks. Where something else is in the way of one, that is told
+// already.
+func missingOlder(data []byte) []string {
 	var object map[string]any
 	if json.Unmarshal(data, &object) != nil {
-		return ""
+		return nil
 	}
-	given, _, err := unstructured.NestedFieldNoCopy(object, "spec", "server", "distribution")
-	if given != nil || err != nil {
-		return ""
+	given, _, err := unstructured.NestedFieldNoCopy(object, distributionPath...)
+	if given == nil && err == nil {
+		return []string{"spec.server.distribution: required: the server to run, {name: starter} or {image: <image>}"}
 	}
-	return "spec.server.distribution: required: the server to run, {name: starter} or {image: <image>}"
+	var missing []string
+	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
+		told := slices.ContainsFunc(toldByIntent, func(told string) bool { return strings.HasPrefix(path, told) })
+		if !told && !strings.HasSuffix(path, ".projected.sources") { // whose type does not say that it is optional
+			missing = append(missing, path+": required")
+		}
+	}
+	return missing
 }
+
+var distributionPath = []string{"spec", "server", "distribution"}
+
+// toldByIntent are the fields that v1alpha2 has in the same form: what is missing in them is told as it is there.
+var toldByIntent = []string{"spec.server.externalProviders", "spec.server.providers", "spec.server.resources", "spec.server.storage."}

@@ -67,6 +67,34 @@ func TestValidateOlder(t *testing.T) {
 				`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
 			},
 		},
+		"what the API server requires": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapNamespace: shared}, autoscaling: {minReplicas: 1}, tlsConfig: {caBundle: {configMapName: null}}, ` +
+				`containerSpec: {env: [{value: a}, {name: B, valueFrom: {secretKeyRef: {name: s}}}]}, podOverrides: {volumeMounts: [{name: a}]}}}`), 1,
+			[]string{
+				"error: -: demo: spec.server.autoscaling.maxReplicas: required", "error: -: demo: spec.server.userConfig.configMapName: required",
+				"error: -: demo: spec.server.tlsConfig.caBundle.configMapName: required", "error: -: demo: spec.server.containerSpec.env[0].name: required",
+				"error: -: demo: spec.server.containerSpec.env[1].valueFrom.secretKeyRef.key: required",
+				"error: -: demo: spec.server.podOverrides.volumeMounts[0].mountPath: required",
+			},
+		},
+		"what it does not require": {
+			older(`{server: {distribution: {name: starter}, podOverrides: {volumes: [{name: a, projected: {}}]}}}`), 0, nil,
+		},
+		"a userConfig that is switched off": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
+		"an autoscaler below the replicas": {
+			older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
+			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, 4, below which the autoscaler of a stack of v1alpha1 does not go: " +
+				"it counts as 4; raise it or lower replicas"},
+		},
+		"a key that a ConfigMap lacks": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
+			[]string{`error: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
+		},
+		"both a configuration and its parts": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,
+			[]string{`error: -: demo: spec.server.disabled: excluded by server.userConfig, which is the whole configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
+		},
 		"autoscaling up to nothing": {
 			older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
 			[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: less than 1 is no autoscaling"},

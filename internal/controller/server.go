@@ -48,7 +48,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) stri
 			forgetProviders(now)
 		}
 	}
-	note := releaseNote(s.stack, &s.labels.distribution, &s.owned.decision)
+	note := inItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
 	generated := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionConfigGenerated)
 	if note == "" || generated == nil {
 		return note

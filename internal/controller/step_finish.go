@@ -38,6 +38,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	if err != nil {
 		return err
 	}
+	failure = s.reportInItsWords(failure)
 	now := &s.stack.Status
 	summary := status.Summarize(status.Input{
 		Generation: s.stack.Generation, Previous: previous.Status.Conditions, Observed: s.report.conditions, Failure: failure,

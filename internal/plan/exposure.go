@@ -29,6 +29,6 @@ func (p *Plan) exposureWarnings() {
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}
 	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
-		p.warn(path, "the server is exposed by plain HTTP and asks nobody who they are: set tlsSecretName, and server.auth in spec.settings")
+		p.warn(path, "the server is exposed by plain HTTP and asks nobody who they are: set spec.networking.expose.tlsSecretName, and server.auth in spec.settings")
 	}
 }

@@ -11,7 +11,7 @@ import (
 // suspicious are warnings of what is valid and hardly meant.
 func suspicious(c *checks) []string {
 	return slices.Concat(disabledAndConfigured(c), variables(c), commandWithTLS(c), spreadOfNothing(c),
-		workersWithoutCPU(c))
+		workersWithoutCPU(c), autoscaledBelowReplicas(c))
 }
 
 // commandWithTLS: the server's own entrypoint reads the certificate's files from
@@ -54,4 +54,15 @@ func variables(c *checks) []string {
 		}
 	}
 	return warnings
+}
+
+// autoscaledBelowReplicas: an autoscaler of a stack of v1alpha1 never goes below the stack's own replicas, so that a
+// maximum below them has no effect.
+func autoscaledBelowReplicas(c *checks) []string {
+	a, replicas := c.workload().Autoscaling, c.workload().Replicas
+	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %d is less than %s, %d, below which the autoscaler of a stack of v1alpha1 does not go: it counts as %d; raise it or lower replicas",
+		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }

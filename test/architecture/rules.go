@@ -62,7 +62,7 @@ var Rules = []Rule{
 	{Path: "internal/cabundle", Kind: Pure},
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
-	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/typecheck"}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
 		"internal/podtemplate",

@@ -1,0 +1,77 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+// otherwiseInTypes are fields whose Go type does not say whether they are required. The command line asks for none of them.
+var otherwiseInTypes = []string{".podCertificate.keyType", ".podCertificate.signerName", ".projected.sources", ".scaleIO.secretRef"}
+
+// The command line requires of a v1alpha1 document what the API server does.
+func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definition apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(data, &definition); err != nil {
+		t.Fatal(err)
+	}
+	objects := 0
+	for _, version := range definition.Spec.Versions {
+		if version.Name == v1alpha1.GroupVersion.Version {
+			spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
+			compareRequired(t, &spec, "spec", func(inner any) any { return inner }, &objects)
+		}
+	}
+	if objects < 50 {
+		t.Errorf("%d objects of the definition compared", objects)
+	}
+}
+
+// compareRequired puts an empty object at a place of the spec, and compares what it lacks with the schema there.
+func compareRequired(t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at string, within func(any) any, objects *int) {
+	t.Helper()
+	if schema.Items != nil && schema.Items.Schema != nil {
+		compareRequired(t, schema.Items.Schema, at+"[0]", func(inner any) any { return within([]any{inner}) }, objects)
+	}
+	// Their types decode themselves.
+	if len(schema.Properties) == 0 || strings.HasPrefix(at, "spec.server.externalProviders") || strings.HasPrefix(at, "spec.server.storage.") {
+		return
+	}
+	*objects++
+	var want, got []string
+	for _, name := range schema.Required {
+		want = append(want, at+"."+name)
+	}
+	for _, path := range typecheck.Missing(within(map[string]any{}), reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
+		if rest, inside := strings.CutPrefix(path, at+"."); inside && !strings.Contains(rest, ".") {
+			got = append(got, path)
+		}
+	}
+	slices.Sort(want)
+	told := func(path string) bool {
+		return slices.ContainsFunc(otherwiseInTypes, func(suffix string) bool { return strings.HasSuffix(path, suffix) })
+	}
+	want, got = slices.DeleteFunc(want, told), slices.DeleteFunc(got, told)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-required +missing):\n%s", at, diff)
+	}
+	for name, property := range schema.Properties {
+		compareRequired(t, &property, at+"."+name, func(inner any) any { return within(map[string]any{name: inner}) }, objects)
+	}
+}

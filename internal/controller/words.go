@@ -1,0 +1,31 @@
+package controller
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// inItsWords names the fields in a text as the version does that the stack was made in.
+func inItsWords(stack *stack, text string) string {
+	if names.Compat(stack.Annotations) {
+		return convert.OlderPaths(text)
+	}
+	return text
+}
+
+// reportInItsWords does that with all that a reconcile tells. The failure is not changed.
+func (s *state) reportInItsWords(failure *status.Failure) *status.Failure {
+	for i := range s.report.conditions {
+		s.report.conditions[i].Message = inItsWords(s.stack, s.report.conditions[i].Message)
+	}
+	for i := range s.report.events {
+		s.report.events[i].note = inItsWords(s.stack, s.report.events[i].note)
+	}
+	if failure == nil {
+		return nil
+	}
+	told := *failure
+	told.Message = inItsWords(s.stack, told.Message)
+	return &told
+}

@@ -1,0 +1,107 @@
+package convert_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+// fieldPaths are the paths of all fields below a type, but those inside of the types of Kubernetes itself.
+func fieldPaths(typ reflect.Type, at string, into map[string]bool) {
+	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, typ.Kind()) {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || strings.HasPrefix(typ.PkgPath(), "k8s.io/") {
+		return
+	}
+	fields := typecheck.FieldsOf(typ)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		into[at+"."+name] = true
+		fieldPaths(fields[name], at+"."+name, into)
+	}
+}
+
+// Whatever field a message names, a user of v1alpha1 reads the name of a field of v1alpha1, or that it is one of v1alpha2.
+func TestOlderPathsOfEveryField(t *testing.T) {
+	hub, older := map[string]bool{}, map[string]bool{}
+	fieldPaths(reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), "spec", hub)
+	fieldPaths(reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec", older)
+	named := map[string]bool{}
+	for _, path := range slices.Sorted(maps.Keys(hub)) {
+		got := convert.OlderPaths(path)
+		switch {
+		case older[got]:
+			named[got] = true
+		case got != path+" of v1alpha2":
+			t.Errorf("%s: %q is no field of v1alpha1", path, got)
+		}
+		if bare, ok := strings.CutPrefix(path, "spec."); ok && strings.HasPrefix(bare, "workload.") {
+			if wanted := strings.TrimPrefix(got, "spec."); convert.OlderPaths(bare) != wanted {
+				t.Errorf("%s: %q, want %q", bare, convert.OlderPaths(bare), wanted)
+			}
+		}
+	}
+	// What has no field of the hub is an annotation, or a part of what has.
+	for _, path := range slices.Sorted(maps.Keys(older)) {
+		if parts := strings.Split(path, "."); !named[path] && len(parts) > 3 && !slices.Contains(annotated, path) {
+			t.Errorf("%s: no field of v1alpha2 is named so", path)
+		}
+	}
+}
+
+var annotated = []string{
+	"spec.server.containerSpec.name", "spec.server.tlsConfig.caBundle.configMapNamespace", "spec.server.userConfig.configMapNamespace",
+}
+
+// plainOfHub are names of fields that only v1alpha2 has, and that are no words of English.
+var plainOfHub = regexp.MustCompile(`(?:^|[^.\w])(accessModes|baseConfig|envFrom|imagePullPolicy|imagePullSecrets|ingressClassName|overrideConfig|` +
+	`podAnnotations|podLabels|removeSettings|retainOnDelete|secretEnv|storageClassName|targetCPUUtilization|targetMemoryUtilization|tlsSecretName)\b`)
+
+// No sentence in the code names a field in a way that OlderPaths does not see.
+func TestMessagesNameFieldsThatOlderPathsSees(t *testing.T) {
+	sentences := 0
+	err := filepath.WalkDir(filepath.Join(testutil.Root(), "internal"), func(file string, entry fs.DirEntry, err error) error {
+		if entry.IsDir() && entry.Name() == "testutil" {
+			return fs.SkipDir
+		}
+		if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			literal, ok := node.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING || !strings.Contains(literal.Value, " ") {
+				return true
+			}
+			sentences++
+			older := convert.OlderPaths(literal.Value)
+			for _, at := range plainOfHub.FindAllStringIndex(older, -1) {
+				if !strings.HasPrefix(older[at[1]:], " of v1alpha2") {
+					t.Errorf("%s: write spec.… in full: %s", file, literal.Value)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || sentences < 1000 {
+		t.Errorf("%d sentences, error %v", sentences, err)
+	}
+}
