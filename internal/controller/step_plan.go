@@ -97,7 +97,8 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		Limited: limited(f.stack, f.workload), RenderedByTag: renderedByTag(running, &f.labels.distribution),
 		RunningRelease: running.Distribution.Release, Before: before, Base: f.base, Override: plan.ReadOverride(f.stack, f.configMaps.contents),
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
-		Trust: f.configMaps.trust, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
+		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
+		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
 		StorageSecret: running.StorageSecret, EarlierHost: earlierHost, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
 }

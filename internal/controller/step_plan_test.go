@@ -154,3 +154,23 @@ func TestChooseStorageSecret(t *testing.T) {
 		})
 	}
 }
+
+// The Deployment of an operator before this one tells that its pods keep their fsGroup on OpenShift.
+func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
+	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
+	own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	live := &appsv1.Deployment{ObjectMeta: child(own, "my")}
+	live.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(1001))}
+	for name, objects := range map[string][]client.Object{"made here": nil, "taken over": {live}} {
+		f := newFixture(t, objects...)
+		f.openShift = true
+		s, err := f.until(t, own, "plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		security := s.planned.plan.Rendered.Deployment.Spec.Template.Spec.SecurityContext
+		if kept := security != nil && security.FSGroup != nil; kept != (objects != nil) {
+			t.Errorf("%s: the pods have an fsGroup: %t", name, kept)
+		}
+	}
+}

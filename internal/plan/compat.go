@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
@@ -57,4 +60,11 @@ func workersIgnored(in Input, why string) stackconfig.Finding {
 	return stackconfig.Finding{
 		Path: "spec.workload.workers", Ignored: true, Message: fmt.Sprintf("%d: %s", render.Workers(&in.Object.Spec), why),
 	}
+}
+
+// KeepsGroup reports whether what runs was given the fsGroup by an operator that gave it on OpenShift too, and bound the
+// pods to a constraint that takes it. It is told by a template that was never rendered here, and after that by the record.
+// live is nil when there is no Deployment.
+func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
+	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))
 }

@@ -29,6 +29,8 @@ func facts(in Input) render.Input {
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
 
+		KeepsGroup: in.KeepsGroup,
+
 		EarlierHost: in.EarlierHost,
 	}
 	if in.Unexposed {

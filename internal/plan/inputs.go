@@ -109,6 +109,7 @@ func (p *Plan) record(in Input, inputs string) rollout.Record {
 		StorageSecret:   p.storageSecret(in),
 		Elsewhere:       elsewhere(in),
 		TrustsPlatform:  in.Trust.Both,
+		KeepsGroup:      in.OpenShift && in.KeepsGroup && names.Compat(in.Object.Annotations),
 	}
 }
 

@@ -62,6 +62,9 @@ type Input struct {
 	Cluster render.Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster.
 	OpenShift bool
+	// KeepsGroup reports whether the pods of a stack of v1alpha1 keep on OpenShift the fsGroup that an operator before this
+	// one gave them, see the function of that name.
+	KeepsGroup bool
 	// Bounds are what an administrator lets the stacks of the namespace use. Nil: anything.
 	Bounds *bounds.Rule
 	// LongConfigMapName takes the longer name for the generated configuration, because the usual one is taken by

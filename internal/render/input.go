@@ -49,6 +49,8 @@ type Input struct {
 	Cluster Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.
 	OpenShift bool
+	// KeepsGroup gives the volumes of a stack of v1alpha1 the usual group on OpenShift too.
+	KeepsGroup bool
 }
 
 // Server holds the facts of a server release that the pod has to meet.

@@ -16,10 +16,11 @@ const (
 
 // podSecurity meets the restricted Pod Security standard. On OpenShift a uid, gid or fsGroup of ours would be refused:
 // the security context constraints assign them. A stack of v1alpha1 runs as its image says, as ever: its files belong to
-// that user.
+// that user. Where an operator before this one had the constraint "anyuid" let its pods in, that constraint assigns
+// nothing, and the volume stays with the group that it has had.
 func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
 	switch {
-	case compat(in) && in.OpenShift:
+	case compat(in) && in.OpenShift && !in.KeepsGroup:
 		return nil
 	case compat(in):
 		return corev1ac.PodSecurityContext().WithFSGroup(dataGID)
@@ -40,4 +41,10 @@ func containerSecurity(in Input) *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
+}
+
+// HasDataGroup reports whether the volumes of a pod belong to the group that the operator gives them.
+func HasDataGroup(pod *corev1.PodSpec) bool {
+	security := pod.SecurityContext
+	return security != nil && security.FSGroup != nil && *security.FSGroup == dataGID
 }

@@ -67,6 +67,8 @@ type Record struct {
 	Elsewhere []string `json:"elsewhere,omitempty"`
 	// TrustsPlatform says that a platform's certificates are in Inputs beside those of the spec, where there are some.
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
+	// KeepsGroup says that the template has, on OpenShift, the fsGroup that an operator before this one gave it.
+	KeepsGroup bool `json:"keepsGroup,omitempty"`
 }
 
 // Distribution is how a stack's image was chosen.
