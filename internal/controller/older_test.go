@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -52,5 +53,31 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	b.get(t, deployment.Spec.Template.Spec.Volumes[1].ConfigMap.Name, copied)
 	if copied.Data[names.ConfigFile] != config.Data[names.OlderConfigFile] {
 		t.Errorf("the copy has %q", copied.Data)
+	}
+}
+
+// A name that Kubernetes does not take for a Service leaves the rest of a stack of v1alpha1 as it should be, and the status
+// says what is not made.
+func TestNameThatNoServiceHas(t *testing.T) {
+	b := newBench(t)
+	b.direct(t, "no-service")
+	for name, spec := range map[string]string{
+		"3scale.stack": `{distribution: {name: starter}, networking: {port: 8321}, workload: {storage: {}}}`,
+		"4scale.stack": `{distribution: {name: starter}, workload: {storage: {}}}`,
+	} {
+		stack := b.stack(t, name, spec)
+		stack.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+		b.create(t, stack)
+		if stack.Spec.Networking == nil {
+			b.condition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
+		} else {
+			refused := b.condition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
+			if want := `Service "3scale.stack-service"`; !strings.Contains(refused.Message, want) {
+				t.Errorf("no %q in %q", want, refused.Message)
+			}
+		}
+		b.get(t, name, &appsv1.Deployment{})
+		b.get(t, names.PersistentVolumeClaim(name), &corev1.PersistentVolumeClaim{})
+		b.get(t, names.ServiceAccount(name), &corev1.ServiceAccount{})
 	}
 }

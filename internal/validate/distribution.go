@@ -3,8 +3,10 @@ package validate
 import (
 	"regexp"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
@@ -14,11 +16,17 @@ const maxObjectName = 55
 
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
+// name holds what children can be called. A stack of v1alpha1 may have any name that Kubernetes takes for all of them but
+// the Service, which not every such stack has: see serviceless.
 func name(c *checks) {
 	path := field.NewPath("metadata", "name")
 	switch {
 	case c.Name == "":
 		c.Required(path, "required: the name of the stack, from which its Service and all the rest take theirs")
+	case names.Compat(c.Annotations):
+		if len(c.Name) > validation.LabelValueMaxLength {
+			c.InvalidText(path, c.Name, "must be at most %d characters: it is the value of a label", validation.LabelValueMaxLength)
+		}
 	case len(c.Name) > maxObjectName || !labelForm.MatchString(c.Name):
 		c.InvalidText(path, c.Name,
 			`must be at most 55 lower-case letters, digits and "-", a letter first and no "-" at the end: children take their names from it`)

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // suspicious are warnings of what is valid and hardly meant.
 func suspicious(c *checks) []string {
 	return slices.Concat(disabledAndConfigured(c), variables(c), commandWithTLS(c), spreadOfNothing(c),
-		workersWithoutCPU(c), autoscaledBelowReplicas(c))
+		workersWithoutCPU(c), autoscaledBelowReplicas(c), serviceless(c))
 }
 
 // commandWithTLS: the server's own entrypoint reads the certificate's files from
@@ -65,4 +67,22 @@ func autoscaledBelowReplicas(c *checks) []string {
 	}
 	return []string{fmt.Sprintf("%s: %d is less than %s, %d, below which the autoscaler of a stack of v1alpha1 does not go: it counts as %d; raise it or lower replicas",
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
+}
+
+// serviceless: the name of a stack of v1alpha1 may be one that Kubernetes takes for every object but the Service. It is
+// told where the stack asks for a Service.
+func serviceless(c *checks) []string {
+	if !names.Compat(c.Annotations) || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {
+		return nil
+	}
+	cluster := "Kubernetes"
+	switch {
+	case len(c.Name) <= maxObjectName && labelForm.MatchString(c.Name):
+		return nil
+	case len(c.Name) <= maxObjectName && !strings.Contains(c.Name, "."):
+		cluster = "Kubernetes before 1.36"
+	}
+	return []string{fmt.Sprintf("%s: %q: %s makes no Service %q and no Ingress that leads to it: the server runs, and no Service leads to it; "+
+		"for one take at most %d lower-case letters, digits and %q, a letter first",
+		field.NewPath("metadata", "name"), c.Name, cluster, names.Service(c.Name), maxObjectName, "-")}
 }
