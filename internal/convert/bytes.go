@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,8 +13,9 @@ import (
 // server's decoder takes 10,000, and a review nests an object in others.
 const maxDepth = 9_900
 
-// roomForMarks is by how many bytes a converted object is usually longer.
-const roomForMarks = 1 << 10
+// roomForMarks is by how many bytes a converted object is longer at most, usually:
+// the annotation, and the conditions that only v1alpha1 has.
+const roomForMarks = 4 << 10
 
 // Versions are the versions that conversion converts between, as apiVersion.
 var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.String()}
@@ -28,71 +28,66 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // reads, is of another kind or version, or has no metadata. Nothing else in a
 // LlamaStackDistribution is one.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
-	values, err := parse(object)
+	o, err := parse(object)
 	if err != nil {
 		return dst, err
 	}
-	if err := check(values); err != nil {
+	if err := check(o); err != nil {
 		return dst, err
 	}
 	dst = slices.Grow(dst, len(object)+roomForMarks)
-	switch at(values, path{"apiVersion"}) {
-	case to:
+	switch version := o.get("apiVersion"); {
+	case version.says(to):
 		return append(dst, object...), nil
-	case v1alpha1.GroupVersion.String():
-		values, _ = toHubObject(values)
+	case version.says(v1alpha1.GroupVersion.String()):
+		_, _ = toHubObject(o) // what its annotation has is for DataProblem
 	default:
-		values, _ = fromHubObject(values)
+		_, _ = fromHubObject(o)
 	}
-	return appendValue(dst, values), nil
+	return o.appendTo(dst), nil
 }
 
-// parse opens an object. The status is read whole, as what is derived from it
-// needs it: it is the operator's own, and small.
-func parse(object []byte) (map[string]any, error) {
-	if !json.Valid(object) {
+// parse reads an object, and opens what conversion looks into in every one.
+func parse(data []byte) (*object, error) {
+	r := reader{data: data, closing: make([]byte, 0, roomForClosing)}
+	var o *object
+	i := r.space(0)
+	if r.at(i) == '{' {
+		o, i = r.object(i, "metadata", spec, "status")
+	} else {
+		i = r.value(i)
+	}
+	switch {
+	case r.space(i) != len(data):
 		return nil, errors.New("it is not JSON")
-	}
-	start := skipSpace(object, 0)
-	if object[start] != '{' {
+	case o == nil:
 		return nil, errors.New("it is not a JSON object")
+	case r.deepest > maxDepth:
+		return nil, fmt.Errorf("it is nested %d deep, and %d can be converted: make it flatter, or delete it", r.deepest, maxDepth)
 	}
-	// Each level takes a byte, so that most objects need not be counted through.
-	if len(object) > maxDepth {
-		if depth := depthOf(object); depth > maxDepth {
-			return nil, fmt.Errorf("it is nested %d deep, and %d can be converted: make it flatter, or delete it", depth, maxDepth)
-		}
-	}
-	values := fieldsOf(object[start:])
-	if raw, ok := values["status"].(json.RawMessage); ok {
-		values["status"] = decode(raw)
-	}
-	for _, field := range []string{"apiVersion", "kind"} {
-		values[field] = opened(values[field])
-	}
-	return values, nil
+	return o, nil
 }
 
 // check refuses what no API server sends here.
-func check(values map[string]any) error {
-	if values["kind"] != v1alpha1.Kind {
+func check(o *object) error {
+	if kind := o.get("kind"); !kind.says(v1alpha1.Kind) {
 		return fmt.Errorf("kind %s is not converted here, only %s: correct spec.conversion of its CustomResourceDefinition",
-			quoted(values["kind"]), v1alpha1.Kind)
+			quoted(kind), v1alpha1.Kind)
 	}
-	version, _ := values["apiVersion"].(string)
-	if !slices.Contains(Versions, version) {
-		return fmt.Errorf("apiVersion %s is not known: use one of %q", quoted(values["apiVersion"]), Versions)
+	version := o.get("apiVersion")
+	if known, _ := version.text(); !slices.Contains(Versions, known) {
+		return fmt.Errorf("apiVersion %s is not known: use one of %q", quoted(version), Versions)
 	}
-	if _, ok := at(values, path{"metadata"}).(map[string]any); !ok {
+	if o.objectAt("metadata") == nil {
 		return errors.New("metadata is missing or no object")
 	}
 	return nil
 }
 
 // quoted is a value for a message, in short.
-func quoted(value any) string {
-	if text, ok := value.(string); ok {
+func quoted(v value) string {
+	if text, ok := v.text(); ok {
 		return fmt.Sprintf("%q", abbreviated(text))
 	}
-	return abbreviated(string(encode(value)))
+	return abbreviated(string(encode(v)))
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,12 +58,21 @@ func TestBytesAreStable(t *testing.T) {
 	}
 }
 
-// FuzzBytes holds for any object in any spelling: its bytes are converted as its values are.
+// FuzzBytes holds for any object in any spelling: its bytes are converted as its values are. What is JSON is what
+// encoding/json takes for it.
 func FuzzBytes(f *testing.F) {
 	addCases(f)
 	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
 	f.Add([]byte(`{"metadata":{},"spec":{"server":{"providers":{"inference":{"settings":{"b":1,"a":"ü\u2028"},"region":"x"}},"userConfig":{"configMapName":""}}}}`))
+	for _, odd := range []string{
+		"", " 1 ", "01", "-", "-0.5e+7", "1.", "1e", "[1,]", "[,1]", "[1 2]", `{"a":1,}`, `{"a" 1}`, `{"a":}`, `{a:1}`, "[[]}", "nul", "true1",
+		`"\u00e4\n\ud800"`, `"\u123"`, "\"\\u123\x14\"", `"\x"`, "\"\x7f\xff\"", "\"\x1f\"", `"a`, "[\"a\\\"]",
+	} {
+		f.Add([]byte(odd))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		checkIsJSON(t, data)
+		checkIsJSON(t, slices.Concat([]byte(`{"x":[`), data, []byte("]}")))
 		for _, apiVersion := range []string{older, newer} {
 			object, ok := storable(data, apiVersion)
 			if !ok || !json.Valid(data) {
@@ -76,6 +87,53 @@ func FuzzBytes(f *testing.F) {
 			}
 		}
 	})
+}
+
+func checkIsJSON(t *testing.T, data []byte) {
+	t.Helper()
+	_, err := convert.AppendJSON(nil, data, newer)
+	if taken := err == nil || err.Error() != "it is not JSON"; taken != json.Valid(data) {
+		t.Fatalf("%q is JSON: %v, taken: %v: %v", data, !taken, taken, err)
+	}
+}
+
+// JSON is as deep as encoding/json reads it, and an object as deep as an API server does.
+func TestDepth(t *testing.T) {
+	for depth, want := range map[int]string{9_899: "", 9_900: "nested 9901 deep", 9_999: "nested 10000 deep", 10_000: "it is not JSON"} {
+		list := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+		object := `{"apiVersion":"` + older + `","kind":"LlamaStackDistribution","metadata":{},"x":` + list + "}"
+		_, err := convert.AppendJSON(nil, []byte(object), newer)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d: error %v, want %q", depth, err, want)
+		}
+		checkIsJSON(t, []byte(object))
+	}
+}
+
+// An object with many fields, in any order and with some twice, is converted as one with few.
+func TestManyFields(t *testing.T) {
+	var written strings.Builder
+	kept := tree{}
+	for i := range 100 {
+		fmt.Fprintf(&written, `"k%d":%d,`, i*37%100, i)
+		kept[fmt.Sprintf("k%d", i*37%100)] = json.Number(strconv.Itoa(i))
+	}
+	fields := written.String() + `"k5":"last"`
+	kept["k5"] = "last"
+	object := `{"apiVersion":"` + older + `","kind":"LlamaStackDistribution","metadata":{"name":"a"},"spec":{` + fields +
+		`,"server":{"providers":{"inference":{` + fields + `,"provider":"vllm","region":"here","deploymentName":"d","config":{` + fields + `}}}}}}`
+	hub := convertBytes(t, []byte(object), newer)
+	settings := clone(kept)
+	settings["region"], settings["deployment_name"] = "here", "d"
+	provider := clone(kept)
+	provider["provider"], provider["settings"] = "vllm", settings
+	got := decodeJSON(t, hub)
+	if diff := cmp.Diff(tree{"providers": tree{"inference": provider}}, at(got, "spec")); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(decodeJSON(t, []byte(object)), decodeJSON(t, convertBytes(t, hub, older))); diff != "" {
+		t.Errorf("there and back (-was +is):\n%s", diff)
+	}
 }
 
 // respelt is an object with its version and kind, the rest as it is spelt.

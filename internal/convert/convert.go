@@ -13,17 +13,17 @@ import (
 // carries the compat mark unless it was born as v1alpha2. Of its status goes what
 // only v1alpha1 has, where it follows from what the hub stores. older is not changed.
 func ToHub(older map[string]any) map[string]any {
-	hub, _ := toHubObject(older)
-	plain(hub)
-	return hub
+	tree := treeOf(older)
+	_, _ = toHubObject(tree) // what its annotation has is for DataProblem
+	return tree.values(decoderFor(older))
 }
 
 // FromHub turns a v1alpha2 object, as values of JSON, into one of v1alpha1, with the
 // conditions and fields of the status that only v1alpha1 has. hub is not changed.
 func FromHub(hub map[string]any) map[string]any {
-	older, _ := fromHubObject(hub)
-	plain(older)
-	return older
+	tree := treeOf(hub)
+	_, _ = fromHubObject(tree)
+	return tree.values(decoderFor(hub))
 }
 
 // ErrOmitted says that an object had more than v1alpha1 can show and its
@@ -37,51 +37,54 @@ var ErrOmitted = errors.New("it had no room for all that v1alpha1 does not show,
 // same, and ignores the annotation unless this is an ErrOmitted. Who writes the
 // object should be told, for what the annotation was to bring back is lost.
 func DataProblem(object map[string]any) error {
-	convert, holders := toHubObject, olderHolders
+	convert := toHubObject
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
-		convert, holders = fromHubObject, hubHolders
+		convert = fromHubObject
 	}
-	if _, err := convert(object); err != nil {
+	carried, err := convert(treeOf(object))
+	if err != nil {
 		return fmt.Errorf("annotation %q is ignored: %w: remove it", names.AnnotationConversionData, err)
 	}
-	if _, carried, _ := content(object, holders); carried.Omitted {
+	if carried.Omitted {
 		return fmt.Errorf("annotation %q: %w", names.AnnotationConversionData, ErrOmitted)
 	}
 	return nil
 }
 
-// toHubObject is ToHub. An error says why the annotation was ignored.
-func toHubObject(older map[string]any) (map[string]any, error) {
-	written, carried, err := content(older, olderHolders)
+// toHubObject makes an older object one of the hub, and returns what its
+// annotation carried. An error says why that was ignored.
+func toHubObject(o *object) (losses, error) {
+	written, carried, err := content(o)
 	hub := toHub(written, carried.Born)
 	if err == nil {
 		hub, err = intoHub.restored(carried, written, hub, toOlder)
 	}
 	lost, complete := differences(written, toOlder(hub), olderLayout)
 	losses{Lost: lost, Omitted: carried.Omitted}.write(hub, complete)
-	result := withContent(older, v1alpha2.GroupVersion.String(), hub)
-	statusToHub(result)
-	return result, err
+	putContent(o, v1alpha2.GroupVersion.String(), hub)
+	statusToHub(o)
+	return carried, err
 }
 
-// fromHubObject is FromHub. An error says why the annotation was ignored.
-func fromHubObject(hub map[string]any) (map[string]any, error) {
-	written, carried, err := content(hub, hubHolders)
+// fromHubObject makes an object of the hub an older one, and returns what its
+// annotation carried. An error says why that was ignored.
+func fromHubObject(o *object) (losses, error) {
+	written, carried, err := content(o)
 	older, origin := toOlder(written), born(written)
-	back := func(older map[string]any) map[string]any { return toHub(older, origin) }
+	back := func(older *object) *object { return toHub(older, origin) }
 	if err == nil {
 		older, err = intoOlder.restored(carried, written, older, back)
 	}
 	lost, complete := differences(written, back(older), hubLayout)
 	losses{Born: origin, Lost: lost}.write(older, complete)
-	result := withContent(hub, v1alpha1.GroupVersion.String(), older)
-	statusFromHub(result)
-	return result, err
+	putContent(o, v1alpha1.GroupVersion.String(), older)
+	statusFromHub(o)
+	return carried, err
 }
 
 // born is the version that an object was made as, where that is not v1alpha1.
-func born(hub map[string]any) string {
-	if at(hub, annotationPath(names.AnnotationCompat)) == any(names.CompatV1Alpha1) {
+func born(hub *object) string {
+	if hub.lookup(annotationPath(names.AnnotationCompat)).says(names.CompatV1Alpha1) {
 		return ""
 	}
 	return bornHub
@@ -97,49 +100,37 @@ const (
 	spec        = "spec"
 )
 
-// content is a copy of annotations and spec, and what an annotation of ours
-// carries. Objects that conversion looks into are opened, so that they are read
-// once.
-func content(object map[string]any, holders []path) (map[string]any, losses, error) {
-	result := make(map[string]any)
-	if written, ok := object[spec]; ok {
-		result[spec] = clone(written)
+// content are the annotations and the spec of an object, and what an annotation of
+// ours carries.
+func content(o *object) (*object, losses, error) {
+	result := newObject()
+	if written := o.get(spec); written.exists() {
+		result.set(spec, written)
 	}
-	if written, ok := at(object, path{"metadata", annotations}).(map[string]any); ok {
-		result[annotations] = cloneObject(written)
+	if written := o.objectAt("metadata", annotations); written != nil {
+		result.set(annotations, value{object: written})
 	}
 	carried, err := parseLosses(result)
-	deleteAt(result, annotationPath(names.AnnotationConversionData))
+	result.deleteAt(annotationPath(names.AnnotationConversionData))
 	tidy(result)
-	for _, p := range holders {
-		_ = at(result, p)
-	}
 	return result, carried, err
 }
 
 // tidy leaves annotations out where there are none.
-func tidy(content map[string]any) {
-	if given, ok := content[annotations].(map[string]any); ok && len(given) == 0 {
-		delete(content, annotations)
+func tidy(content *object) {
+	if given := content.objectAt(annotations); given != nil && given.size() == 0 {
+		content.delete(annotations)
 	}
 }
 
-// withContent puts a converted content into a copy of the object it came from.
-func withContent(object map[string]any, apiVersion string, converted map[string]any) map[string]any {
-	result := cloneObject(object)
-	result["apiVersion"] = apiVersion
-	delete(result, spec)
-	if value, ok := converted[spec]; ok {
-		result[spec] = value
+// putContent puts a converted content into the object it came from.
+func putContent(o *object, apiVersion string, converted *object) {
+	o.set("apiVersion", rawText(apiVersion))
+	o.put(spec, converted.get(spec))
+	metadata := o.objectAt("metadata")
+	if metadata == nil {
+		metadata = newObject()
+		o.set("metadata", value{object: metadata})
 	}
-	metadata, ok := at(result, path{"metadata"}).(map[string]any)
-	if !ok {
-		metadata = make(map[string]any)
-		result["metadata"] = metadata
-	}
-	delete(metadata, annotations)
-	if value, ok := converted[annotations]; ok {
-		metadata[annotations] = value
-	}
-	return result
+	metadata.put(annotations, converted.get(annotations))
 }

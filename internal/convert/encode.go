@@ -5,28 +5,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 )
 
 // digestLength is how many hex digits tell two values of one field apart.
 const digestLength = 16
 
-func digest(value any) string {
-	sum := sha256.Sum256(encode(value))
+func digest(v value) string {
+	sum := sha256.Sum256(encode(v))
 	return hex.EncodeToString(sum[:])[:digestLength]
 }
 
 // encode writes a value in its one spelling: sorted keys, no space, no HTML escapes. Numbers stay as they are.
-func encode(value any) []byte {
-	e := encoder{canonical: true}
-	e.value(value)
-	return e.out
-}
-
-// appendValue writes a value; what is raw stays as it is.
-func appendValue(dst []byte, value any) []byte {
-	e := encoder{out: dst}
-	e.value(value)
+func encode(v value) []byte {
+	e := encoder{out: make([]byte, 0, len(v.raw)), canonical: true}
+	e.value(v)
 	return e.out
 }
 
@@ -36,54 +28,41 @@ type encoder struct {
 	canonical bool
 }
 
-func (e *encoder) value(value any) {
-	switch value := value.(type) {
-	case json.RawMessage:
-		if e.canonical {
-			e.respell(value, 0)
-		} else {
-			e.out = append(e.out, value...)
-		}
-	case map[string]any:
-		e.object(value)
-	case []any:
+func (e *encoder) value(v value) {
+	switch {
+	case v.object != nil:
+		e.object(v.object)
+	case v.list != nil:
 		e.out = append(e.out, '[')
-		for i := range value {
+		for i, item := range *v.list {
 			e.comma(i)
-			e.value(value[i])
+			e.value(item)
 		}
 		e.out = append(e.out, ']')
-	case string:
-		e.text(value)
+	case !v.exists():
+		e.out = append(e.out, "null"...)
+	case e.canonical:
+		e.respell(again(v.raw), 0)
 	default:
-		e.out = append(e.out, marshal(value)...)
+		e.out = append(e.out, v.raw...)
 	}
 }
 
-func (e *encoder) object(fields map[string]any) {
+func (e *encoder) object(o *object) {
 	e.out = append(e.out, '{')
-	for i, key := range sortedKeys(fields, nil) {
+	for i, m := range o.sorted() {
 		e.comma(i)
-		e.text(key)
-		e.out = append(e.out, ':')
-		e.value(fields[key])
+		e.out = append(appendText(e.out, m.key), ':')
+		e.value(m.value)
 	}
 	e.out = append(e.out, '}')
 }
 
-// sortedKeys are the keys of two objects, each once.
-func sortedKeys(fields, others map[string]any) []string {
-	keys := make([]string, 0, len(fields)+len(others))
-	for key := range fields {
-		keys = append(keys, key)
-	}
-	for key := range others {
-		if _, both := fields[key]; !both {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
+// appendTo writes an object; what is raw in it stays as it is.
+func (o *object) appendTo(dst []byte) []byte {
+	e := encoder{out: dst}
+	e.object(o)
+	return e.out
 }
 
 func (e *encoder) comma(i int) {
@@ -92,61 +71,65 @@ func (e *encoder) comma(i int) {
 	}
 }
 
-func (e *encoder) text(value string) {
-	for i := range len(value) {
-		if c := value[i]; c < ' ' || c > '~' || c == '\\' || c == '"' {
-			e.out = append(e.out, marshal(value)...)
-			return
+// appendText writes a text as marshal does, and most of them faster.
+func appendText(dst []byte, text string) []byte {
+	begin := len(dst)
+	dst = append(dst, '"')
+	written := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ' || c > '~':
+			return append(dst[:begin], marshal(text)...)
+		case c == '"' || c == '\\':
+			dst = append(append(dst, text[written:i]...), '\\')
+			written = i
 		}
 	}
-	e.out = append(e.out, '"')
-	e.out = append(e.out, value...)
-	e.out = append(e.out, '"')
+	return append(append(dst, text[written:]...), '"')
 }
 
 // respell writes the raw value at i in its one spelling, and returns where it ends. It needs the memory of the result.
-func (e *encoder) respell(raw []byte, i int) int {
-	switch i = skipSpace(raw, i); raw[i] {
+func (e *encoder) respell(r *reader, i int) int {
+	switch r.at(i) {
 	case '{':
-		return e.respellObject(raw, i)
+		return e.respellObject(r, i)
 	case '[':
 		e.out = append(e.out, '[')
-		next := skipSpace(raw, i+1)
-		for n := 0; raw[next] != ']'; n++ {
+		next := r.space(i + 1)
+		for n := 0; r.at(next) != ']'; n++ {
 			e.comma(n)
-			next = skipComma(raw, e.respell(raw, next))
+			next = r.comma(e.respell(r, next))
 		}
 		e.out = append(e.out, ']')
 		return next + 1
 	case '"':
-		end := skipText(raw, i)
-		e.respellText(raw[i:end])
+		end := r.text(i)
+		e.respellText(r.data[i:end])
 		return end
 	default:
-		end := skipScalar(raw, i)
-		e.out = append(e.out, raw[i:end]...)
+		end := r.scalar(i)
+		e.out = append(e.out, r.data[i:end]...)
 		return end
 	}
 }
 
 // respellObject relies on sorted keys, as an API server writes them. An object with others is read as a whole.
-func (e *encoder) respellObject(raw []byte, start int) int {
+func (e *encoder) respellObject(r *reader, start int) int {
 	begin := len(e.out)
 	e.out = append(e.out, '{')
-	last, i := "", skipSpace(raw, start+1)
-	for n := 0; raw[i] != '}'; n++ {
-		end := skipText(raw, i)
-		key := text(raw[i:end])
+	last, i := "", r.space(start+1)
+	for n := 0; r.at(i) != '}'; n++ {
+		end, inner := r.key(i)
+		key := text(r.data[i:end])
 		if n > 0 && key <= last {
-			end = skipValue(raw, start)
-			e.out = append(e.out[:begin], marshal(decode(raw[start:end]))...)
+			end = r.value(start)
+			e.out = append(e.out[:begin], marshal(decode(r.data[start:end]))...)
 			return end
 		}
 		last = key
 		e.comma(n)
-		e.text(key)
-		e.out = append(e.out, ':')
-		i = skipComma(raw, e.respell(raw, skipSpace(raw, end)+1))
+		e.out = append(appendText(e.out, key), ':')
+		i = r.comma(e.respell(r, inner))
 	}
 	e.out = append(e.out, '}')
 	return i + 1

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -88,35 +87,14 @@ func annotationPath(name string) path { return path{annotations, name} }
 
 // copyField copies one field between two contents. A null is a field that is not
 // there.
-func (f field) copyField(from map[string]any, source path, to map[string]any, target path) {
-	value, ok := lookup(from, source)
-	if !ok || isNull(value) {
+func (f field) copyField(from *object, source path, to *object, target path) {
+	v := from.lookup(source)
+	if v.isNull() {
 		return
 	}
-	if f.holder {
-		if _, isObject := at(from, source).(map[string]any); !isObject || at(to, target) != nil {
-			return
-		}
-		value = make(map[string]any)
+	if !f.holder {
+		to.setAt(target, v.clone())
+	} else if from.objectAt(source...) != nil && to.lookup(target).isNull() {
+		to.setAt(target, value{object: newObject()})
 	}
-	set(to, target, clone(value))
-}
-
-// Holders are the objects that fields are in, from the outside to the inside.
-var (
-	olderHolders = holdersOf(func(f field) path { return f.older })
-	hubHolders   = holdersOf(func(f field) path { return f.hub })
-)
-
-func holdersOf(side func(field) path) []path {
-	var found []path
-	for _, f := range fields {
-		p := side(f)
-		for n := 1; n < len(p); n++ {
-			if !slices.ContainsFunc(found, func(other path) bool { return slices.Equal(other, p[:n]) }) {
-				found = append(found, p[:n])
-			}
-		}
-	}
-	return found
 }

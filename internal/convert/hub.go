@@ -12,114 +12,127 @@ var (
 	olderExpose      = split("spec.network.exposeRoute")
 	olderUserConfig  = split("spec.server.userConfig")
 	olderAutoscaling = split("spec.server.autoscaling")
+	olderMinReplicas = split("spec.server.autoscaling.minReplicas")
 	olderContainer   = split("spec.server.containerSpec")
 	hubExpose        = split("spec.networking.expose")
 	hubProviders     = split("spec.providers")
 )
 
 // toHub is what of an older content can be seen in the hub.
-func toHub(older map[string]any, born string) map[string]any {
-	older = cloneObject(older)
-	switchOff(older)
-	hub := make(map[string]any)
-	if given, ok := at(older, path{annotations}).(map[string]any); ok {
-		hub[annotations] = cloneObject(given)
+func toHub(older *object, born string) *object {
+	older = switchedOff(older)
+	hub := newObject()
+	if given := older.objectAt(annotations); given != nil {
+		hub.set(annotations, value{object: given.clone()})
 	}
-	deleteAt(hub, annotationPath(names.AnnotationConversionData))
+	hub.deleteAt(annotationPath(names.AnnotationConversionData))
 	for _, f := range fields {
 		f.copyField(older, f.older, hub, f.hub)
 	}
 	for _, a := range attributes {
-		if value, ok := at(older, a.older).(string); ok && value != "" && value != a.usual && a.applies(hub) {
-			set(hub, annotationPath(a.annotation), value)
+		if v := older.lookup(a.older); v.hasText() && !v.says(a.usual) && a.applies(hub) {
+			hub.setAt(annotationPath(a.annotation), v)
 		}
 	}
 	exposeToHub(older, hub)
-	if providers, ok := at(hub, hubProviders).(map[string]any); ok {
-		for api, written := range providers {
-			providers[api] = providersToHub(written)
+	if providers := hub.objectAt(hubProviders...); providers != nil {
+		for i := range providers.members {
+			providersToHub(&providers.members[i].value)
 		}
 	}
 	if born != bornHub {
-		set(hub, annotationPath(names.AnnotationCompat), names.CompatV1Alpha1)
+		hub.setAt(annotationPath(names.AnnotationCompat), rawText(names.CompatV1Alpha1))
 	}
 	return hub
 }
 
-// switchOff takes away what v1alpha1 writes for off, and the hub by leaving it
-// out: a userConfig without a name, autoscaling up to no replica.
-func switchOff(older map[string]any) {
-	if userConfig, ok := at(older, olderUserConfig).(map[string]any); ok && opened(userConfig["configMapName"]) == "" {
-		deleteAt(older, olderUserConfig)
+// switchedOff is a content without what v1alpha1 writes for off, and the hub by
+// leaving it out: a userConfig without a name, autoscaling up to no replica. The
+// content itself is not changed.
+func switchedOff(older *object) *object {
+	off := offIn(older)
+	if len(off) == 0 {
+		return older
 	}
-	autoscaling, ok := at(older, olderAutoscaling).(map[string]any)
-	if !ok {
-		return
+	older = older.clone()
+	for _, p := range off {
+		older.deleteAt(p)
 	}
-	if !positive(autoscaling["maxReplicas"]) {
-		deleteAt(older, olderAutoscaling)
+	return older
+}
+
+// offIn are the places of what is written for off.
+func offIn(older *object) []path {
+	var off []path
+	if userConfig := older.objectAt(olderUserConfig...); userConfig.get("configMapName").says("") {
+		off = append(off, olderUserConfig)
 	}
-	if minimum, ok := autoscaling["minReplicas"]; ok && !positive(minimum) {
-		delete(autoscaling, "minReplicas")
+	if autoscaling := older.objectAt(olderAutoscaling...); autoscaling != nil {
+		if !positive(autoscaling.get("maxReplicas")) {
+			off = append(off, olderAutoscaling)
+		}
+		if minimum := autoscaling.get("minReplicas"); minimum.exists() && !positive(minimum) {
+			off = append(off, olderMinReplicas)
+		}
 	}
+	return off
 }
 
 // positive reports whether a JSON number is at least 1.
-func positive(value any) bool {
+func positive(v value) bool {
 	var number float64
-	return json.Unmarshal(encode(value), &number) == nil && number >= 1
+	return json.Unmarshal(v.raw, &number) == nil && number >= 1
 }
 
 // exposeToHub writes the switch as it is. A network that says nothing of it
 // still says that there is a network, which a renderer may want to know.
-func exposeToHub(older, hub map[string]any) {
-	network, ok := at(older, olderNetwork).(map[string]any)
-	if !ok {
+func exposeToHub(older, hub *object) {
+	network := older.objectAt(olderNetwork...)
+	if network == nil {
 		return
 	}
-	switch expose := opened(network["exposeRoute"]).(type) {
-	case bool:
-		set(hub, hubExpose, expose)
-	case nil:
-		if isNull(network["allowedFrom"]) {
-			set(hub, hubExpose, false)
-		}
+	expose := network.get("exposeRoute")
+	switch {
+	case expose.isTrue(), expose.isFalse():
+		hub.setAt(hubExpose, expose)
+	case expose.isNull() && network.get("allowedFrom").isNull():
+		hub.setAt(hubExpose, rawBool(false))
 	}
 }
 
 // toOlder is what of a hub's content can be seen in v1alpha1.
-func toOlder(hub map[string]any) map[string]any {
-	older := make(map[string]any)
-	if given, ok := at(hub, path{annotations}).(map[string]any); ok {
-		older[annotations] = cloneObject(given)
+func toOlder(hub *object) *object {
+	older := newObject()
+	if given := hub.objectAt(annotations); given != nil {
+		older.set(annotations, value{object: given.clone()})
 	}
-	deleteAt(older, annotationPath(names.AnnotationConversionData))
+	older.deleteAt(annotationPath(names.AnnotationConversionData))
 	if born(hub) == "" {
-		deleteAt(older, annotationPath(names.AnnotationCompat))
+		older.deleteAt(annotationPath(names.AnnotationCompat))
 	}
 	for _, f := range fields {
 		f.copyField(hub, f.hub, older, f.older)
 	}
 	for _, a := range attributes {
-		if value, ok := at(hub, annotationPath(a.annotation)).(string); ok && value != "" && a.applies(hub) {
-			set(older, a.older, value)
-			deleteAt(older, annotationPath(a.annotation))
+		if v := hub.lookup(annotationPath(a.annotation)); v.hasText() && a.applies(hub) {
+			older.setAt(a.older, v)
+			older.deleteAt(annotationPath(a.annotation))
 		}
 	}
-	if container, ok := at(older, olderContainer).(map[string]any); ok && isNull(container["name"]) {
-		container["name"] = names.Container
+	if container := older.objectAt(olderContainer...); container != nil && container.get("name").isNull() {
+		container.set("name", rawText(names.Container))
 	}
-	switch expose := at(hub, hubExpose).(type) {
-	case bool:
-		set(older, olderExpose, expose)
-	case map[string]any:
-		set(older, olderExpose, opened(expose["enabled"]) != false)
+	switch expose := hub.lookup(hubExpose); {
+	case expose.isTrue(), expose.isFalse():
+		older.setAt(olderExpose, expose)
+	case expose.opened() != nil:
+		older.setAt(olderExpose, rawBool(!expose.member("enabled").isFalse()))
 	}
 	tidy(older)
 	return older
 }
 
 // applies reports whether the hub has what the annotation is about.
-func (a attribute) applies(hub map[string]any) bool {
-	return a.beside == nil || at(hub, a.beside) != nil
+func (a attribute) applies(hub *object) bool {
+	return a.beside == nil || !hub.lookup(a.beside).isNull()
 }

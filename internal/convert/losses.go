@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -27,6 +28,46 @@ type loss struct {
 	Seen string `json:"seen,omitempty"`
 	// Value is what the other version says; missing is nothing.
 	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// appendTo writes losses as marshal does, and faster: most objects have some.
+func (l losses) appendTo(dst []byte) []byte {
+	dst = append(dst, '{')
+	if l.Born != "" {
+		dst = appendText(append(dst, `"born":`...), l.Born)
+	}
+	for i, lost := range l.Lost {
+		if i == 0 {
+			dst = append(appendComma(dst), `"lost":[`...)
+		}
+		dst = lost.appendTo(appendComma(dst))
+	}
+	if len(l.Lost) > 0 {
+		dst = append(dst, ']')
+	}
+	if l.Omitted {
+		dst = append(appendComma(dst), `"omitted":true`...)
+	}
+	return append(dst, '}')
+}
+
+func (l loss) appendTo(dst []byte) []byte {
+	dst = appendText(append(dst, `{"path":`...), l.Path)
+	if l.Seen != "" {
+		dst = appendText(append(dst, `,"seen":`...), l.Seen)
+	}
+	if len(l.Value) > 0 {
+		dst = append(append(dst, `,"value":`...), l.Value...)
+	}
+	return append(dst, '}')
+}
+
+// appendComma goes on with a list or an object, unless it has nothing yet.
+func appendComma(dst []byte) []byte {
+	if last := dst[len(dst)-1]; last == '{' || last == '[' {
+		return dst
+	}
+	return append(dst, ',')
 }
 
 // layout says how the content of a version is compared.
@@ -63,9 +104,9 @@ const maxSteps = 8
 // converts to. Objects are compared field by field, so that a field which is
 // changed later leaves the others alone. It reports whether that is all: it ends
 // when there is more than annotations may have.
-func differences(written, visible map[string]any, how layout) ([]loss, bool) {
+func differences(written, visible *object, how layout) ([]loss, bool) {
 	f := finder{layout: how, room: maxAnnotations}
-	f.compare(nil, written, visible, true, true)
+	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})
 	return f.found, f.room >= 0
 }
 
@@ -75,37 +116,36 @@ type finder struct {
 	room  int
 }
 
-func (f *finder) compare(p path, written, visible any, isWritten, isVisible bool) {
-	if f.room < 0 || (isWritten == isVisible && equal(written, visible)) {
+func (f *finder) compare(p path, written, visible value) {
+	if f.room < 0 || written.raw != nil && bytes.Equal(written.raw, visible.raw) {
 		return
 	}
-	fields, isObject := object(written)
-	others, otherObject := object(visible)
-	inParts := len(p) < maxSteps && !f.isUnit(p) && (isObject || !isWritten) && (otherObject || !isVisible)
-	if inParts && len(fields)+len(others) > 0 {
-		for _, key := range sortedKeys(fields, others) {
-			value, here := fields[key]
-			other, there := others[key]
-			f.compare(append(slices.Clone(p), key), value, other, here, there)
+	fields, others := written.opened(), visible.opened()
+	inParts := len(p) < maxSteps && !f.isUnit(p) && (fields != nil || !written.exists()) && (others != nil || !visible.exists())
+	if inParts && (fields.size() > 0 || others.size() > 0) {
+		for key, both := range pairs(fields, others) {
+			f.compare(append(p, key), both.a, both.b)
 		}
-		if isWritten {
+		if written.exists() {
 			return // an object comes into being with what is in it
 		}
-		visible = make(map[string]any) // it goes once nothing is left in it
+		visible = value{object: newObject()} // it goes once nothing is left in it
 	}
-	f.add(p, written, visible, isWritten, isVisible)
+	if written.exists() != visible.exists() || !equal(written, visible) {
+		f.add(p, written, visible)
+	}
 }
 
-func (f *finder) add(p path, written, visible any, isWritten, isVisible bool) {
-	if raw, ok := written.(json.RawMessage); ok && len(raw) > longestSpelling*f.room {
+func (f *finder) add(p path, written, visible value) {
+	if len(written.raw) > longestSpelling*f.room {
 		f.room = -1
 		return
 	}
 	difference := loss{Path: pointer(p)}
-	if isVisible {
+	if visible.exists() {
 		difference.Seen = digest(visible)
 	}
-	if isWritten {
+	if written.exists() {
 		difference.Value = encode(written)
 	}
 	f.room -= len(difference.Path) + len(difference.Value)

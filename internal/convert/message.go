@@ -14,8 +14,8 @@ import (
 // Warnings are sentences about what a v1alpha1 object says and does not mean in
 // the hub. older is not changed.
 func Warnings(older map[string]any) []string {
-	autoscaling, ok := at(older, olderAutoscaling).(map[string]any)
-	if !ok || positive(autoscaling["maxReplicas"]) {
+	autoscaling := treeOf(older).objectAt(olderAutoscaling...)
+	if autoscaling == nil || positive(autoscaling.get("maxReplicas")) {
 		return nil
 	}
 	return []string{strings.Join(olderAutoscaling, ".") +

@@ -9,13 +9,16 @@ var (
 	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
+// roomForPointer is how many bytes most pointers have at most.
+const roomForPointer = 128
+
 // pointer writes a path as a JSON pointer.
 func pointer(p path) string {
-	var b strings.Builder
+	b := make([]byte, 0, roomForPointer)
 	for _, step := range p {
-		b.WriteString("/" + escapePointer.Replace(step))
+		b = append(append(b, '/'), escapePointer.Replace(step)...)
 	}
-	return b.String()
+	return string(b)
 }
 
 // parsePointer reads the path of a loss: an annotation, or spec and below.

@@ -1,58 +1,69 @@
 package convert
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // regionKeys are the providers whose key for a region is not `region`, by the
 // last part of their type. A test compares them with what the releases say.
 var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"}
 
-// providersToHub turns the providers of one API, a single one or a list.
-func providersToHub(written any) any {
-	if provider, ok := object(written); ok {
-		return providerToHub(provider)
+// moved are the fields that v1alpha1 has beside settings.
+var moved = []string{"region", "deploymentName", "config"}
+
+// providersToHub turns the providers of one API, a single one or a list. What has
+// nothing to turn stays the bytes it was.
+func providersToHub(written *value) {
+	if written.hasMoved() {
+		providerToHub(written.open())
+		return
 	}
-	providers, isList := openList(written)
-	if !isList {
-		return written
+	providers := written.listed()
+	if providers == nil || !slices.ContainsFunc(*providers, value.hasMoved) {
+		return
 	}
-	for i := range providers {
-		if provider, ok := object(providers[i]); ok {
-			providers[i] = providerToHub(provider)
+	for i := range *providers {
+		if provider := (*providers)[i].open(); provider != nil {
+			providerToHub(provider)
 		}
 	}
-	return providers
+	*written = value{list: providers}
+}
+
+func (v value) hasMoved() bool {
+	return slices.ContainsFunc(moved, func(key string) bool { return v.member(key).exists() })
 }
 
 // providerToHub moves what v1alpha1 has beside settings into settings, which win
 // where both say something. What is of a wrong type stays, for validation to
 // tell.
-func providerToHub(provider map[string]any) map[string]any {
-	settings, isObject := object(provider["settings"])
-	if !isNull(provider["settings"]) && !isObject {
-		return provider
+func providerToHub(provider *object) {
+	settings := provider.objectAt("settings")
+	if !provider.get("settings").isNull() && settings == nil {
+		return
 	}
-	added := make(map[string]any)
-	if region, ok := opened(provider["region"]).(string); ok {
-		added[regionKey(provider)] = region
-		delete(provider, "region")
+	added := newObject()
+	if region := provider.get("region"); region.isRaw('"') {
+		added.set(regionKey(provider), region)
+		provider.delete("region")
 	}
-	if name, ok := opened(provider["deploymentName"]).(string); ok {
-		added["deployment_name"] = name
-		delete(provider, "deploymentName")
+	if name := provider.get("deploymentName"); name.isRaw('"') {
+		added.set("deployment_name", name)
+		provider.delete("deploymentName")
 	}
-	config, given := object(provider["config"])
-	if given {
+	config := provider.objectAt("config")
+	if config != nil {
 		added = merged(added, config)
-		delete(provider, "config")
+		provider.delete("config")
 	}
-	if given || len(added) > 0 {
-		provider["settings"] = merged(added, settings)
+	if config != nil || added.size() > 0 {
+		provider.set("settings", value{object: merged(added, settings)})
 	}
-	return provider
 }
 
-func regionKey(provider map[string]any) string {
-	name, _ := opened(provider["provider"]).(string)
+func regionKey(provider *object) string {
+	name, _ := provider.get("provider").text()
 	if key, ok := regionKeys[name[strings.LastIndex(name, ":")+1:]]; ok {
 		return key
 	}

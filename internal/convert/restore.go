@@ -43,12 +43,12 @@ var (
 var errNotOurs = errors.New("it is not as conversion writes it")
 
 // parseLosses reads the annotation of a content.
-func parseLosses(content map[string]any) (losses, error) {
-	value, given := lookup(content, annotationPath(names.AnnotationConversionData))
-	if !given {
+func parseLosses(content *object) (losses, error) {
+	carried := content.lookup(annotationPath(names.AnnotationConversionData))
+	if !carried.exists() {
 		return losses{}, nil
 	}
-	text, ok := opened(value).(string)
+	text, ok := carried.text()
 	if !ok || len(text) > maxAnnotations {
 		return losses{}, errNotOurs
 	}
@@ -67,16 +67,16 @@ func parseLosses(content map[string]any) (losses, error) {
 // into that version: what can be seen there stays as it is. An error says why
 // nothing comes back.
 func (r restoring) restored(
-	l losses, written, visible map[string]any, back func(map[string]any) map[string]any,
-) (map[string]any, error) {
+	l losses, written, visible *object, back func(*object) *object,
+) (*object, error) {
 	if len(l.Lost) == 0 {
 		return visible, nil
 	}
-	result, skeleton := cloneObject(visible), make(map[string]any)
+	result, skeleton := visible.clone(), newObject()
 	if err := r.restore(l, result, skeleton); err != nil {
 		return visible, err
 	}
-	if !agrees(back(result), back(visible), written) {
+	if !agrees(value{object: back(result)}, value{object: back(visible)}, value{object: written}) {
 		return visible, errors.New("it says something else than the fields that this version has")
 	}
 	if err := r.fits(skeleton); err != nil {
@@ -86,7 +86,7 @@ func (r restoring) restored(
 }
 
 // restore puts into a content what was lost, and into a skeleton just that.
-func (r restoring) restore(l losses, visible, skeleton map[string]any) error {
+func (r restoring) restore(l losses, visible, skeleton *object) error {
 	for _, lost := range l.Lost {
 		p, ok := parsePointer(lost.Path)
 		if !ok || !r.mayRestore(p, lost.Value) {
@@ -95,15 +95,15 @@ func (r restoring) restore(l losses, visible, skeleton map[string]any) error {
 		if !r.holds(visible, p) {
 			continue
 		}
-		value, isVisible := lookup(visible, p)
-		if isVisible != (lost.Seen != "") || (isVisible && digest(value) != lost.Seen) {
+		seen := visible.lookup(p)
+		if seen.exists() != (lost.Seen != "") || (seen.exists() && digest(seen) != lost.Seen) {
 			continue
 		}
 		if len(lost.Value) == 0 {
-			deleteAt(visible, p)
+			visible.deleteAt(p)
 		} else {
-			set(visible, p, lost.Value)
-			set(skeleton, p, lost.Value)
+			visible.setAt(p, value{raw: lost.Value})
+			skeleton.setAt(p, value{raw: lost.Value})
 		}
 	}
 	return nil
@@ -111,22 +111,18 @@ func (r restoring) restore(l losses, visible, skeleton map[string]any) error {
 
 // agrees reports whether what a version shows of an object with what was lost is,
 // field by field, what it shows of the object without, or what is written.
-func agrees(shown, visible, written any) bool {
+func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true
 	}
-	fields, isObject := object(shown)
-	others, alsoObject := object(visible)
-	if !isObject || !alsoObject {
+	fields, others, writes := shown.opened(), visible.opened(), written.opened()
+	if fields == nil || others == nil {
 		return false
 	}
-	writes, _ := object(written)
-	for key := range merged(fields, others) {
-		value, here := fields[key]
-		other, there := others[key]
-		third, isWritten := writes[key]
-		agreed := here && there && agrees(value, other, third)
-		if !agreed && (here != isWritten || here && !equal(value, third)) {
+	for key, both := range pairs(fields, others) {
+		here, third := both.a, writes.get(key)
+		agreed := here.exists() && both.b.exists() && agrees(here, both.b, third)
+		if !agreed && (here.exists() != third.exists() || here.exists() && !equal(here, third)) {
 			return false
 		}
 	}
@@ -144,8 +140,8 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 
 // fits reports what in the values that come back a reader of the version's type
 // would stumble over. One such object breaks a whole list of them.
-func (r restoring) fits(skeleton map[string]any) error {
-	data := appendValue(nil, map[string]any{spec: skeleton[spec]})
+func (r restoring) fits(skeleton *object) error {
+	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
 	if err := utiljson.Unmarshal(data, r.object()); err != nil {
 		return fmt.Errorf("it has a value of another type than its field: %w", err)
 	}
@@ -153,9 +149,9 @@ func (r restoring) fits(skeleton map[string]any) error {
 }
 
 // holds reports whether the object, which the place is a mere part of, is there.
-func (r restoring) holds(visible map[string]any, p path) bool {
+func (r restoring) holds(visible *object, p path) bool {
 	for _, anchor := range r.anchors {
-		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && isNull(at(visible, anchor)) {
+		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && visible.lookup(anchor).isNull() {
 			return false
 		}
 	}

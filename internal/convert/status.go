@@ -3,8 +3,6 @@ package convert
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
@@ -19,21 +17,23 @@ type follower struct {
 	passed, failed words
 }
 
-type words struct{ reason, message string }
+type words struct{ reason, message value }
 
 var followers = []follower{
 	{
 		name: v1alpha1.ConditionDeploymentReady, follows: v1alpha2.ConditionAvailable,
-		passed: words{v1alpha1.ReasonDeploymentReady, "Deployment is ready"}, failed: words{reason: v1alpha1.ReasonDeploymentFailed},
+		passed: words{rawText(v1alpha1.ReasonDeploymentReady), rawText("Deployment is ready")},
+		failed: words{reason: rawText(v1alpha1.ReasonDeploymentFailed)},
 	},
 	{
 		name: v1alpha1.ConditionHealthCheck, follows: v1alpha2.ConditionAvailable,
-		passed: words{v1alpha1.ReasonHealthCheckPassed, "Health check passed"},
-		failed: words{v1alpha1.ReasonHealthCheckFailed, "Deployment not ready"},
+		passed: words{rawText(v1alpha1.ReasonHealthCheckPassed), rawText("Health check passed")},
+		failed: words{rawText(v1alpha1.ReasonHealthCheckFailed), rawText("Deployment not ready")},
 	},
 	{
 		name: v1alpha1.ConditionServiceReady, follows: v1alpha2.ConditionDeploymentUpdated,
-		passed: words{v1alpha1.ReasonServiceReady, "Service is ready"}, failed: words{reason: v1alpha1.ReasonServiceFailed},
+		passed: words{rawText(v1alpha1.ReasonServiceReady), rawText("Service is ready")},
+		failed: words{reason: rawText(v1alpha1.ReasonServiceFailed)},
 	},
 	{name: v1alpha1.ConditionConfigReady, follows: v1alpha2.ConditionConfigGenerated},
 }
@@ -45,121 +45,138 @@ const (
 )
 
 // statusToHub takes out of a status what the hub does not store. What only v1alpha1 has goes where the hub has what it is
-// made of, and stays where it has not: in the status of an operator that knew v1alpha1 alone.
-func statusToHub(object map[string]any) {
-	status, ok := object["status"].(map[string]any)
-	if !ok {
-		return
+// made of, and stays where it has not: in the status of an operator that knew v1alpha1 alone. It returns the conditions
+// that those of v1alpha1 follow, in the order of followers.
+func statusToHub(o *object) []value {
+	status := o.objectAt("status")
+	if configMapOf(status).exists() {
+		status.delete(generatedConfigMap)
 	}
-	if configMapOf(status) != "" {
-		delete(status, generatedConfigMap)
+	providers := providersOf(status)
+	for i := range providers {
+		if providers[i].member(providerConfig).exists() {
+			providers[i].open().delete(providerConfig) // the server's own answer, in which secrets may stand
+		}
 	}
-	for _, provider := range providersOf(status) {
-		delete(provider, providerConfig) // the server's own answer, in which secrets may stand
+	list := status.listAt(conditions)
+	if list == nil {
+		return nil
 	}
-	if list, ok := status[conditions].([]any); ok {
-		followed := followedIn(list)
-		status[conditions] = slices.DeleteFunc(list, func(entry any) bool {
-			i := slices.IndexFunc(followers, func(f follower) bool { return f.name == member[string](entry, "type") })
-			return i >= 0 && followed[followers[i].follows] != nil
-		})
+	entries := conditionsOf(*list)
+	followed := followedIn(entries)
+	kept := (*list)[:0]
+	for _, entry := range entries {
+		i := slices.IndexFunc(followers, func(f follower) bool { return f.name == entry.name })
+		if i < 0 || !followed[i].exists() {
+			kept = append(kept, entry.value)
+		}
 	}
+	*list = kept
+	return followed
 }
 
 // statusFromHub adds what only v1alpha1 has to a status.
-func statusFromHub(object map[string]any) {
-	statusToHub(object) // an older operator stored some of it
-	status, ok := object["status"].(map[string]any)
-	if !ok {
-		return
+func statusFromHub(o *object) {
+	followed := statusToHub(o) // an older operator stored some of it
+	status := o.objectAt("status")
+	if name := configMapOf(status); name.exists() {
+		status.set(generatedConfigMap, name)
 	}
-	if name := configMapOf(status); name != "" {
-		status[generatedConfigMap] = name
-	}
-	for _, provider := range providersOf(status) {
-		provider[providerConfig] = make(map[string]any) // v1alpha1 requires one
-	}
-	if list, ok := status[conditions].([]any); ok {
-		followed := followedIn(list)
-		for _, f := range followers {
-			if made := f.from(followed[f.follows], status); made != nil {
-				list = append(list, made)
-			}
+	providers := providersOf(status)
+	for i := range providers {
+		if provider := providers[i].open(); provider != nil {
+			provider.set(providerConfig, value{object: newObject()}) // v1alpha1 requires one
 		}
-		status[conditions] = list
+	}
+	for i, condition := range followed {
+		if made := followers[i].from(condition, status); made != nil {
+			list := status.listAt(conditions)
+			*list = append(*list, value{object: made})
+		}
 	}
 }
 
-// followedIn are the conditions in a list that others follow, by type: of several of one type the first.
-func followedIn(list []any) map[string]map[string]any {
-	found := make(map[string]map[string]any)
-	for _, entry := range list {
-		name := member[string](entry, "type")
-		known := slices.ContainsFunc(followers, func(f follower) bool { return f.follows == name })
-		if condition, ok := entry.(map[string]any); ok && known && found[name] == nil && hasState(condition) {
-			found[name] = condition
+// condition is an entry of the conditions, under its type.
+type condition struct {
+	name  string
+	value value
+}
+
+func conditionsOf(entries list) []condition {
+	found := make([]condition, len(entries))
+	for i, entry := range entries {
+		name, _ := entry.member("type").text()
+		found[i] = condition{name, entry}
+	}
+	return found
+}
+
+// followedIn are the conditions that the followers follow, in their order: of several of one type the first.
+func followedIn(entries []condition) []value {
+	found := make([]value, len(followers))
+	for i, f := range followers {
+		for _, entry := range entries {
+			if entry.name == f.follows && hasState(entry.value) {
+				found[i] = entry.value
+				break
+			}
 		}
 	}
 	return found
 }
 
-func hasState(condition map[string]any) bool {
-	return slices.Contains([]string{"True", "False", "Unknown"}, member[string](condition, "status"))
+func hasState(condition value) bool {
+	state := condition.member("status")
+	return state.says("True") || state.says("False") || state.says("Unknown")
 }
 
 // from makes the condition. Nil: there is none.
-func (f follower) from(followed, status map[string]any) map[string]any {
-	if followed == nil {
+func (f follower) from(followed value, status *object) *object {
+	if !followed.exists() {
 		return nil
 	}
-	made := runtime.DeepCopyJSON(followed)
-	made["type"] = f.name
-	hasPods := made["reason"] != v1alpha2.ReasonScaledToZero
+	made := followed.clone().opened()
+	made.set("type", rawText(f.name))
+	hasPods := !made.get("reason").says(v1alpha2.ReasonScaledToZero)
 	switch {
-	case f.name == v1alpha1.ConditionServiceReady && member[string](status, "serviceURL") != "":
-		made["status"] = "True" // whatever becomes of a change: the Service is there
-	case f.name == v1alpha1.ConditionServiceReady && made["status"] == "True":
+	case f.name == v1alpha1.ConditionServiceReady && status.get("serviceURL").hasText():
+		made.set("status", rawText("True")) // whatever becomes of a change: the Service is there
+	case f.name == v1alpha1.ConditionServiceReady && made.get("status").says("True"):
 		return nil // a stack without a Service
 	case f.name == v1alpha1.ConditionHealthCheck && !hasPods:
-		made["status"], made["message"] = "Unknown", "No pods to check"
+		made.set("status", rawText("Unknown"))
+		made.set("message", rawText("No pods to check"))
 	}
-	switch made["status"] {
-	case "True":
+	switch state := made.get("status"); {
+	case state.says("True"):
 		f.passed.write(made)
-	case "False":
+	case state.says("False"):
 		f.failed.write(made)
 	}
 	return made
 }
 
-func (w words) write(condition map[string]any) {
-	if w.reason != "" {
-		condition["reason"] = w.reason
+func (w words) write(condition *object) {
+	if w.reason.exists() {
+		condition.set("reason", w.reason)
 	}
-	if w.message != "" {
-		condition["message"] = w.message
+	if w.message.exists() {
+		condition.set("message", w.message)
 	}
 }
 
-// configMapOf is the name of the generated ConfigMap; empty when there is none.
-func configMapOf(status map[string]any) string {
-	return member[string](status["configGeneration"], "configMapName")
+// configMapOf is the name of the generated ConfigMap, if there is one.
+func configMapOf(status *object) value {
+	if name := status.get("configGeneration").member("configMapName"); name.hasText() {
+		return name
+	}
+	return value{}
 }
 
 // providersOf are the providers of the running server.
-func providersOf(status map[string]any) []map[string]any {
-	var providers []map[string]any
-	for _, entry := range member[[]any](status["distributionConfig"], "providers") {
-		if provider, ok := entry.(map[string]any); ok {
-			providers = append(providers, provider)
-		}
+func providersOf(status *object) list {
+	if providers := status.listAt("distributionConfig", "providers"); providers != nil {
+		return *providers
 	}
-	return providers
-}
-
-// member is a field of what may be an object; nothing when it is not there, or of another type.
-func member[T any](object any, name string) T {
-	fields, _ := object.(map[string]any)
-	value, _ := fields[name].(T)
-	return value
+	return nil
 }

@@ -55,12 +55,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 	v := newReview(w, r)
-	defer v.answer.pace.end()
 	v.read()
 	if v.failure != nil {
 		h.log.Info("a conversion failed", "uid", v.uid, "error", v.failure.Error())
 	}
-	if err := v.answer.finish(v); err != nil {
+	err = v.answer.finish(v)
+	v.end(err)
+	if err != nil {
 		h.log.V(1).Info("the answer to a conversion did not arrive", "uid", v.uid, "error", err.Error())
 	}
 }

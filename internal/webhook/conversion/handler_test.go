@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,6 +104,26 @@ func TestConverts(t *testing.T) {
 		if got := string(got.Response.ConvertedObjects[2].Raw); got != same {
 			t.Errorf("an object in the version that is wanted came back as %s", got)
 		}
+	}
+}
+
+// Reviews at once have nothing to do with one another.
+func TestReviewsAtOnce(t *testing.T) {
+	server := serve(t)
+	for client := range 4 {
+		t.Run(strconv.Itoa(client), func(t *testing.T) {
+			t.Parallel()
+			for i := range 20 {
+				name := strings.Repeat(string(rune('a'+client)), 1+i*i)
+				got := post(t, server, strings.NewReader(reviewOf(v2, older(name), older("x"), older(name))))
+				for k, want := range []string{name, "x", name} {
+					var meta metav1.PartialObjectMetadata
+					if err := json.Unmarshal(got.Response.ConvertedObjects[k].Raw, &meta); err != nil || meta.Name != want {
+						t.Errorf("%q came back as %q: %v", want, meta.Name, err)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package conversion
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +32,8 @@ type review struct {
 	in     scanner
 	answer *answer
 	object []byte
+	// buffers are what the three above work in.
+	buffers *buffers
 	// ended says why nobody waits for an answer any more.
 	ended func() error
 
@@ -44,9 +45,20 @@ type review struct {
 }
 
 func newReview(w http.ResponseWriter, r *http.Request) *review {
-	paced := newPace(w, r.Body)
+	paced, spare := newPace(w, r.Body), takeBuffers()
+	spare.in.Reset(paced)
 	return &review{
-		in: scanner{bufio.NewReaderSize(paced, readAhead)}, answer: &answer{to: w, pace: paced}, ended: r.Context().Err,
+		in: scanner{in: spare.in}, object: spare.object, answer: &answer{to: w, pace: paced, held: spare.held},
+		buffers: spare, ended: r.Context().Err,
+	}
+}
+
+// end ends a review, with the error of its last write. What it worked in goes to other reviews, unless something went
+// wrong: a server may still read what it could not write.
+func (v *review) end(err error) {
+	v.answer.pace.end()
+	if err == nil && v.failure == nil {
+		v.buffers.giveBack(v.object, v.answer.held)
 	}
 }
 

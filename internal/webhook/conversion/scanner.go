@@ -10,7 +10,11 @@ import (
 
 // scanner reads JSON from a stream, value by value. It keeps nothing but what it is asked for, and needs no more memory
 // for a deep value than for a flat one. What is inside a value that it does not keep is not checked.
-type scanner struct{ in *bufio.Reader }
+type scanner struct {
+	in *bufio.Reader
+	// last is the text that was read last, as it is spelt.
+	last []byte
+}
 
 // errSyntax is said of what is not JSON.
 var errSyntax = errors.New("the review is not JSON")
@@ -19,7 +23,7 @@ var errSyntax = errors.New("the review is not JSON")
 var errTooLong = errors.New("too long")
 
 // next is the first byte that is not space. It stays in the stream.
-func (s scanner) next() (byte, error) {
+func (s *scanner) next() (byte, error) {
 	for {
 		c, err := s.in.ReadByte()
 		if err != nil {
@@ -32,7 +36,7 @@ func (s scanner) next() (byte, error) {
 }
 
 // take reads one byte that has to be there.
-func (s scanner) take(want byte) error {
+func (s *scanner) take(want byte) error {
 	c, err := s.next()
 	if err != nil {
 		return err
@@ -45,7 +49,7 @@ func (s scanner) take(want byte) error {
 }
 
 // fields calls a function for every field of an object, which has to read the value.
-func (s scanner) fields(each func(key string) error) error {
+func (s *scanner) fields(each func(key string) error) error {
 	return s.items('{', '}', func(int) error {
 		key, err := s.text()
 		if err != nil {
@@ -59,7 +63,7 @@ func (s scanner) fields(each func(key string) error) error {
 }
 
 // items calls a function for every item between two brackets.
-func (s scanner) items(opening, closing byte, each func(i int) error) error {
+func (s *scanner) items(opening, closing byte, each func(i int) error) error {
 	if err := s.take(opening); err != nil {
 		return err
 	}
@@ -89,23 +93,40 @@ func (s scanner) items(opening, closing byte, each func(i int) error) error {
 const maxText = 1 << 10
 
 // text reads a value that has to be a text.
-func (s scanner) text() (string, error) {
-	raw, err := s.value(nil, maxText)
-	if err != nil {
+func (s *scanner) text() (string, error) {
+	var err error
+	if s.last, err = s.value(s.last[:0], maxText); err != nil {
 		return "", err
 	}
+	if spelt, ok := spelt(s.last); ok {
+		return spelt, nil
+	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
+	if err := json.Unmarshal(s.last, &text); err != nil {
 		return "", fmt.Errorf("%w: a text has to stand where another value does", errSyntax)
 	}
 	return text, nil
 }
 
+// spelt is what a text says whose spelling says it: most do.
+func spelt(raw []byte) (string, bool) {
+	last := len(raw) - 1
+	if last < 1 || raw[0] != '"' || raw[last] != '"' {
+		return "", false
+	}
+	for _, c := range raw[1:last] {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return "", false
+		}
+	}
+	return string(raw[1:last]), true
+}
+
 // skip reads over a value.
-func (s scanner) skip() error { return s.scan(func([]byte) {}) }
+func (s *scanner) skip() error { return s.scan(func([]byte) {}) }
 
 // value adds a value to dst. A longer one than limit is cut off there, and an error; it is read to its end all the same.
-func (s scanner) value(dst []byte, limit int) ([]byte, error) {
+func (s *scanner) value(dst []byte, limit int) ([]byte, error) {
 	tooLong := false
 	err := s.scan(func(part []byte) {
 		room := limit - len(dst)
@@ -119,7 +140,7 @@ func (s scanner) value(dst []byte, limit int) ([]byte, error) {
 }
 
 // scan gives a value to a function, part by part.
-func (s scanner) scan(each func(part []byte)) error {
+func (s *scanner) scan(each func(part []byte)) error {
 	if _, err := s.next(); err != nil {
 		return err
 	}
@@ -163,6 +184,7 @@ func (e *ender) scan(part []byte) (int, bool) {
 			if e.text(c) {
 				return i + 1, true
 			}
+		case e.depth > 0 && !structural[c]:
 		case c == '"' && !e.scalar:
 			e.inText = true
 		case c == '{' || c == '[':
@@ -193,6 +215,9 @@ func (e *ender) text(c byte) bool {
 	}
 	return false
 }
+
+// structural are the bytes that begin or end a text, an object or a list.
+var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 // plain is how many bytes come before the next one that means something in a text.
 func plain(part []byte) int {

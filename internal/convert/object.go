@@ -1,0 +1,168 @@
+package convert
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// object is a JSON object that somebody looked into, with each key once. Most have few members, and are searched from
+// the first one on: that takes less time and memory than a map.
+type object struct {
+	members []member
+	// places are where the keys stand in an object with many members. Nil: nobody has asked yet.
+	places map[string]int
+}
+
+type member struct {
+	key   string
+	value value
+}
+
+// few is how many members are searched one by one.
+const few = 32
+
+// newObject is an object with room for as many members as most have.
+func newObject() *object {
+	roomy := &struct {
+		object
+		room [6]member
+	}{}
+	roomy.members = roomy.room[:0]
+	return &roomy.object
+}
+
+func (o *object) find(key string) int {
+	if o == nil {
+		return -1
+	}
+	if len(o.members) > few {
+		return o.findAmongMany(key)
+	}
+	for i := range o.members {
+		if o.members[i].key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func (o *object) findAmongMany(key string) int {
+	if o.places == nil {
+		o.places = make(map[string]int, len(o.members))
+		for i := range o.members {
+			o.places[o.members[i].key] = i
+		}
+	}
+	if i, ok := o.places[key]; ok {
+		return i
+	}
+	return -1
+}
+
+func (o *object) size() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.members)
+}
+
+func (o *object) get(key string) value {
+	if i := o.find(key); i >= 0 {
+		return o.members[i].value
+	}
+	return value{}
+}
+
+func (o *object) set(key string, v value) {
+	if i := o.find(key); i >= 0 {
+		o.members[i].value = v
+		return
+	}
+	o.members = append(o.members, member{key, v})
+	if o.places != nil {
+		o.places[key] = len(o.members) - 1
+	}
+}
+
+// put is set, and takes the key away where there is no value.
+func (o *object) put(key string, v value) {
+	if v.exists() {
+		o.set(key, v)
+	} else {
+		o.delete(key)
+	}
+}
+
+func (o *object) delete(key string) {
+	i := o.find(key)
+	if i < 0 {
+		return
+	}
+	last := len(o.members) - 1
+	if o.places == nil {
+		o.members = slices.Delete(o.members, i, i+1)
+		return
+	}
+	o.members[i] = o.members[last]
+	o.places[o.members[i].key] = i
+	delete(o.places, key)
+	o.members = o.members[:last]
+}
+
+// sorted are the members in the order of their keys.
+func (o *object) sorted() []member {
+	if o == nil {
+		return nil
+	}
+	byKey := func(a, b member) int { return strings.Compare(a.key, b.key) }
+	if !slices.IsSortedFunc(o.members, byKey) {
+		slices.SortFunc(o.members, byKey)
+		o.places = nil
+	}
+	return o.members
+}
+
+func (o *object) clone() *object {
+	result := &object{members: make([]member, len(o.members))}
+	for i, m := range o.members {
+		result.members[i] = member{m.key, m.value.clone()}
+	}
+	return result
+}
+
+// pair are the values of one key in two objects.
+type pair struct{ a, b value }
+
+// pairs are the keys of two objects, in order and each once.
+func pairs(a, b *object) iter.Seq2[string, pair] {
+	return func(yield func(string, pair) bool) {
+		x, y := a.sorted(), b.sorted()
+		for len(x) > 0 || len(y) > 0 {
+			var key string
+			var found pair
+			if len(y) == 0 || len(x) > 0 && x[0].key <= y[0].key {
+				key, found.a, x = x[0].key, x[0].value, x[1:]
+			} else {
+				key = y[0].key
+			}
+			if len(y) > 0 && y[0].key == key {
+				found.b, y = y[0].value, y[1:]
+			}
+			if !yield(key, found) {
+				return
+			}
+		}
+	}
+}
+
+// merged is the union of two objects; of a key in both, over's value.
+func merged(under, over *object) *object {
+	result := newObject()
+	for _, o := range []*object{under, over} {
+		for _, m := range o.sorted() {
+			result.set(m.key, m.value)
+		}
+	}
+	return result
+}

@@ -1,0 +1,65 @@
+package convert
+
+// path leads through JSON objects.
+type path []string
+
+// lookup is the value at a path. Objects on the way are opened for good.
+func (o *object) lookup(p path) value {
+	last := len(p) - 1
+	for _, step := range p[:last] {
+		i := o.find(step)
+		if i < 0 {
+			return value{}
+		}
+		o = o.members[i].value.open()
+	}
+	return o.get(p[last])
+}
+
+// objectAt is the object at a path, opened for good. Nil: there is none.
+func (o *object) objectAt(p ...string) *object {
+	for _, step := range p {
+		i := o.find(step)
+		if i < 0 {
+			return nil
+		}
+		o = o.members[i].value.open()
+	}
+	return o
+}
+
+// listAt is the list at a path, opened for good. Nil: there is none.
+func (o *object) listAt(p ...string) *list {
+	last := len(p) - 1
+	parent := o.objectAt(p[:last]...)
+	i := parent.find(p[last])
+	if i < 0 {
+		return nil
+	}
+	return parent.members[i].value.openList()
+}
+
+// setAt writes a value and makes the objects on the way. Where something else stands on the way, nothing is written: only
+// a damaged annotation asks for that.
+func (o *object) setAt(p path, v value) {
+	last := len(p) - 1
+	for _, step := range p[:last] {
+		i := o.find(step)
+		if i < 0 {
+			i = len(o.members)
+			o.set(step, value{object: newObject()})
+		}
+		if o = o.members[i].value.open(); o == nil {
+			return
+		}
+	}
+	o.set(p[last], v)
+}
+
+// deleteAt removes what is at a path.
+func (o *object) deleteAt(p path) {
+	last := len(p) - 1
+	if parent := o.objectAt(p[:last]...); parent != nil {
+		parent.delete(p[last])
+	}
+}
