@@ -184,9 +184,72 @@ func TestOtherInjector(t *testing.T) {
 	if event := b.told()[0]; !strings.Contains(event, v1alpha2.EventWebhookCertificateFailed) || !strings.Contains(event, "cert-manager.io/inject-ca-from") {
 		t.Errorf("event %q", event)
 	}
-	if writes := b.written()["customresourcedefinitions"]; writes != 0 {
-		t.Errorf("%d writes", writes)
+	b.eventuallyUntrusted(t, "cert-manager.io/inject-ca-from")
+	testutil.Eventually(t, "attempts that tell nothing new", func() (bool, error) {
+		b.clock.Step(lastRetry)
+		return strings.Count(b.log.String(), "Trying again") >= 3, nil
+	})
+	if diff := cmp.Diff(map[string]int{"secrets": 1, "customresourcedefinitions/status": 1}, b.written()); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
 	}
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Annotations = nil })
+	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil && injected(t)[crdKind] == 1, nil })
+	if established := b.conditions(t)[apiextensionsv1.Established]; established.Status != apiextensionsv1.ConditionTrue {
+		t.Errorf("the API server's own condition is %v", established)
+	}
+}
+
+// The operator's condition goes with the reason for it, also when that is no work of the operator's.
+func TestConditionOfOthers(t *testing.T) {
+	b := newBench(t)
+	crd := definition(service)
+	crd.Annotations = map[string]string{injectors[0]: "a/b"}
+	b.create(t, crd)
+	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
+	b.eventuallyUntrusted(t, injectors[0])
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion.Webhook.ClientConfig.CABundle = replicas[0].CABundle()
+	})
+	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil, nil })
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
+	})
+	b.eventuallyUntrusted(t, injectors[0])
+	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Conversion.Webhook.ClientConfig.Service.Name = "other"
+	})
+	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil, nil })
+}
+
+func (b *bench) conditions(t *testing.T) map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition {
+	t.Helper()
+	crd := definition(service)
+	if err := b.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
+		t.Fatal(err)
+	}
+	found := map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition{}
+	for _, condition := range crd.Status.Conditions {
+		found[condition.Type] = condition
+	}
+	return found
+}
+
+// untrusted is the operator's condition of the definition, nil when there is none.
+func (b *bench) untrusted(t *testing.T) *apiextensionsv1.CustomResourceDefinitionCondition {
+	t.Helper()
+	if condition, ok := b.conditions(t)[Untrusted]; ok {
+		return &condition
+	}
+	return nil
+}
+
+func (b *bench) eventuallyUntrusted(t *testing.T, because string) {
+	t.Helper()
+	testutil.Eventually(t, "the condition", func() (bool, error) {
+		condition := b.untrusted(t)
+		return condition != nil && condition.Status == apiextensionsv1.ConditionTrue && condition.Reason == ReasonNotInjected &&
+			strings.Contains(condition.Message, because) && condition.LastTransitionTime.Equal(new(metav1.NewTime(b.clock.Now()))), nil
+	})
 }
 
 // Somebody who always puts another bundle in is told of, and not fought at every moment.
@@ -207,9 +270,10 @@ func TestFight(t *testing.T) {
 	if event := b.told()[0]; !strings.Contains(event, "somebody else puts another bundle there") || injected(t)[crdKind] != 0 {
 		t.Errorf("event %q, metric %v", event, injected(t))
 	}
+	b.eventuallyUntrusted(t, "somebody else puts another bundle there")
 	testutil.Eventually(t, "the bundle, later", func() (bool, error) {
 		b.clock.Step(writePause)
-		return b.conversionTrusts(t) != "", nil
+		return b.conversionTrusts(t) != "" && b.untrusted(t) == nil, nil
 	})
 }
 

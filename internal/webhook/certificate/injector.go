@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,11 +35,14 @@ type target struct {
 	get      func(context.Context) (webhooks, error)
 	// patch puts the bundle in, unless the object changed since it was read.
 	patch func(ctx context.Context, found webhooks, bundle []byte) error
+	// tell has the object's conditions tell of a problem, of none when that is empty; nil: it has no conditions.
+	tell func(ctx context.Context, problem string, now time.Time) error
 
 	source  *source
 	clock   clock.Clock
 	report  *reporter
 	writes  *rate.Limiter
+	tells   *rate.Limiter
 	changed signal
 }
 
@@ -48,6 +52,8 @@ type webhooks struct {
 
 	// bundles are what the API server trusts, by the webhook's name.
 	bundles map[string][]byte
+	// conditions are those of a definition.
+	conditions []apiextensionsv1.CustomResourceDefinitionCondition
 }
 
 // injectors are annotations by which others are asked to put a bundle into an object. Two of them would never end.
@@ -64,6 +70,7 @@ func newInjector(c clients, options Options, from *source) *injector {
 		target.source, target.clock, target.changed = from, options.Clock, newSignal()
 		target.report = newReporter(options, "InjectBundle")
 		target.writes = rate.NewLimiter(rate.Every(writePause), writeBurst)
+		target.tells = rate.NewLimiter(rate.Every(writePause), writeBurst)
 		from.published = append(from.published, target.changed)
 	}
 	return result
@@ -85,15 +92,20 @@ func (t *target) look(ctx context.Context) time.Duration {
 	if current == nil {
 		return longestPause // until there is a bundle
 	}
-	state, err := t.inject(ctx, current.bundle)
+	found, err := t.get(ctx)
+	if apierrors.IsNotFound(err) {
+		found, err = webhooks{}, nil
+	}
+	t.report.about(t.resource.GroupVersion().WithKind(t.kind), found.ObjectMeta)
+	state := behind
+	if err == nil {
+		state, err = t.inject(ctx, found, current.bundle)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return 0
 	case err != nil:
-		if !informer.Unavailable(err) && !apierrors.IsConflict(err) { // then nobody knows
-			caInjected.WithLabelValues(t.kind).Set(0)
-		}
-		return t.report.failed(ctx, fmt.Errorf("put the webhook certificate authority into %s %q: %w", t.kind, t.name, err))
+		return t.failed(ctx, found, err)
 	case state == trusted:
 		caInjected.WithLabelValues(t.kind).Set(1)
 	case state == unconcerned:
@@ -102,6 +114,37 @@ func (t *target) look(ctx context.Context) time.Duration {
 		return quietRetry
 	}
 	t.report.works()
+	return t.condition(ctx, found, "")
+}
+
+// failed tells that the bundle cannot be put in, and returns how long to wait.
+func (t *target) failed(ctx context.Context, found webhooks, err error) time.Duration {
+	err = fmt.Errorf("put the webhook certificate authority into %s %q: %w", t.kind, t.name, err)
+	pause := t.report.failed(ctx, err)
+	if informer.Unavailable(err) || apierrors.IsConflict(err) {
+		return pause // nobody knows
+	}
+	caInjected.WithLabelValues(t.kind).Set(0)
+	if len(found.bundles) > 0 {
+		t.condition(ctx, found, err.Error())
+	}
+	return pause
+}
+
+// condition has the object's conditions tell of a problem, or of none, and returns how long to wait.
+func (t *target) condition(ctx context.Context, found webhooks, problem string) time.Duration {
+	now := t.clock.Now()
+	switch {
+	case t.tell == nil || found.tells(problem):
+		return longestPause
+	case t.tells.TokensAt(now) < 1:
+		return writePause
+	}
+	if err := t.tell(ctx, problem, now); err != nil {
+		log.FromContext(ctx).V(1).Info("Cannot write the condition", "kind", t.kind, "name", t.name, "error", err.Error())
+		return quietRetry
+	}
+	t.tells.AllowN(now, 1)
 	return longestPause
 }
 
@@ -117,14 +160,10 @@ const (
 	trusted
 )
 
-// inject puts the bundle in where another one is.
-func (t *target) inject(ctx context.Context, bundle []byte) (state, error) {
-	found, err := t.get(ctx)
-	if apierrors.IsNotFound(err) {
+// inject puts the bundle into the object that was found, where another one is.
+func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (state, error) {
+	if len(found.bundles) == 0 {
 		return unconcerned, nil
-	}
-	if err != nil || len(found.bundles) == 0 {
-		return unconcerned, err
 	}
 	same := true
 	for _, there := range found.bundles {

@@ -187,6 +187,9 @@ func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 		defer c.bench.mu.Unlock()
 		for _, resource := range []string{"secrets", "customresourcedefinitions", "validatingwebhookconfigurations"} {
 			if strings.Contains(request.URL.Path, "/"+resource) {
+				if strings.HasSuffix(request.URL.Path, "/status") {
+					resource += "/status"
+				}
 				c.bench.writes[resource]++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -28,17 +29,35 @@ const (
 // reporter tells of a failure once, until it is another one or over.
 type reporter struct {
 	recorder events.EventRecorder // nil: none
-	regards  *corev1.Secret
-	action   string
-	told     string
-	pause    time.Duration
+	// secret is the Secret with the certificates, and regards the object that events are recorded on.
+	secret  *metav1.PartialObjectMetadata
+	regards *metav1.PartialObjectMetadata
+	action  string
+	told    string
+	pause   time.Duration
 }
 
 // newReporter tells of failures of an action, as the events API has it.
 func newReporter(options Options, action string) *reporter {
-	return &reporter{recorder: options.Recorder, action: action, regards: &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: names.WebhookCertificateSecret},
-	}}
+	secret := regard(corev1.SchemeGroupVersion.WithKind("Secret"),
+		metav1.ObjectMeta{Namespace: options.Namespace, Name: names.WebhookCertificateSecret})
+	return &reporter{recorder: options.Recorder, action: action, secret: secret, regards: secret}
+}
+
+// about has events recorded on the object of which found is what was read, so that kubectl describe shows them there. It is
+// the Secret as long as the object cannot be read.
+func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) {
+	r.regards = r.secret
+	if found.UID != "" {
+		r.regards = regard(kind, found)
+	}
+}
+
+// regard is what of an object an event needs to name it.
+func regard(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.PartialObjectMetadata {
+	regarded := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.Namespace, Name: object.Name, UID: object.UID}}
+	regarded.SetGroupVersionKind(kind)
+	return regarded
 }
 
 // failed tells of a failure, and returns how long to wait before the next attempt.

@@ -96,6 +96,9 @@ func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
+	if secret != nil {
+		s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
+	}
 	if secret != nil && !isManaged(secret) {
 		return time.Time{}, fmt.Errorf("it is of type %q and not the operator's, which leaves it alone; delete it to have it made anew", secret.Type)
 	}

@@ -16,6 +16,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=llamastackdistributions.llamastack.io,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions/status,resourceNames=llamastackdistributions.llamastack.io,verbs=patch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=llama-stack-k8s-operator-validating-webhook-configuration,verbs=get;list;watch;patch
 
 // conversion stands for the one webhook of a definition.
@@ -32,7 +33,7 @@ func definitionTarget(c clients, options Options) *target {
 			if err != nil {
 				return webhooks{}, err
 			}
-			found := webhooks{ObjectMeta: definition.ObjectMeta, bundles: map[string][]byte{}}
+			found := webhooks{ObjectMeta: definition.ObjectMeta, bundles: map[string][]byte{}, conditions: definition.Status.Conditions}
 			of := definition.Spec.Conversion
 			if of == nil || of.Strategy != apiextensionsv1.WebhookConverter || of.Webhook == nil || of.Webhook.ClientConfig == nil {
 				return found, nil
@@ -51,6 +52,7 @@ func definitionTarget(c clients, options Options) *target {
 			}
 			return err
 		},
+		tell: tellDefinition(c),
 	}
 }
 
