@@ -56,6 +56,7 @@ func run(ctx context.Context, args []string, version string, getenv func(string)
 		return fmt.Errorf("find the API server: %w", err)
 	}
 	klog.SetLogger(logger)
+	redirectStandardLog(logger.WithName("server"))
 	if err := awaitAPIServer(ctx, config, options.HealthProbeBindAddress, startAttempts); err != nil || ctx.Err() != nil {
 		return err
 	}
