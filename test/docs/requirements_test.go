@@ -18,8 +18,8 @@ import (
 
 const requirements = "docs/requirements.md"
 
-// numbers are all there are: US-1.2 is the second scenario of the first user story, EC an edge case, RV a point of the
-// review.
+// numbers are all there are: US-1.2 is the second scenario of the first user story, EC an edge case, QS a step or a
+// point of the quickstart of v1alpha1, RV a point of the review.
 const numbers = `
 	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
 	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3
@@ -35,13 +35,14 @@ const numbers = `
 	FR-080 FR-081 FR-082 FR-083
 	FR-090 FR-091 FR-092
 	NFR-001 NFR-002 NFR-003 NFR-004 NFR-005 NFR-006
+	QS-1 QS-2 QS-3 QS-4 QS-5 QS-6 QS-7 QS-8 QS-9 QS-10 QS-11 QS-12 QS-13 QS-14
 	RV-1 RV-2 RV-3 RV-4 RV-5 RV-6 RV-7 RV-8`
 
 // row is a requirement in the table.
 type row struct{ number, asks, how, shown string }
 
 var (
-	numbered = regexp.MustCompile(`(?m)^\| ((?:US|EC|FR|NFR|RV)-[0-9]\S*) \|(.*)\|$`)
+	numbered = regexp.MustCompile(`(?m)^\| ((?:US|EC|FR|NFR|QS|RV)-[0-9]\S*) \|(.*)\|$`)
 	cited    = regexp.MustCompile("`([^`: ]+): ((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]*)(?:/([^`]+))?`")
 	specPath = regexp.MustCompile("`(spec\\.[A-Za-z.]+)`")
 	gapLink  = regexp.MustCompile(`gap \[[^\]]+\]\(#([^)]+)\)`)

@@ -36,7 +36,7 @@ type cluster struct {
 	address string // of this machine
 }
 
-func startCluster(t *testing.T) *cluster {
+func startCluster(t testing.TB) *cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard())
 	return &cluster{
@@ -47,7 +47,7 @@ func startCluster(t *testing.T) *cluster {
 
 // ownAddress is an address of this machine that an endpoint may have: not a
 // loopback one.
-func ownAddress(t *testing.T) string {
+func ownAddress(t testing.TB) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
@@ -63,14 +63,14 @@ func ownAddress(t *testing.T) string {
 }
 
 // kubectl runs the real one as an administrator, and returns what it printed.
-func (c *cluster) kubectl(t *testing.T, arguments ...string) (string, error) {
+func (c *cluster) kubectl(t testing.TB, arguments ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
 
-func (c *cluster) mustKubectl(t *testing.T, arguments ...string) string {
+func (c *cluster) mustKubectl(t testing.TB, arguments ...string) string {
 	t.Helper()
 	output, err := c.kubectl(t, arguments...)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *cluster) mustKubectl(t *testing.T, arguments ...string) string {
 }
 
 // install applies the shipped manifests.
-func (c *cluster) install(t *testing.T) {
+func (c *cluster) install(t testing.TB) {
 	t.Helper()
 	// The first apply may come before the API server serves the kinds of its own objects.
 	testutil.Within(t, patience, func() error {
@@ -94,7 +94,7 @@ func (c *cluster) install(t *testing.T) {
 
 // publish leads the Service of the webhooks to these operators, as the cluster does
 // with pods that are ready.
-func (c *cluster) publish(t *testing.T, operators ...*operator) {
+func (c *cluster) publish(t testing.TB, operators ...*operator) {
 	t.Helper()
 	old := &discoveryv1.EndpointSlice{}
 	err := c.DeleteAllOf(t.Context(), old, client.InNamespace(names.OperatorNamespace), client.MatchingLabels{discoveryv1.LabelServiceName: names.WebhookService})
@@ -118,7 +118,7 @@ func (c *cluster) publish(t *testing.T, operators ...*operator) {
 }
 
 // list reads every stack in a version.
-func (c *cluster) list(t *testing.T, version string) ([]unstructured.Unstructured, error) {
+func (c *cluster) list(t testing.TB, version string) ([]unstructured.Unstructured, error) {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(v1alpha2.GroupVersion.Group + "/" + version)
@@ -128,7 +128,7 @@ func (c *cluster) list(t *testing.T, version string) ([]unstructured.Unstructure
 }
 
 // bothLists fails until both versions can be listed, with so many stacks.
-func (c *cluster) bothLists(t *testing.T, want int) error {
+func (c *cluster) bothLists(t testing.TB, want int) error {
 	t.Helper()
 	for _, version := range []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version} {
 		if items, err := c.list(t, version); err != nil || len(items) != want {
@@ -138,7 +138,7 @@ func (c *cluster) bothLists(t *testing.T, want int) error {
 	return nil
 }
 
-func writeFile(t *testing.T, name string, data []byte) string {
+func writeFile(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(file, data, 0o600); err != nil {

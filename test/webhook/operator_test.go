@@ -22,8 +22,8 @@ type operator struct {
 	process *exec.Cmd
 }
 
-// start starts a replica.
-func (c *cluster) start(t *testing.T) *operator {
+// start starts a replica, with further options if any.
+func (c *cluster) start(t testing.TB, options ...string) *operator {
 	t.Helper()
 	token, err := c.Plane.OperatorToken(t.Context(), nil)
 	if err != nil {
@@ -34,8 +34,10 @@ func (c *cluster) start(t *testing.T) *operator {
 		t.Fatal(err)
 	}
 	o := &operator{port: netip.MustParseAddrPort(testutil.FreeAddress(t)).Port(), health: testutil.FreeAddress(t)}
-	o.process = exec.CommandContext(t.Context(), c.program, "--leader-elect", "--kubeconfig="+kubeconfig, "--metrics-bind-address=0",
-		"--operator-namespace="+names.OperatorNamespace, "--health-probe-bind-address="+o.health, fmt.Sprintf("--webhook-bind-address=:%d", o.port))
+	o.process = exec.CommandContext(t.Context(), c.program, append([]string{
+		"--leader-elect", "--kubeconfig=" + kubeconfig, "--metrics-bind-address=0",
+		"--operator-namespace=" + names.OperatorNamespace, "--health-probe-bind-address=" + o.health, fmt.Sprintf("--webhook-bind-address=:%d", o.port),
+	}, options...)...)
 	o.process.Env = []string{"HOME=" + t.TempDir(), "GOMEMLIMIT=340MiB"}
 	o.process.Stdout, o.process.Stderr = &o.log, &o.log
 	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -66,7 +68,7 @@ func (o *operator) ready() error {
 }
 
 // kill ends the program as nobody can prepare for.
-func (o *operator) kill(t *testing.T) {
+func (o *operator) kill(t testing.TB) {
 	t.Helper()
 	if o.process == nil {
 		return
@@ -77,7 +79,7 @@ func (o *operator) kill(t *testing.T) {
 }
 
 // startReplicas starts both replicas, and publishes them when they are ready.
-func (c *cluster) startReplicas(t *testing.T) []*operator {
+func (c *cluster) startReplicas(t testing.TB) []*operator {
 	t.Helper()
 	replicas := []*operator{c.start(t), c.start(t)}
 	for _, o := range replicas {

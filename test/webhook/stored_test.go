@@ -21,7 +21,7 @@ var (
 
 // storeOlder installs the definition of the operator before, and stores stacks of
 // v1alpha1 in it. It returns them as they are stored.
-func (c *cluster) storeOlder(t *testing.T) []unstructured.Unstructured {
+func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	t.Helper()
 	c.mustKubectl(t, "apply", "--server-side", "-f", definitionBefore)
 	c.mustKubectl(t, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
@@ -51,7 +51,7 @@ func (c *cluster) storeOlder(t *testing.T) []unstructured.Unstructured {
 }
 
 // storedVersions are those that an object may be stored in.
-func (c *cluster) storedVersions(t *testing.T) []string {
+func (c *cluster) storedVersions(t testing.TB) []string {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {

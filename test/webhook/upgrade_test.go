@@ -54,7 +54,7 @@ func TestUpgradeAndBack(t *testing.T) {
 }
 
 // waitForStorage waits until every object is stored in a version.
-func (c *cluster) waitForStorage(t *testing.T, version string) {
+func (c *cluster) waitForStorage(t testing.TB, version string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {
 		if got := c.storedVersions(t); !slices.Equal(got, []string{version}) {
@@ -93,7 +93,7 @@ func (c *cluster) sameSpecs(t *testing.T, stored []unstructured.Unstructured) {
 	}
 }
 
-func (c *cluster) get(t *testing.T, version, name string) *unstructured.Unstructured {
+func (c *cluster) get(t testing.TB, version, name string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(v1alpha2.GroupVersion.Group + "/" + version)
@@ -105,7 +105,7 @@ func (c *cluster) get(t *testing.T, version, name string) *unstructured.Unstruct
 }
 
 // edit changes a stack in a version by a merge patch.
-func (c *cluster) edit(t *testing.T, version, name, patch string, options ...client.PatchOption) error {
+func (c *cluster) edit(t testing.TB, version, name, patch string, options ...client.PatchOption) error {
 	t.Helper()
 	object := c.get(t, version, name)
 	return c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), options...)

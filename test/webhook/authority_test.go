@@ -1,0 +1,171 @@
+package webhook
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	bundleKey        = "ca.crt"
+	authorityKeysKey = "ca.key"
+	// backdated is how far before its making the operator has a certificate begin.
+	backdated = 24 * time.Hour
+	day       = 24 * time.Hour
+)
+
+// ours is the name of the operator's authorities.
+const ours = "llama-stack-k8s-operator webhook CA"
+
+// authority signs certificates as the operator's does.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// newAuthority makes one that is of that age.
+func newAuthority(t *testing.T, name string, age time.Duration) authority {
+	t.Helper()
+	made := time.Now().Add(-age)
+	template := &x509.Certificate{
+		SerialNumber: serial(t), Subject: pkix.Name{CommonName: name}, NotBefore: made.Add(-backdated), NotAfter: made.Add(10 * 365 * day),
+		BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority{certificate: sign(t, template, template, key, key), key: key}
+}
+
+// issue makes a serving certificate that is of that age, in PEM form with its key.
+func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []byte) {
+	t.Helper()
+	made := time.Now().Add(-age)
+	template := &x509.Certificate{
+		SerialNumber: serial(t), NotBefore: made.Add(-backdated), NotAfter: made.Add(90 * day), DNSNames: []string{serverName},
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encodeCertificate(sign(t, template, a.certificate, private, a.key)), encodeKey(t, private)
+}
+
+func serial(t *testing.T) *big.Int {
+	t.Helper()
+	number, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
+func sign(t *testing.T, template, parent *x509.Certificate, of, by *ecdsa.PrivateKey) *x509.Certificate {
+	t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, of.Public(), by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
+
+func encodeCertificate(certificate *x509.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
+}
+
+func encodeKey(t *testing.T, key *ecdsa.PrivateKey) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+// keep stores the Secret as an operator does, with one authority and a certificate of today.
+func (c *cluster) keep(t *testing.T, a authority) {
+	t.Helper()
+	certificate, key := a.issue(t, 0)
+	secret := &corev1.Secret{Type: corev1.SecretTypeTLS, Data: map[string][]byte{
+		bundleKey: encodeCertificate(a.certificate), authorityKeysKey: encodeKey(t, a.key),
+		corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
+	}}
+	secret.Namespace, secret.Name = names.OperatorNamespace, names.WebhookCertificateSecret
+	secret.Labels = map[string]string{names.LabelManagedBy: names.ManagedBy}
+	if err := c.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secret is the Secret with the certificates.
+func (c *cluster) secret(t *testing.T) *corev1.Secret {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}, secret); err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func (c *cluster) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
+		t.Fatal(err)
+	}
+	return definition
+}
+
+// configuration is that of the validating webhook.
+func (c *cluster) configuration(t *testing.T) *admissionv1.ValidatingWebhookConfiguration {
+	t.Helper()
+	configuration := &admissionv1.ValidatingWebhookConfiguration{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: names.ValidatingWebhookConfiguration}, configuration); err != nil {
+		t.Fatal(err)
+	}
+	return configuration
+}
+
+// trusted returns an error until the API server has the operator's authorities for both webhooks.
+func (c *cluster) trusted(t *testing.T) error {
+	t.Helper()
+	want := string(c.secret(t).Data[bundleKey])
+	if got := string(c.definition(t).Spec.Conversion.Webhook.ClientConfig.CABundle); got != want {
+		return fmt.Errorf("the definition has the bundle %q, want %q", got, want)
+	}
+	if got := string(c.configuration(t).Webhooks[0].ClientConfig.CABundle); got != want {
+		return fmt.Errorf("the webhook configuration has the bundle %q, want %q", got, want)
+	}
+	return nil
+}
+
+// change edits an object as a person does, who tries again when somebody else was faster.
+func change[T client.Object](t *testing.T, c *cluster, read func(*testing.T) T, edit func(T)) {
+	t.Helper()
+	testutil.Within(t, patience, func() error {
+		object := read(t)
+		edit(object)
+		return c.Update(t.Context(), object)
+	})
+}

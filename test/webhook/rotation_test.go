@@ -1,0 +1,177 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// serverName is what the API server expects in the certificate.
+const serverName = names.WebhookService + "." + names.OperatorNamespace + ".svc"
+
+// rotate renews everything under load: the serving certificate, then the authority, and then the certificate by that one.
+// No request fails.
+func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
+	t.Helper()
+	ignore := c.failurePolicy(t, admissionv1.Fail) // so that a call that fails is seen
+	load := c.startLoad(t)
+
+	c.age(t, first)
+	load.goOn(t)
+
+	// A new authority is trusted for an hour before it signs.
+	second := newAuthority(t, ours, 2*time.Hour)
+	change(t, c, c.secret, func(secret *corev1.Secret) {
+		secret.Data[bundleKey] = append(secret.Data[bundleKey], encodeCertificate(second.certificate)...)
+		secret.Data[authorityKeysKey] = append(secret.Data[authorityKeysKey], encodeKey(t, second.key)...)
+	})
+	testutil.Within(t, patience, func() error { return c.trustedBy(t, second) })
+	load.goOn(t)
+
+	c.age(t, first)
+	testutil.Within(t, patience, func() error { return c.servedBy(t, second, replicas) })
+	// The API server connects anew when it is told another bundle, if only by a line.
+	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) {
+		config := definition.Spec.Conversion.Webhook.ClientConfig
+		config.CABundle = append(config.CABundle, '\n')
+	})
+	load.goOn(t)
+	testutil.Within(t, patience, func() error { return c.trusted(t) })
+	load.goOn(t)
+	load.end(t)
+	c.failurePolicy(t, ignore)
+}
+
+// age has the serving certificate be one of 61 days, and waits until the operator has made another one.
+func (c *cluster) age(t *testing.T, signer authority) {
+	t.Helper()
+	old, key := signer.issue(t, 61*day)
+	change(t, c, c.secret, func(secret *corev1.Secret) {
+		secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey] = old, key
+	})
+	testutil.Within(t, patience, func() error {
+		if bytes.Equal(c.secret(t).Data[corev1.TLSCertKey], old) {
+			return errors.New("the certificate is not renewed")
+		}
+		return nil
+	})
+}
+
+// trustedBy returns an error until the API server trusts that authority, too.
+func (c *cluster) trustedBy(t *testing.T, a authority) error {
+	t.Helper()
+	if !bytes.Contains(c.definition(t).Spec.Conversion.Webhook.ClientConfig.CABundle, encodeCertificate(a.certificate)) {
+		return errors.New("the definition does not have the new authority")
+	}
+	return c.trusted(t)
+}
+
+// servedBy returns an error until every replica serves a certificate of that authority.
+func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) error {
+	t.Helper()
+	roots := x509.NewCertPool()
+	roots.AddCert(a.certificate)
+	for _, o := range replicas {
+		dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: serverName, MinVersion: tls.VersionTLS12}}
+		connection, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort(c.address, strconv.Itoa(int(o.port))))
+		if err != nil {
+			return fmt.Errorf("call the replica at port %d: %w", o.port, err)
+		}
+		_ = connection.Close()
+	}
+	return nil
+}
+
+// failurePolicy sets what the API server makes of a failed call of the validating webhook, waits until it does, and returns
+// what it was.
+func (c *cluster) failurePolicy(t *testing.T, policy admissionv1.FailurePolicyType) (before admissionv1.FailurePolicyType) {
+	t.Helper()
+	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
+		before = *configuration.Webhooks[0].FailurePolicy
+		configuration.Webhooks[0].FailurePolicy = &policy
+	})
+	return before
+}
+
+// load lists both versions and writes two stacks of v1alpha1 all the time.
+type load struct {
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+	calls  []atomic.Int64
+}
+
+func (c *cluster) startLoad(t *testing.T) *load {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	list := func(version string) func(int64) error {
+		return func(int64) error {
+			_, err := c.list(t, version)
+			return err
+		}
+	}
+	requests := []func(int64) error{
+		list(v1alpha1.GroupVersion.Version), list(v1alpha2.GroupVersion.Version),
+		func(i int64) error {
+			return c.edit(t, v1alpha1.GroupVersion.Version, running, fmt.Sprintf(`{"metadata":{"labels":{"turn":"%d"}}}`, i))
+		},
+		func(i int64) error {
+			return c.edit(t, v1alpha1.GroupVersion.Version, edited, fmt.Sprintf(`{"spec":{"server":{"containerSpec":{"env":[{"name":"A","value":"%d"}]}}}}`, i))
+		},
+	}
+	l := &load{cancel: cancel, calls: make([]atomic.Int64, len(requests))}
+	for i, request := range requests {
+		l.group.Go(func() {
+			for ctx.Err() == nil {
+				if err := request(l.calls[i].Load()); err != nil && ctx.Err() == nil {
+					t.Errorf("request %d of kind %d: %v", l.calls[i].Load(), i, err)
+					return
+				}
+				l.calls[i].Add(1)
+			}
+		})
+	}
+	t.Cleanup(func() { cancel(); l.group.Wait() })
+	l.goOn(t)
+	return l
+}
+
+// goOn waits until each kind of request was made a few times more.
+func (l *load) goOn(t *testing.T) {
+	t.Helper()
+	for i := range l.calls {
+		until := l.calls[i].Load() + 5
+		testutil.Within(t, patience, func() error {
+			if got := l.calls[i].Load(); got < until && !t.Failed() {
+				return fmt.Errorf("%d requests of kind %d, want %d", got, i, until)
+			}
+			return nil
+		})
+	}
+}
+
+func (l *load) end(t *testing.T) {
+	t.Helper()
+	l.cancel()
+	l.group.Wait()
+	for i := range l.calls {
+		t.Logf("%d requests of kind %d", l.calls[i].Load(), i)
+	}
+}

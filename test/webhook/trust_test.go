@@ -1,0 +1,181 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
+)
+
+// running is a stack whose spec nobody touches, and edited one whose spec changes all the time.
+const running, edited = "running", "edited"
+
+const plainStack = `apiVersion: llamastack.io/v1alpha1
+kind: LlamaStackDistribution
+metadata: {name: %s, namespace: default}
+spec:
+  replicas: 1
+  server:
+    distribution: {name: starter}
+    containerSpec: {port: 8321}
+`
+
+// leaveToCertManager is an annotation by which the operator leaves the bundle to another program.
+const leaveToCertManager = "cert-manager.io/inject-ca-from"
+
+// What the API server trusts, while that changes: by rotation, and by people. Each part begins where the one before ended.
+func TestTrust(t *testing.T) {
+	c := startCluster(t)
+	c.install(t)
+	first := newAuthority(t, ours, 3*time.Hour)
+	c.keep(t, first)
+	replicas := c.startReplicas(t)
+	testutil.Within(t, patience, func() error { return c.trusted(t) })
+	file := writeFile(t, "stacks.yaml", fmt.Appendf(nil, plainStack+"---\n"+plainStack, running, edited))
+	testutil.Within(t, patience, func() error {
+		output, err := c.kubectl(t, "apply", "-f", file)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, output)
+		}
+		return nil
+	})
+	before := c.deployment(t)
+	c.rotate(t, first, replicas)
+	c.anotherAuthority(t)
+	c.editedConfiguration(t)
+	if diff := cmp.Diff(before, c.deployment(t)); diff != "" {
+		t.Errorf("the running stack (-before +after):\n%s", diff)
+	}
+}
+
+// anotherAuthority has the definition trust somebody else. The API server names the Service, the operator says so where
+// people look, and mends it when it may.
+func (c *cluster) anotherAuthority(t *testing.T) {
+	t.Helper()
+	strange := encodeCertificate(newAuthority(t, "corporate CA", 0).certificate)
+	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) {
+		definition.Annotations = map[string]string{leaveToCertManager: "a/b"}
+		definition.Spec.Conversion.Webhook.ClientConfig.CABundle = strange
+	})
+	testutil.Within(t, patience, func() error {
+		_, err := c.list(t, v1alpha1.GroupVersion.Version)
+		if err == nil || !strings.Contains(err.Error(), "https://"+serverName) || !strings.Contains(err.Error(), "certificate signed by unknown authority") {
+			return fmt.Errorf("a list in v1alpha1: %w, want one that names Service %q", err, names.WebhookService)
+		}
+		return nil
+	})
+	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err != nil {
+		t.Errorf("a list of what is stored as v1alpha2: %v", err)
+	}
+	testutil.Within(t, patience, func() error {
+		output, err := c.kubectl(t, "describe", "crd", names.CustomResourceDefinition)
+		for _, want := range []string{string(certificate.Untrusted), certificate.ReasonNotInjected, v1alpha2.EventWebhookCertificateFailed, leaveToCertManager} {
+			if err == nil && !strings.Contains(output, want) {
+				err = fmt.Errorf("kubectl describe crd does not say %q", want)
+			}
+		}
+		return err
+	})
+	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) { definition.Annotations = nil })
+	testutil.Within(t, patience, func() error {
+		if _, err := c.list(t, v1alpha1.GroupVersion.Version); err != nil {
+			return err
+		}
+		for _, condition := range c.definition(t).Status.Conditions {
+			if condition.Type == certificate.Untrusted {
+				return errors.New("the definition still has the condition")
+			}
+		}
+		return c.trusted(t)
+	})
+}
+
+// deployment is the running stack's, which nothing here may touch.
+func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
+	t.Helper()
+	var found appsv1.Deployment
+	testutil.Within(t, patience, func() error {
+		return c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: running}, &found)
+	})
+	found.ManagedFields, found.ResourceVersion = nil, ""
+	return found
+}
+
+// editedConfiguration edits that of the validating webhook in the ways that docs/webhooks.md tells of.
+func (c *cluster) editedConfiguration(t *testing.T) {
+	t.Helper()
+	checked, unchecked := func() error { return c.isChecked(t, true) }, func() error { return c.isChecked(t, false) }
+	testutil.Within(t, patience, checked)
+	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
+		configuration.Webhooks[0].ClientConfig.CABundle = nil
+	})
+	testutil.Within(t, patience, func() error { return c.trusted(t) })
+	testutil.Within(t, patience, checked)
+
+	path := "/elsewhere"
+	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
+		configuration.Webhooks[0].ClientConfig.Service.Path = &path
+	})
+	testutil.Within(t, patience, unchecked)
+	c.stays(t, func(configuration *admissionv1.ValidatingWebhookConfiguration) bool {
+		return *configuration.Webhooks[0].ClientConfig.Service.Path == path
+	})
+
+	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) { configuration.Webhooks = nil })
+	testutil.Within(t, patience, unchecked)
+	c.stays(t, func(configuration *admissionv1.ValidatingWebhookConfiguration) bool {
+		return len(configuration.Webhooks) == 0
+	})
+
+	if err := c.Delete(t.Context(), c.configuration(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.install(t)
+	testutil.Within(t, patience, func() error { return c.trusted(t) })
+	testutil.Within(t, patience, checked)
+}
+
+// stays fails when the operator takes back an edit of the webhook configuration: it has seen it when it puts back the
+// bundle of the definition, which is edited after it.
+func (c *cluster) stays(t *testing.T, kept func(*admissionv1.ValidatingWebhookConfiguration) bool) {
+	t.Helper()
+	change(t, c, c.definition, func(definition *apiextensionsv1.CustomResourceDefinition) {
+		config := definition.Spec.Conversion.Webhook.ClientConfig
+		config.CABundle = append(config.CABundle, '\n')
+	})
+	testutil.Within(t, patience, func() error {
+		if !bytes.Equal(c.definition(t).Spec.Conversion.Webhook.ClientConfig.CABundle, c.secret(t).Data[bundleKey]) {
+			return errors.New("the definition does not have its bundle back")
+		}
+		return nil
+	})
+	if configuration := c.configuration(t); !kept(configuration) {
+		text, _ := json.Marshal(configuration.Webhooks)
+		t.Errorf("the operator took back an edit of the webhook configuration: %s", text)
+	}
+}
+
+// isChecked returns an error unless a stack of an unknown distribution is refused, or is not.
+func (c *cluster) isChecked(t *testing.T, want bool) error {
+	t.Helper()
+	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
+	if refused := err != nil && strings.Contains(err.Error(), "spec.server.distribution.name"); refused != want || !want && err != nil {
+		return fmt.Errorf("an unknown distribution: %w; want it to be refused: %v", err, want)
+	}
+	return nil
+}
