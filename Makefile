@@ -156,6 +156,10 @@ bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=100
 bench-tenants: cluster-tool ## Measure what 200 of the largest stacks in one namespace cost another one (minutes)
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
+.PHONY: bench-conversion
+bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)
+	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Large -benchtime 1x -timeout 1h
+
 # The engine would spend most of its time on making inputs shorter; 1x keeps it at finding more of them.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a while [FUZZTIME=30s FUZZ=internal/convert]

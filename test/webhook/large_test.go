@@ -1,0 +1,197 @@
+package webhook
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+const (
+	// A large stack has so many arguments of so many bytes, which are together about what etcd takes.
+	largeParts, largePart = 362, 4 << 10
+	largeObjectSize       = largeParts * largePart
+	// storedObjects lie in the API server, which has them converted one by one, however many a list has.
+	storedObjects = 40
+	// reviewObjects are in one review, as the API allows it: 300 MiB.
+	reviewObjects = 210
+	// memoryLimit is that of the shipped container, in KiB.
+	memoryLimit = 512 << 10
+	// afterLarge is how long the API server may take to read all stacks.
+	afterLarge = 5 * time.Minute
+)
+
+// BenchmarkLarge installs the operator over stacks of v1alpha1 that are as large as they may be, lists them in both
+// versions, sends reviews of 300 MiB, and fails when the program takes more memory than its container has.
+func BenchmarkLarge(b *testing.B) {
+	c := startCluster(b)
+	c.mustKubectl(b, "apply", "--server-side", "-f", definitionBefore)
+	c.mustKubectl(b, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
+	for i := range storedObjects {
+		if err := c.Create(b.Context(), largeStack(i), client.FieldOwner("manager")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c.install(b)
+	// An API server that is busy with these on few cores may keep a leader from renewing its lease.
+	o := c.start(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
+	testutil.Within(b, patience, o.ready)
+	c.publish(b, o)
+	c.listLarge(b, o)
+	for b.Loop() {
+		c.reviewLarge(b, o)
+	}
+	b.ReportMetric(float64(o.peak(b)>>10), "MiB-peak")
+	if peak := o.peak(b); peak > memoryLimit {
+		b.Errorf("the program took %d MiB, more than its container may", peak>>10)
+	} else {
+		b.Logf("at most %d MiB in memory", peak>>10)
+	}
+}
+
+// listLarge reads all stacks in both versions.
+func (c *cluster) listLarge(b *testing.B, o *operator) {
+	b.Helper()
+	calls, err := rest.HTTPClientFor(c.Plane.Config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	server, _, err := rest.DefaultServerUrlFor(c.Plane.Config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, version := range []string{v1alpha2.GroupVersion.Version, v1alpha1.GroupVersion.Version} {
+		address := server.JoinPath("apis", v1alpha2.GroupVersion.Group, version, "llamastackdistributions").String()
+		var read int64
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		took := testutil.Within(b, afterLarge, func() (err error) {
+			read, err = readAll(calls, request)
+			return err
+		})
+		if least := int64(storedObjects * largeObjectSize); read < least {
+			b.Errorf("a list in %s has %d bytes, want %d and more", version, read, least)
+		}
+		b.Logf("%s: %d MiB after %v, at most %d MiB in memory", version, read>>20, took.Round(time.Second), o.peak(b)>>10)
+	}
+}
+
+// reviewLarge sends two reviews of 300 MiB at once, which are as many as are worked on.
+func (c *cluster) reviewLarge(b *testing.B, o *operator) {
+	b.Helper()
+	object, err := json.Marshal(largeStack(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var secret corev1.Secret
+	if err := c.Get(b.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}, &secret); err != nil {
+		b.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(secret.Data[corev1.ServiceAccountRootCAKey])
+	calls := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: serverName, MinVersion: tls.VersionTLS12}}}
+	var group errgroup.Group
+	for range 2 {
+		group.Go(func() error {
+			body, size := review(object, reviewObjects)
+			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, fmt.Sprintf("https://%s:%d%s", c.address, o.port, names.ConversionPath), body)
+			if err != nil {
+				return err
+			}
+			request.ContentLength = size
+			request.Header.Set("Content-Type", "application/json")
+			read, err := readAll(&calls, request)
+			if err == nil && read < reviewObjects*largeObjectSize {
+				err = fmt.Errorf("the answer to %d MiB has %d MiB", size>>20, read>>20)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		b.Error(err)
+	}
+}
+
+// review is a ConversionReview of one object so many times, which is not held as a whole, and its size.
+func review(object []byte, times int) (io.Reader, int64) {
+	head := fmt.Sprintf(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":%q,"objects":[`,
+		v1alpha2.GroupVersion.String())
+	parts, size := []io.Reader{strings.NewReader(head)}, len(head)
+	for i := range times {
+		if i > 0 {
+			parts = append(parts, strings.NewReader(","))
+			size++
+		}
+		parts = append(parts, bytes.NewReader(object))
+		size += len(object)
+	}
+	const tail = `]}}`
+	return io.MultiReader(append(parts, strings.NewReader(tail))...), int64(size + len(tail))
+}
+
+// largeStack is a stack of v1alpha1 whose arguments are as long as can be.
+func largeStack(i int) *unstructured.Unstructured {
+	args := make([]any, largeParts)
+	for j := range args {
+		args[j] = strings.Repeat("x", largePart)
+	}
+	stack := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"replicas": int64(0),
+		"server":   map[string]any{"distribution": map[string]any{"name": "starter"}, "containerSpec": map[string]any{"args": args}},
+	}}}
+	stack.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind))
+	stack.SetNamespace("default")
+	stack.SetName(fmt.Sprintf("large-%d", i))
+	return stack
+}
+
+// readAll reads the answer to a request, keeps nothing of it, and returns its bytes.
+func readAll(calls *http.Client, request *http.Request) (int64, error) {
+	answer, err := calls.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		return 0, fmt.Errorf("%s: %s", answer.Status, said)
+	}
+	return io.Copy(io.Discard, answer.Body)
+}
+
+// peak is the most memory that the program ever had, in KiB.
+func (o *operator) peak(t testing.TB) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.process.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var peak int
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &peak); err == nil {
+			return peak
+		}
+	}
+	t.Fatalf("the program has ended:\n%s", o.log.String())
+	return 0
+}
