@@ -3,6 +3,7 @@ package manager
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -94,5 +95,13 @@ func TestStripStack(t *testing.T) {
 	stack.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", validate.MaxSpecBytes) + `"`)}
 	if _, err := stripStack(stack); err != nil || stack.Spec.Settings != nil {
 		t.Errorf("a spec that is too large is kept: %v", err)
+	}
+}
+
+// Caches are not filled while nobody converts what is stored in v1alpha1, and the program does not end for that.
+func TestCachesMayTakeTheirTime(t *testing.T) {
+	timeout := managerOptions(nil, Options{}).Controller.CacheSyncTimeout
+	if now := time.Now(); now.Add(timeout).Before(now.AddDate(1, 0, 0)) {
+		t.Errorf("the program ends when caches are not filled within %v", timeout)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -96,6 +97,11 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	return mgr, nil
 }
 
+// cacheSyncTimeout is how long caches may take at the start: for ever. While the API server does not trust the conversion, or
+// reaches no replica, it cannot list stacks that are stored in v1alpha1. A program that ended after controller-runtime's two
+// minutes would end again and again, and with it the webhooks that have to be there, and who mends the trust.
+const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
+
 func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 	return ctrl.Options{
 		Scheme:                        scheme,
@@ -110,6 +116,7 @@ func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 		RenewDeadline:                 &options.RenewDeadline,
 		RetryPeriod:                   &options.RetryPeriod,
 		GracefulShutdownTimeout:       new(GracefulShutdown),
+		Controller:                    ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 	}
 }
 
