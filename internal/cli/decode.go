@@ -13,21 +13,22 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
 // decodeStack decodes strictly: a field nobody reads is an error here, as it is
 // with kubectl, because the API server would drop it in silence.
-func decodeStack(doc document, namespace string) stack {
-	found := stack{file: doc.file, object: &v1alpha2.LlamaStackDistribution{}}
-	if doc.problem != "" {
-		found.errs = append(found.errs, doc.problem)
+func decodeStack(doc document.Document, namespace string) stack {
+	found := stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}}
+	if doc.Problem != "" {
+		found.errs = append(found.errs, doc.Problem)
 	}
-	if doc.meta.APIVersion == v1alpha1.GroupVersion.String() {
-		decodeOlder(doc.data, &found)
+	if doc.Meta.APIVersion == v1alpha1.GroupVersion.String() {
+		decodeOlder(doc.Data, &found)
 	} else {
-		decodeHub(doc.data, &found)
-		if wrong := wrongVersion(doc.meta.APIVersion); wrong != "" {
+		decodeHub(doc.Data, &found)
+		if wrong := wrongVersion(doc.Meta.APIVersion); wrong != "" {
 			found.errs = append([]string{wrong}, found.errs...)
 		}
 	}

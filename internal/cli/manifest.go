@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,13 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
-
-// maxManifestBytes bounds one input: etcd refuses objects a fraction this size,
-// so a larger file is a mistake (a model, an archive) and is named as one.
-const maxManifestBytes = 16 << 20
 
 // defaultNamespace is where an object without a namespace is taken to live.
 const defaultNamespace = "default"
@@ -67,7 +61,7 @@ func readManifests(paths []string, namespace string, stdin io.Reader) (*manifest
 		secrets:    make(map[objectKey]*corev1.Secret), secretsTwice: make(map[objectKey]bool),
 	}
 	for _, path := range paths {
-		documents, err := readDocuments(path, stdin)
+		documents, err := document.Read(path, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -90,108 +84,39 @@ func (m *manifests) nothing(paths []string) error {
 	return &rejection{problems: append(slices.Clone(m.notes), problem), summary: "nothing to read"}
 }
 
-func readDocuments(path string, stdin io.Reader) ([]document, error) {
-	if path == "-" {
-		data, err := readBounded(stdin, "standard input")
-		if err != nil {
-			return nil, err
-		}
-		return splitDocuments("-", data, false)
-	}
-	files, listed, err := manifestFiles(path)
-	if err != nil {
-		return nil, err
-	}
-	var documents []document
-	for _, file := range files {
-		more, err := readFile(file, listed)
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, more...)
-	}
-	return documents, nil
-}
-
-func readFile(path string, listed bool) ([]document, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read manifest: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	data, err := readBounded(file, path)
-	if err != nil {
-		return nil, err
-	}
-	return splitDocuments(path, data, listed)
-}
-
-func readBounded(r io.Reader, name string) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxManifestBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(data) > maxManifestBytes {
-		return nil, fmt.Errorf("read %s: more than %d MiB, which is no manifest", name, maxManifestBytes>>20)
-	}
-	return data, nil
-}
-
-// manifestFiles lists a folder's manifests in the order of their names, or gives the path itself. Listed reports that it
-// is a folder.
-func manifestFiles(path string) (files []string, listed bool, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("read manifest: %w", err)
-	}
-	if !info.IsDir() {
-		return []string{path}, false, nil
-	}
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
-			files = append(files, file)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, false, fmt.Errorf("list manifests in %q: %w", path, err)
-	}
-	return files, true, nil
-}
-
 // add sorts one document in. What is wrong with it is said of the document, and the others are read all the same.
-func (m *manifests) add(doc document, namespace string) {
-	if doc.data == nil {
+func (m *manifests) add(doc document.Document, namespace string) {
+	if doc.Data == nil {
 		m.unread(doc)
 		return
 	}
-	switch wrong := wrongKind(doc.meta); {
+	switch wrong := wrongKind(doc.Meta); {
 	case wrong != "":
 		m.refuse(doc, wrong)
-	case doc.meta.Kind == v1alpha2.Kind:
+	case doc.Meta.Kind == v1alpha2.Kind:
 		m.stacks = append(m.stacks, decodeStack(doc, namespace))
-	case doc.meta.Kind == "ConfigMap" && doc.meta.APIVersion == "v1":
+	case doc.Meta.Kind == "ConfigMap" && doc.Meta.APIVersion == "v1":
 		addTo(m, doc, m.configMaps, map[objectKey]bool{}, namespace)
-	case doc.meta.Kind == "Secret" && doc.meta.APIVersion == "v1":
+	case doc.Meta.Kind == "Secret" && doc.Meta.APIVersion == "v1":
 		addTo(m, doc, m.secrets, m.secretsTwice, namespace)
-	case !slices.Contains(m.others, doc.meta.Kind) && doc.meta.Kind != "":
-		m.others = append(m.others, doc.meta.Kind)
+	case !slices.Contains(m.others, doc.Meta.Kind) && doc.Meta.Kind != "":
+		m.others = append(m.others, doc.Meta.Kind)
 	}
 }
 
 // unread notes a document that cannot be read. A folder may hold what is not for this command, the templates of a chart
 // above all.
-func (m *manifests) unread(doc document) {
-	if doc.listed && !bytes.Contains(doc.source, []byte(v1alpha2.Kind)) {
-		m.notes = append(m.notes, doc.file+": is passed over: it "+doc.problem)
+func (m *manifests) unread(doc document.Document) {
+	if doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) {
+		m.notes = append(m.notes, doc.File+": is passed over: it "+doc.Problem)
 		return
 	}
-	m.refuse(doc, doc.problem)
+	m.refuse(doc, doc.Problem)
 }
 
 // refuse counts a document as a stack with an error.
-func (m *manifests) refuse(doc document, problem string) {
-	m.stacks = append(m.stacks, stack{file: doc.file, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
+func (m *manifests) refuse(doc document.Document, problem string) {
+	m.stacks = append(m.stacks, stack{file: doc.File, object: &v1alpha2.LlamaStackDistribution{}, errs: []string{problem}})
 }
 
 // wrongKind says what is wrong with a kind that is meant for this command and is not its own; empty for all others.
@@ -214,11 +139,11 @@ func wrongKind(meta metav1.TypeMeta) string {
 func addTo[T any, P interface {
 	*T
 	metav1.Object
-}](m *manifests, doc document, into map[objectKey]P, twice map[objectKey]bool, namespace string,
+}](m *manifests, doc document.Document, into map[objectKey]P, twice map[objectKey]bool, namespace string,
 ) {
 	object := P(new(T))
-	if err := json.Unmarshal(doc.data, object); err != nil {
-		m.refuse(doc, fmt.Sprintf("is no %s: its data must be text; quote numbers and booleans", doc.meta.Kind))
+	if err := json.Unmarshal(doc.Data, object); err != nil {
+		m.refuse(doc, fmt.Sprintf("is no %s: its data must be text; quote numbers and booleans", doc.Meta.Kind))
 		return
 	}
 	key := objectKey{cmp.Or(object.GetNamespace(), namespace), object.GetName()}

@@ -37,6 +37,7 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
+		newConvertCommand(streams),
 		newMigrateCommand(streams, root.Version))
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -73,22 +74,22 @@ func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig
 }
 
 func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error) {
-	documents, err := readDocuments(path, stdin)
+	documents, err := document.Read(path, stdin)
 	if err != nil {
 		return nil, err
 	}
 	var found *corev1.ConfigMap
 	for _, doc := range documents {
 		switch {
-		case doc.data == nil && !doc.listed:
-			return nil, &rejection{problems: []string{doc.file + ": " + doc.problem}, summary: "the operator's ConfigMap cannot be read"}
-		case doc.meta.Kind != "ConfigMap" || doc.meta.APIVersion != "v1":
+		case doc.Data == nil && !doc.Listed:
+			return nil, &rejection{problems: []string{doc.File + ": " + doc.Problem}, summary: "the operator's ConfigMap cannot be read"}
+		case doc.Meta.Kind != "ConfigMap" || doc.Meta.APIVersion != "v1":
 			continue
 		}
 		configMap := &corev1.ConfigMap{}
-		if err := json.Unmarshal(doc.data, configMap); err != nil {
+		if err := json.Unmarshal(doc.Data, configMap); err != nil {
 			return nil, &rejection{
-				problems: []string{doc.file + ": is no ConfigMap: its data must be text; quote numbers and booleans"},
+				problems: []string{doc.File + ": is no ConfigMap: its data must be text; quote numbers and booleans"},
 				summary:  "the operator's ConfigMap cannot be read",
 			}
 		}

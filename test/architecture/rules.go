@@ -63,6 +63,9 @@ var Rules = []Rule{
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
 	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/typecheck"}},
+	{Path: "internal/manifest", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/convert", "internal/suggest", "internal/typecheck", "internal/stackconfig/yamlnode",
+	}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
 		"internal/podtemplate",
@@ -93,7 +96,7 @@ var Rules = []Rule{
 		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate", "internal/webhook/conversion",
 		"internal/informer", "internal/migration/...",
 	})},
-	{Path: "internal/cli", Imports: slices.Concat(pure, []string{"internal/operatorconfig", "internal/migration"})},
+	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{"internal/manifest", "internal/operatorconfig", "internal/migration"})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+type convertOptions struct {
+	files []string
+	to    string
+}
+
+func newConvertCommand(streams Streams) *cobra.Command {
+	options := convertOptions{}
+	command := &cobra.Command{
+		Use:   "convert -f FILE",
+		Short: "Write manifests in another version, with comments on what changed",
+		Long: `Write every LlamaStackDistribution of the files as a manifest of the version of
+--to. Documents of other kinds are written as they are, so that the output takes
+the place of the files.
+
+Applied, a manifest gives the same object as the one it was made from. Comments
+of yours go with their fields. Further comments say where a field means something
+else than before, what the annotation llamastack.io/compat keeps of v1alpha1, and
+what the version cannot say; the latter are warnings, too. What a cluster adds to
+an object (its status, uid, managed fields and so on) is left out.`,
+		Example: `  kubectl llamastack convert -f stack.yaml > stack-v1alpha2.yaml
+
+  # a stack of a cluster
+  kubectl get llsd my-stack -o yaml | kubectl llamastack convert -f -
+
+  # back again
+  kubectl llamastack convert -f stack-v1alpha2.yaml --to v1alpha1`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runConvert(command.InOrStdin(), streams, options)
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVarP(&options.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
+	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
+	must(command.MarkFlagRequired("filename"))
+	must(command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
+	return command
+}
+
+func runConvert(stdin io.Reader, streams Streams, options convertOptions) error {
+	if !slices.Contains(versions, options.to) {
+		return fmt.Errorf("--to %q: there is no such version; take %s", options.to, strings.Join(versions, " or "))
+	}
+	var documents []document.Document
+	for _, path := range options.files {
+		found, err := document.Read(path, stdin)
+		if err != nil {
+			return err
+		}
+		documents = append(documents, found...)
+	}
+	c := converter{to: v1alpha2.GroupVersion.Group + "/" + options.to}
+	for _, doc := range documents {
+		if err := c.add(doc); err != nil {
+			return err
+		}
+	}
+	return c.finish(newPrinter(streams), streams.Out, options.files)
+}
+
+// converter writes documents, those of stacks in another version.
+type converter struct {
+	// to is the apiVersion to write.
+	to   string
+	page bytes.Buffer
+	// stacks counts those that were written.
+	stacks             int
+	problems, warnings []string
+	notes              []string
+}
+
+// finish prints what was written, unless a document is wrong: half an answer would be applied by a pipe.
+func (c *converter) finish(p printer, out io.Writer, files []string) error {
+	for _, warning := range c.warnings {
+		p.warning(warning)
+	}
+	for _, note := range c.notes {
+		p.note(note)
+	}
+	if c.stacks == 0 && len(c.problems) == 0 {
+		c.problems = []string{fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(files, ", "))}
+	}
+	if len(c.problems) > 0 {
+		return &rejection{problems: c.problems, summary: "nothing converted"}
+	}
+	_, err := c.page.WriteTo(out)
+	return err
+}
+
+// add writes a document, or notes what is wrong with it.
+func (c *converter) add(doc document.Document) error {
+	switch {
+	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)):
+		c.notes = append(c.notes, doc.Title()+": is passed over: it "+doc.Problem)
+		return nil
+	case doc.Data == nil:
+		c.problems = append(c.problems, doc.Title()+": "+doc.Problem)
+		return nil
+	}
+	switch wrong := wrongKind(doc.Meta); {
+	case wrong != "":
+		c.problems = append(c.problems, doc.Title()+": "+wrong)
+		return nil
+	case doc.Meta.Kind != v1alpha2.Kind:
+		return c.pass(doc)
+	default:
+		return c.stack(doc)
+	}
+}
+
+// write adds a document to the page.
+func (c *converter) write(text []byte) {
+	if c.page.Len() > 0 {
+		c.page.WriteString("---\n")
+	}
+	c.page.Write(text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		c.page.WriteByte('\n')
+	}
+}
+
+// pass writes a document as it is. JSON becomes YAML: not every text of JSON is one of YAML.
+func (c *converter) pass(doc document.Document) error {
+	if !json.Valid(doc.Source) {
+		c.write(doc.Source)
+		return nil
+	}
+	var object map[string]any
+	if err := decodeNumbers(doc.Data, &object); err != nil {
+		return fmt.Errorf("read %s: %w", doc.Title(), err)
+	}
+	text, err := manifest.Ordered(object)
+	if err == nil {
+		c.write(text)
+	}
+	return err
+}
+
+// stack writes a stack in the version asked for. One that is in it, and that no cluster has added to, is written as it is.
+func (c *converter) stack(doc document.Document) error {
+	c.stacks++
+	title := doc.Title()
+	live := manifest.Live(doc.Data)
+	found, source := readStack(doc)
+	if name := found.object.Name; name != "" {
+		title += ": " + name
+	}
+	for _, problem := range found.errs {
+		c.problems = append(c.problems, title+": "+problem)
+	}
+	if len(found.errs) > 0 {
+		return nil
+	}
+	if doc.Meta.APIVersion == c.to && !live && !json.Valid(doc.Source) {
+		c.notes = append(c.notes, title+": is of "+c.to+" already")
+		c.write(doc.Source)
+		return nil
+	}
+	result, err := manifest.Convert(source, c.to)
+	if err != nil {
+		return fmt.Errorf("convert %s: %w", title, err)
+	}
+	for _, warning := range result.Warnings {
+		c.warnings = append(c.warnings, title+": "+warning)
+	}
+	c.write(result.YAML)
+	return nil
+}
+
+// readStack decodes a stack as all verbs do, and gives what is converted: its values without those that no field takes.
+func readStack(doc document.Document) (stack, manifest.Source) {
+	doc.Data = withoutStatus(doc.Data)
+	found := decodeStack(doc, "")
+	typ := reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
+	if found.older {
+		typ = reflect.TypeFor[v1alpha1.LlamaStackDistribution]()
+	}
+	var values any
+	if err := decodeNumbers(doc.Data, &values); err != nil {
+		found.errs = append(found.errs, "is no JSON: "+err.Error())
+	}
+	fitting, problems := typecheck.Check(values, typ)
+	object, _ := fitting.(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	if metadata["name"] == nil && metadata["generateName"] == nil {
+		found.errs = append(found.errs, "metadata.name: required: the name of the stack")
+	}
+	source := manifest.Source{Object: object}
+	if !json.Valid(doc.Source) {
+		source.Text = doc.Source
+	}
+	for _, problem := range problems {
+		if problem.Unknown && found.older {
+			source.Dropped = append(source.Dropped, withPlace(problem, typ)+"; the API server drops it")
+		}
+	}
+	return found, source
+}
+
+// withoutStatus is an object without what an operator wrote, perhaps an older one. What is no object stays.
+func withoutStatus(data []byte) []byte {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(data, &object) != nil || object["status"] == nil {
+		return data
+	}
+	delete(object, "status")
+	without, err := json.Marshal(object)
+	if err != nil {
+		return data
+	}
+	return without
+}

@@ -1,0 +1,100 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
+)
+
+// A converted manifest gives the object that the API server's own conversion gives, in both directions.
+func TestConvertAsTheAPIServer(t *testing.T) {
+	c := upgrade.Start(t)
+	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
+	files := fixtures(t)
+	for _, folder := range []string{"comments", "providers", "attributes", "left-out", "back", "back-made-here"} {
+		files = append(files, "testdata/convert/"+folder+"/in.yaml")
+	}
+	made := 0
+	read := func(object *unstructured.Unstructured) map[string]any {
+		t.Helper()
+		made++
+		object.SetName(fmt.Sprintf("stack-%d", made))
+		object.SetNamespace("default")
+		// What no version has is dropped, as kubectl has it done with --validate=false.
+		if err := c.Create(t.Context(), object, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: "Ignore"}}); err != nil {
+			t.Fatal(err)
+		}
+		stored := &unstructured.Unstructured{}
+		stored.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind))
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
+			t.Fatal(err)
+		}
+		return map[string]any{"annotations": stored.GetAnnotations(), "labels": stored.GetLabels(), "spec": stored.Object["spec"]}
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := onlyStack(t, string(data))
+		to := "v1alpha2"
+		if before.GroupVersionKind().Version == to {
+			to = "v1alpha1"
+		}
+		got := run(t, string(data), "convert", "-f", "-", "--to", to)
+		if diff := cmp.Diff(read(before), read(onlyStack(t, got.out))); diff != "" {
+			t.Errorf("%s: what is stored (-by the API server's conversion +converted here):\n%s", file, diff)
+		}
+	}
+}
+
+// What docs/v1alpha1.md says: the converted manifest takes the place of the one that was applied, and changes nothing.
+func TestApplyConverted(t *testing.T) {
+	c := upgrade.Start(t)
+	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
+	t.Setenv("KUBECONFIG", c.Kubeconfig)
+	apply := func(manifest string) (generation int64, spec any) {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), testutil.Kubectl(), "apply", "-n", "default", "-f", "-")
+		command.Stdin = strings.NewReader(manifest)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		stored := c.Stacks(t, "v1alpha2")["default/demo"]
+		return stored.GetGeneration(), stored.Object["spec"]
+	}
+	old := older(`{replicas: 2, network: {exposeRoute: true}, server: {distribution: {name: starter}, containerSpec: {port: 9000}, storage: {size: 5Gi}}}`)
+	before, was := apply(old)
+	after, is := apply(run(t, old, "convert", "-f", "-").out)
+	if diff := cmp.Diff(was, is); diff != "" || after != before {
+		t.Errorf("generation %d, was %d; spec (-was +is):\n%s", after, before, diff)
+	}
+}
+
+// onlyStack is the stack of a manifest.
+func onlyStack(t *testing.T, manifest string) *unstructured.Unstructured {
+	t.Helper()
+	for text := range strings.SplitSeq(manifest, "\n---\n") {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		if object.GetKind() == v1alpha2.Kind {
+			return object
+		}
+	}
+	t.Fatalf("no stack in\n%s", manifest)
+	return nil
+}

@@ -1,0 +1,128 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// What is written, and what is said, for manifests of both versions.
+func TestConvert(t *testing.T) {
+	const cases = "testdata/convert"
+	for _, name := range golden.Cases(t, cases) {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(cases, name)
+			got := run(t, string(golden.Read(t, filepath.Join(folder, "in.yaml"))), "convert", "-f", "-", "--to", target(name))
+			if got.code != 0 {
+				t.Fatalf("exit code %d\n%s", got.code, got.err)
+			}
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(got.out), "messages.txt": []byte(got.err)})
+			again := run(t, got.out, "convert", "-f", "-", "--to", target(name))
+			if diff := cmp.Diff(got.out, again.out); diff != "" {
+				t.Errorf("converted once more (-once +twice):\n%s", diff)
+			}
+		})
+	}
+}
+
+func target(name string) string {
+	if strings.HasPrefix(name, "back") {
+		return "v1alpha1"
+	}
+	return "v1alpha2"
+}
+
+// fixtures are the manifests that the contract with the operator before is about.
+func fixtures(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../test/contract/testdata/cases/*.yaml")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d manifests of stacks of today, error %v", len(files), err)
+	}
+	return files
+}
+
+// A manifest in another version gives the same objects, and back again.
+func TestConvertKeepsThePlan(t *testing.T) {
+	const config = "../../test/contract/testdata/operator-cases.yaml"
+	planned := func(manifest string) string {
+		t.Helper()
+		got := run(t, manifest, "render", "-f", "-", "--operator-config", config)
+		if got.code != 0 {
+			t.Fatalf("exit code %d\n%s\n%s", got.code, got.err, manifest)
+		}
+		return got.out
+	}
+	files, err := filepath.Glob(samples + "/v1alpha2-*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	for _, file := range append(fixtures(t), files...) {
+		first, second := "v1alpha2", "v1alpha1"
+		if strings.Contains(file, samples) {
+			first, second = second, first
+		}
+		there := run(t, "", "convert", "-f", file, "--to", first)
+		back := run(t, there.out, "convert", "-f", "-", "--to", second)
+		want := planned(string(golden.Read(t, file)))
+		for which, manifest := range map[string]string{"there": there.out, "back": back.out} {
+			if diff := cmp.Diff(want, planned(manifest)); diff != "" {
+				t.Errorf("%s, %s: what is applied (-before +after):\n%s", file, which, diff)
+			}
+		}
+	}
+}
+
+func TestConvertRefusals(t *testing.T) {
+	const good = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n"
+	for name, tc := range map[string]struct {
+		in   string
+		args []string
+		code int
+		want string
+	}{
+		"type of a field": {
+			good + older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: 1}]}}}`), nil, 1,
+			"error: -: document 2: demo: spec.server.containerSpec.env[0].value: must be text, got a number; quote it\nnothing converted\n",
+		},
+		"unknown field of v1alpha2": {
+			stack(`{distribution: {name: starter}, networkin: {}}`),
+			[]string{"--to", "v1alpha1"},
+			1,
+			`error: -: document 1: demo: spec.networkin: unknown field, did you mean "networking"?`,
+		},
+		"no distribution":    {older(`{server: {}}`), nil, 1, "error: -: document 1: demo: spec.server.distribution: required"},
+		"no name":            {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: the name of the stack"},
+		"no YAML":            {good + "\ta: b\n", nil, 1, "error: -: document 2: is no YAML: line 1 is indented with a tab"},
+		"twice":              {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
+		"no object":          {good + "- a\n", nil, 1, "error: -: document 2: is no Kubernetes object"},
+		"a kind misspelt":    {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
+		"a group of others":  {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not a group of this operator"},
+		"an item of a list":  {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: -: document 1, items[0]: x: spec.server.distribution"},
+		"no stack":           {good, nil, 1, "error: no LlamaStackDistribution in -\nnothing converted\n"},
+		"an unknown version": {older(simple), []string{"--to", "v1"}, 2, `--to "v1": there is no such version; take v1alpha1 or v1alpha2`},
+		"no file":            {"", []string{"-f", "testdata/none.yaml"}, 2, "testdata/none.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.in, append([]string{"convert", "-f", "-"}, tc.args...)...)
+			if got.code != tc.code || got.out != "" {
+				t.Errorf("exit code %d, want %d; standard output %q", got.code, tc.code, got.out)
+			}
+			contains(t, got.err, tc.want)
+		})
+	}
+}
+
+// Every annotation of the conversion has a comment that says what it is for.
+func TestConvertExplainsAnnotations(t *testing.T) {
+	out := run(t, "", "convert", "-f", "testdata/convert/attributes/in.yaml").out
+	uncommented := regexp.MustCompile(`(?m)^    [^#\n].*\n    llamastack\.io/[a-z-]+:`)
+	if found := uncommented.FindString(out); found != "" {
+		t.Errorf("no comment above the annotation in %q\n%s", found, out)
+	}
+}

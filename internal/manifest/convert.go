@@ -1,0 +1,89 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+// Source is a stack as somebody wrote it.
+type Source struct {
+	// Object is the stack as values of JSON, with numbers as json.Number, and without fields that its version does not
+	// have. It is changed.
+	Object map[string]any
+	// Text is the YAML that it was written as. It gives the comments, and the order of keys that no type gives. Empty:
+	// none of these.
+	Text []byte
+	// Dropped says which fields are not in Object, because no version has them, one sentence each.
+	Dropped []string
+}
+
+// Result is a manifest.
+type Result struct {
+	// YAML is one document, without a separator.
+	YAML []byte
+	// Warnings are sentences on what the manifest cannot say, or says otherwise.
+	Warnings []string
+}
+
+// Convert writes a stack in the version to, an apiVersion of convert.Versions. A stack that is of that version keeps its
+// content.
+func Convert(source Source, to string) (Result, error) {
+	clean(source.Object)
+	from := source.Object
+	object, said := from, remarks{}
+	switch {
+	case from["apiVersion"] == to:
+	case to == v1alpha2.GroupVersion.String():
+		setDefaults(from)
+		object = convert.ToHub(from)
+		said.ofOlder(from)
+	default:
+		object = convert.FromHub(from)
+	}
+	said.ofObject(object)
+	said.ofDropped(source.Dropped)
+	if from["apiVersion"] != to {
+		said.header = fmt.Sprintf(headerStart+"%s by kubectl llamastack convert.", from["apiVersion"])
+	}
+	w := writer{written: readText(source.Text, to), remarks: said}
+	page, err := w.page(object, typeOf(to))
+	return Result{YAML: page, Warnings: said.warnings}, err
+}
+
+// Ordered writes values of JSON as a YAML document with the keys sorted.
+func Ordered(object map[string]any) ([]byte, error) {
+	w := writer{}
+	return w.page(object, nil)
+}
+
+func typeOf(apiVersion string) reflect.Type {
+	if apiVersion == v1alpha1.GroupVersion.String() {
+		return reflect.TypeFor[v1alpha1.LlamaStackDistribution]()
+	}
+	return reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
+}
+
+// indent is that of kubectl's manifests.
+const indent = 2
+
+// page writes an object as a document.
+func (w *writer) page(object map[string]any, typ reflect.Type) ([]byte, error) {
+	content := w.value(object, typ, nil)
+	document := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{content}}
+	w.finish(document, content)
+	var page bytes.Buffer
+	encoder := yaml.NewEncoder(&page)
+	encoder.SetIndent(indent)
+	encoder.CompactSeqIndent()
+	if err := encoder.Encode(document); err != nil {
+		return nil, fmt.Errorf("write the manifest: %w", err)
+	}
+	return page.Bytes(), nil
+}

@@ -1,0 +1,103 @@
+package manifest
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+// shapes are the types of values whose Go type keeps them as they were written: one object, or a list of such.
+var shapes = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[v1alpha2.Providers]():   reflect.TypeFor[v1alpha2.Provider](),
+	reflect.TypeFor[v1alpha2.ModelEntry]():  reflect.TypeFor[v1alpha2.Model](),
+	reflect.TypeFor[v1alpha2.ToolEntry]():   reflect.TypeFor[v1alpha2.Tool](),
+	reflect.TypeFor[v1alpha2.ShieldEntry](): reflect.TypeFor[v1alpha2.Shield](),
+	reflect.TypeFor[v1alpha2.Expose]():      reflect.TypeFor[v1alpha2.ExposeSpec](),
+}
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// shape is the type that says which fields a value has, nil when none does.
+func shape(typ reflect.Type) reflect.Type {
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if typ == nil {
+		return nil
+	}
+	if of, ok := shapes[typ]; ok {
+		return of
+	}
+	if typ.PkgPath() != reflect.TypeFor[v1alpha2.Provider]().PkgPath() && reflect.PointerTo(typ).Implements(unmarshaler) {
+		return nil
+	}
+	return typ
+}
+
+// item is the type of a list's items. A list where one object may be is one of such objects.
+func item(typ reflect.Type) reflect.Type {
+	typ = shape(typ)
+	if typ != nil && typ.Kind() == reflect.Slice {
+		return typ.Elem()
+	}
+	return typ
+}
+
+// field is the type of a field, nil when there is none.
+func field(typ reflect.Type, name string) reflect.Type {
+	typ = shape(typ)
+	switch {
+	case typ == nil:
+		return nil
+	case typ.Kind() == reflect.Map:
+		return typ.Elem()
+	case typ.Kind() == reflect.Struct:
+		return typecheck.FieldsOf(typ)[name]
+	default:
+		return nil
+	}
+}
+
+// keys are those of an object: what its type has in the order of the type, then the others as they were written.
+func keys(object map[string]any, typ reflect.Type, written []string) []string {
+	left := maps.Clone(object)
+	var found []string
+	take := func(name string) {
+		if _, ok := left[name]; ok {
+			found = append(found, name)
+			delete(left, name)
+		}
+	}
+	for _, name := range declared(shape(typ)) {
+		take(name)
+	}
+	for _, name := range written {
+		take(name)
+	}
+	return slices.AppendSeq(found, slices.Values(slices.Sorted(maps.Keys(left))))
+}
+
+// declared are the fields of a struct by their JSON names, in the order of the type.
+func declared(typ reflect.Type) []string {
+	if typ == nil || typ.Kind() != reflect.Struct {
+		return nil
+	}
+	var names []string
+	for field := range typ.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous && name == "" {
+			names = append(names, declared(shape(field.Type))...)
+			continue
+		}
+		names = append(names, name)
+	}
+	if i := slices.Index(names, "apiVersion"); i > 0 { // first in every manifest, and second in the type
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, "apiVersion")
+	}
+	return names
+}

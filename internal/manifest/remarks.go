@@ -1,0 +1,262 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// remarks are the comments that are not the user's.
+type remarks struct {
+	// header stands above the document.
+	header string
+	// at are comments by place.
+	at map[string]string
+	// ofSpec stand above the spec.
+	ofSpec []string
+	// warnings are for the one who converts.
+	warnings []string
+}
+
+func (r *remarks) comment(at []string) string { return r.at[joinPlace(at)] }
+
+func (r *remarks) say(comment string, at ...string) {
+	if r.at == nil {
+		r.at = make(map[string]string)
+	}
+	r.at[joinPlace(at)] = joined(r.at[joinPlace(at)], comment)
+}
+
+func (r *remarks) annotation(name, comment string) { r.say(comment, "metadata", "annotations", name) }
+
+// leftOut notes what the manifest has not.
+func (r *remarks) leftOut(format string, args ...any) {
+	sentence := fmt.Sprintf(format, args...)
+	r.ofSpec = append(r.ofSpec, "Left out: "+sentence)
+	r.warnings = append(r.warnings, sentence)
+}
+
+// ofDropped says which fields no version has.
+func (r *remarks) ofDropped(sentences []string) {
+	for _, sentence := range sentences {
+		r.leftOut("%s", sentence)
+	}
+}
+
+// ofObject explains the annotations and fields of what is written.
+func (r *remarks) ofObject(object map[string]any) {
+	given, _ := child(object, "metadata", "annotations")
+	if names.Compat(texts(given)) {
+		r.annotation(names.AnnotationCompat, compatComment(object))
+	}
+	for name, comment := range map[string]string{
+		names.AnnotationContainerName: "The name of the server's container. In v1alpha1 it is spec.server.containerSpec.name.",
+		names.AnnotationUserConfigNamespace: "The namespace of the ConfigMap of overrideConfig. In v1alpha1 it is spec.server.userConfig.configMapNamespace. " +
+			"The operator reads that ConfigMap only if its annotation " + names.AnnotationAllowNamespaces + " names the namespace of this stack.",
+		names.AnnotationCABundleNamespace: "The namespace of the ConfigMap of caBundle. In v1alpha1 it is spec.server.tlsConfig.caBundle.configMapNamespace. " +
+			"The operator reads that ConfigMap only if its annotation " + names.AnnotationAllowNamespaces + " names the namespace of this stack.",
+	} {
+		if given[name] != nil {
+			r.annotation(name, comment)
+		}
+	}
+	if given[names.AnnotationConversionData] != nil {
+		r.ofConversionData(object)
+	}
+}
+
+func texts(given map[string]any) map[string]string {
+	found := make(map[string]string, len(given))
+	for name, value := range given {
+		found[name], _ = value.(string)
+	}
+	return found
+}
+
+// ofConversionData says what the annotation brings back, and who needs it.
+func (r *remarks) ofConversionData(object map[string]any) {
+	carried := fieldList(convert.Carried(object))
+	older := object["apiVersion"] == v1alpha1.GroupVersion.String()
+	problem := convert.DataProblem(object)
+	switch {
+	case problem != nil:
+		r.annotation(names.AnnotationConversionData, "This annotation does not bring everything back: "+problem.Error()+".")
+		r.warnings = append(r.warnings, problem.Error())
+	case carried == "":
+		r.annotation(names.AnnotationConversionData, "The stack was made as v1alpha2: it keeps none of the habits of v1alpha1 stacks. Leave this as it is.")
+	case older:
+		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot say all of these fields of v1alpha2. What it cannot is kept here, and stays in force: "+carried+
+			". Leave the annotation as it is, or that is lost. A field that you change in v1alpha1 wins over it.")
+		r.warnings = append(r.warnings, "v1alpha1 cannot say all of "+carried+"; the annotation "+names.AnnotationConversionData+" keeps it in force")
+	default:
+		r.annotation(names.AnnotationConversionData, "How v1alpha1 wrote what v1alpha2 writes otherwise: "+carried+
+			". It matters only to who reads the stack as v1alpha1. You may remove it.")
+	}
+}
+
+// fieldList are fields for a sentence.
+func fieldList(paths []string) string {
+	for i, p := range paths {
+		if name, ok := strings.CutPrefix(p, "annotations."); ok {
+			paths[i] = "metadata.annotations[" + name + "]"
+		}
+	}
+	return strings.Join(paths, ", ")
+}
+
+// ofOlder says what v1alpha2 writes otherwise, or not at all.
+func (r *remarks) ofOlder(older map[string]any) {
+	server, _ := child(older, "spec", "server")
+	if userConfig, ok := child(server, "userConfig"); ok {
+		if name, _ := userConfig["configMapName"].(string); name == "" {
+			r.leftOut("spec.server.userConfig: it names no ConfigMap, which is no userConfig")
+		} else {
+			r.say(overrideComment, "spec", "overrideConfig")
+		}
+	}
+	if autoscaling, ok := child(server, "autoscaling"); ok {
+		r.ofAutoscaling(autoscaling)
+	}
+	providers, _ := child(server, "providers")
+	for _, api := range slices.Sorted(maps.Keys(providers)) {
+		r.ofProviders(providers[api], "spec", "providers", api)
+	}
+}
+
+// overrideComment stands above an overrideConfig that was a userConfig.
+const overrideComment = "In v1alpha1 it is spec.server.userConfig. This is the whole configuration of the server: the operator generates none, and " +
+	"spec.providers, resources, storage, disabled and settings cannot be used beside it."
+
+func (r *remarks) ofAutoscaling(autoscaling map[string]any) {
+	if !positive(autoscaling["maxReplicas"]) {
+		r.leftOut("spec.server.autoscaling: a maxReplicas below 1 is no autoscaling")
+		return
+	}
+	if autoscaling["minReplicas"] != nil && !positive(autoscaling["minReplicas"]) {
+		r.leftOut("spec.server.autoscaling.minReplicas: below 1 is as if it were unset")
+	}
+}
+
+func positive(value any) bool {
+	number, ok := value.(json.Number)
+	if !ok {
+		return false
+	}
+	f, err := number.Float64()
+	return err == nil && f >= 1
+}
+
+// ofProviders says of one provider, or of each of a list, which fields are settings now.
+func (r *remarks) ofProviders(value any, at ...string) {
+	if list, ok := value.([]any); ok {
+		for i, one := range list {
+			r.ofProviders(one, append(slices.Clone(at), strconv.Itoa(i))...)
+		}
+		return
+	}
+	provider, _ := value.(map[string]any)
+	var were []string
+	for _, name := range []string{"region", "deploymentName", "config"} {
+		if provider[name] != nil {
+			were = append(were, name)
+		}
+	}
+	if len(were) > 0 {
+		r.say("Has what was "+strings.Join(were, ", ")+" in v1alpha1.", append(slices.Clone(at), "settings")...)
+	}
+}
+
+// finish puts the comments that stand beside no field into a document.
+func (w *writer) finish(document, content *yaml.Node) {
+	head := w.written.head
+	document.FootComment = w.written.foot
+	for i := 0; i+1 < len(content.Content); i += 2 {
+		if key := content.Content[i]; key.Value == "spec" {
+			key.HeadComment = joined(key.HeadComment, w.written.unplaced())
+			for _, sentence := range w.ofSpec {
+				addComment(key, sentence)
+			}
+		}
+	}
+	if len(content.Content) > 0 {
+		first := content.Content[0]
+		first.HeadComment = joined(head, first.HeadComment)
+		if w.header != "" {
+			first.HeadComment = joined(w.header, withoutHeader(first.HeadComment))
+		}
+	}
+}
+
+// headerStart begins the line that says where a manifest comes from.
+const headerStart = "# Converted from "
+
+// withoutHeader is a comment without the line of an earlier conversion.
+func withoutHeader(comment string) string {
+	first, rest, _ := strings.Cut(comment, "\n")
+	if strings.HasPrefix(first, headerStart) {
+		return rest
+	}
+	return comment
+}
+
+// compatComment says what the mark keeps for this stack, and what it is to remove it.
+func compatComment(hub map[string]any) string {
+	lines := []string{"The stack was made as v1alpha1 and keeps what such stacks rely on:"}
+	for _, habit := range habits {
+		if habit.applies == nil || habit.applies(hub) {
+			lines = append(lines, "- "+habit.says)
+		}
+	}
+	return strings.Join(append(lines, "Remove the annotation, and the stack is one of v1alpha2 in all of this. That replaces its pods"+
+		moreOnRemoval(hub)+"."), "\n")
+}
+
+func moreOnRemoval(hub map[string]any) string {
+	if has("spec", "workload", "storage")(hub) {
+		return ", and the server looks for its data in another place of the volume: what is there stays, and is not found"
+	}
+	return ""
+}
+
+// habit is something that the mark keeps.
+type habit struct {
+	says string
+	// applies reports whether a stack is concerned; nil: every one.
+	applies func(map[string]any) bool
+}
+
+func has(steps ...string) func(map[string]any) bool {
+	return func(object map[string]any) bool {
+		parent, ok := child(object, steps[:len(steps)-1]...)
+		return ok && parent[steps[len(steps)-1]] != nil
+	}
+}
+
+func not(applies func(map[string]any) bool) func(map[string]any) bool {
+	return func(object map[string]any) bool { return !applies(object) }
+}
+
+var habits = []habit{
+	{says: "It has no Service: it has neither a port nor variables of its own.", applies: func(hub map[string]any) bool {
+		return !has("spec", "networking", "port")(hub) && !has("spec", "workload", "overrides", "env")(hub)
+	}},
+	{says: "The pod runs as its image says, with fsGroup 1001 and the API token mounted."},
+	{says: "The server keeps its data where the image has it, on the volume as before.", applies: has("spec", "workload", "storage")},
+	{says: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
+	{says: "The ConfigMap of overrideConfig is mounted whole, as /etc/llama-stack.", applies: has("spec", "overrideConfig")},
+	{says: "The container requests 1Gi of memory and a CPU for each worker where your resources do not say otherwise.", applies: func(hub map[string]any) bool {
+		return !has("spec", "workload", "resources")(hub) || has("spec", "workload", "workers")(hub)
+	}},
+	{says: "The autoscaler does not go below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
+	{says: "No change is tried in a pod of its own before the running pods are replaced.", applies: not(has("spec", "workload", "preflight"))},
+	{says: "What v1alpha1 never checked is warned of, and not refused."},
+}

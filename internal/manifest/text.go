@@ -1,0 +1,172 @@
+package manifest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+)
+
+// text is what a manifest has beside its values: comments, and an order of keys. Places are those of the version that is
+// written.
+type text struct {
+	// head and foot are the comments of the whole document.
+	head, foot string
+	pairs      map[string]*pair
+	// order are the places as they come in the text.
+	order []string
+}
+
+// pair is a key, nil for an item of a list, and its value.
+type pair struct {
+	key, value *yaml.Node
+	// keyUsed and valueUsed report that their comments were written.
+	keyUsed, valueUsed bool
+}
+
+// moved are the objects of v1alpha1 that are there for their fields alone, and where most of these fields went.
+var moved = map[string]string{
+	"spec.network":                     "spec.networking",
+	"spec.server":                      "spec",
+	"spec.server.containerSpec":        "spec.workload.overrides",
+	"spec.server.containerSpec.name":   "metadata.annotations",
+	"spec.server.podOverrides":         "spec.workload.overrides",
+	"spec.server.storage":              "spec.workload.storage",
+	"spec.server.tlsConfig":            "spec.networking.tls",
+	"spec.server.autoscaling":          "spec.workload.autoscaling",
+	"spec.server.userConfig":           "spec.overrideConfig",
+	"spec.server.tlsConfig.caBundle":   "spec.networking.tls.caBundle",
+	"spec.server.containerSpec.limits": "spec.workload.resources",
+}
+
+// readText reads the YAML of a document that is to be written in the version to. What is no YAML gives no comments.
+func readText(source []byte, to string) text {
+	t := text{pairs: make(map[string]*pair)}
+	var document yaml.Node
+	if len(source) == 0 || yaml.Unmarshal(source, &document) != nil || len(document.Content) == 0 {
+		return t
+	}
+	root := document.Content[0]
+	t.head, t.foot = document.HeadComment, document.FootComment
+	t.head = joined(t.head, root.HeadComment)
+	same := false
+	if root.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			same = same || root.Content[i].Value == "apiVersion" && root.Content[i+1].Value == to
+		}
+	}
+	t.read(root, nil, func(at []string) []string {
+		if same {
+			return at
+		}
+		if place, ok := moved[strings.Join(at, ".")]; ok {
+			return strings.Split(place, ".")
+		}
+		return convert.Counterpart(at, to)
+	})
+	return t
+}
+
+// read notes what is below a place of the text.
+func (t *text) read(node *yaml.Node, at []string, placed func([]string) []string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			t.note(&pair{key: node.Content[i], value: node.Content[i+1]}, append(slices.Clone(at), node.Content[i].Value), placed)
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			t.note(&pair{value: item}, append(slices.Clone(at), strconv.Itoa(i)), placed)
+		}
+	default:
+	}
+}
+
+func (t *text) note(p *pair, at []string, placed func([]string) []string) {
+	place := joinPlace(placed(at))
+	if _, taken := t.pairs[place]; taken {
+		place += separator + "also " + joinPlace(at)
+	}
+	t.pairs[place] = p
+	t.order = append(t.order, place)
+	t.read(p.value, at, placed)
+}
+
+const separator = "\x00"
+
+func joinPlace(steps []string) string { return strings.Join(steps, separator) }
+
+// keys are those of a mapping in the order of the text.
+func (t *text) keys(at []string) []string {
+	p, ok := t.pairs[joinPlace(at)]
+	if !ok || p.value.Kind != yaml.MappingNode {
+		return nil
+	}
+	var found []string
+	for i := 0; i < len(p.value.Content); i += 2 {
+		found = append(found, p.value.Content[i].Value)
+	}
+	return found
+}
+
+// commentKey gives a key its comments.
+func (t *text) commentKey(key *yaml.Node, at []string) {
+	if p, ok := t.pairs[joinPlace(at)]; ok && p.key != nil {
+		copyComments(key, p.key)
+		p.keyUsed = true
+	}
+}
+
+// commentValue gives a value its comments.
+func (t *text) commentValue(value *yaml.Node, at []string) {
+	p, ok := t.pairs[joinPlace(at)]
+	if !ok || len(at) == 0 {
+		return
+	}
+	copyComments(value, p.value)
+	p.valueUsed = true
+}
+
+// ownAnnotations begin the places of the operator's annotations.
+var ownAnnotations = joinPlace([]string{"metadata", "annotations", "llamastack.io/"})
+
+// unplaced are the comments that stand nowhere in what was written, in their order.
+func (t *text) unplaced() string {
+	var found string
+	for _, place := range t.order {
+		p := t.pairs[place]
+		if strings.HasPrefix(place, ownAnnotations) { // an annotation of the conversion, whose comment is about it
+			continue
+		}
+		if p.key != nil && !p.keyUsed {
+			found = joined(found, commentsOf(p.key))
+		}
+		if !p.valueUsed {
+			found = joined(found, commentsOf(p.value))
+		}
+	}
+	return found
+}
+
+func copyComments(to, from *yaml.Node) {
+	to.HeadComment, to.LineComment, to.FootComment = from.HeadComment, from.LineComment, from.FootComment
+}
+
+func commentsOf(node *yaml.Node) string {
+	return joined(joined(node.HeadComment, node.LineComment), node.FootComment)
+}
+
+// joined is one comment below the other.
+func joined(above, below string) string {
+	switch {
+	case above == "":
+		return below
+	case below == "":
+		return above
+	default:
+		return above + "\n" + below
+	}
+}

@@ -1,0 +1,125 @@
+package manifest
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// writer makes a tree of YAML of an object.
+type writer struct {
+	written text
+	remarks
+}
+
+// value is a value of JSON at a place, with its comments.
+func (w *writer) value(value any, typ reflect.Type, at []string) *yaml.Node {
+	var node *yaml.Node
+	switch v := value.(type) {
+	case map[string]any:
+		node = w.mapping(v, typ, at)
+	case []any:
+		node = w.sequence(v, typ, at)
+	case string:
+		node = textNode(v)
+	case json.Number:
+		node = yamlnode.FromJSON(v)
+	default:
+		node = yamlnode.FromJSON(value)
+	}
+	w.written.commentValue(node, at)
+	return node
+}
+
+func (w *writer) mapping(object map[string]any, typ reflect.Type, at []string) *yaml.Node {
+	node := yamlnode.Map()
+	for _, name := range keys(object, typ, w.written.keys(at)) {
+		below := append(slices.Clone(at), name)
+		key, value := yamlnode.String(name), w.value(object[name], field(typ, name), below)
+		w.written.commentKey(key, below)
+		addComment(key, w.comment(below))
+		settle(key, value)
+		node.Content = append(node.Content, key, value)
+	}
+	return node
+}
+
+func (w *writer) sequence(items []any, typ reflect.Type, at []string) *yaml.Node {
+	node := yamlnode.Seq()
+	for i, inner := range items {
+		value := w.value(inner, item(typ), append(slices.Clone(at), strconv.Itoa(i)))
+		if isBlock(value) {
+			value.HeadComment, value.LineComment = joined(value.HeadComment, value.LineComment), ""
+		}
+		node.Content = append(node.Content, value)
+	}
+	return node
+}
+
+// settle puts the comment at the end of a line where the line ends: behind the key of lines, or behind the value.
+func settle(key, value *yaml.Node) {
+	if !isBlock(value) {
+		value.HeadComment, key.HeadComment = "", joined(key.HeadComment, value.HeadComment)
+		value.LineComment, key.LineComment = joined(key.LineComment, value.LineComment), ""
+		if strings.Contains(value.LineComment, "\n") || value.Style == yaml.LiteralStyle {
+			value.LineComment, key.HeadComment = "", joined(key.HeadComment, value.LineComment)
+		}
+		return
+	}
+	key.HeadComment = joined(joined(key.HeadComment, value.HeadComment), value.LineComment)
+	value.HeadComment, value.LineComment = "", ""
+}
+
+// isBlock reports whether a value is written as lines below its key.
+func isBlock(value *yaml.Node) bool { return len(value.Content) > 0 }
+
+// textNode is a text, as lines where it has several.
+func textNode(value string) *yaml.Node {
+	node := yamlnode.String(value)
+	if lines := strings.Split(value, "\n"); len(lines) > 1 && !slices.ContainsFunc(lines, needsQuotes) && lines[0] != "" {
+		node.Style = yaml.LiteralStyle
+	}
+	return node
+}
+
+// needsQuotes reports whether a line of a text would not come back as it is, or not be seen.
+func needsQuotes(line string) bool {
+	return line != strings.TrimRight(line, " \t") || strings.HasPrefix(line, " ") && strings.TrimSpace(line) == "" ||
+		yamlnode.String(line).Style == yaml.DoubleQuotedStyle
+}
+
+// commentWidth is how long a line of a comment is at most, unless a word is longer.
+const commentWidth = 100
+
+// addComment adds a comment below what is above a key already.
+func addComment(key *yaml.Node, comment string) {
+	if comment != "" && !strings.Contains(key.HeadComment, wrapped(comment)) { // a manifest may be written again
+		key.HeadComment = joined(key.HeadComment, wrapped(comment))
+	}
+}
+
+// wrapped is a comment of several lines, of a text with a line for each paragraph.
+func wrapped(comment string) string {
+	var lines []string
+	for paragraph := range strings.SplitSeq(comment, "\n") {
+		words := strings.Fields(paragraph)
+		line, hang := "#", ""
+		if strings.HasPrefix(paragraph, "- ") {
+			hang = "  "
+		}
+		for _, word := range words {
+			if len(line)+1+len(word) > commentWidth && line != "#" {
+				lines, line = append(lines, line), "#"+hang
+			}
+			line += " " + word
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
