@@ -18,7 +18,7 @@ import (
 // whoever writes beside us means to. The patch touches nothing but the managed
 // fields and is refused when the object changed.
 func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	fields, err := migrateFromPredecessors(live, owner.Predecessors, a.manager)
+	fields, err := TakenOver(live, owner.Predecessors, a.manager)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted
 	return taken, nil
 }
 
-// migrateFromPredecessors computes the managed fields after that, nil when there is
-// nothing to take.
-func migrateFromPredecessors(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
+// TakenOver returns the managed fields of an object after the manager took over those of its predecessors. Nil: there is
+// nothing to take, because the manager has applied the object already, or no predecessor wrote it.
+func TakenOver(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
 	if indexApplied(entries, manager) >= 0 {
 		return nil, nil

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
 // clusterFlags say which cluster a verb works on, as those of kubectl.
@@ -31,7 +34,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig; unset: its current one")
 }
 
-// client is one for definitions and stacks.
+// client is one for definitions, stacks and what belongs to a stack.
 func (f *clusterFlags) client(version string) (client.Client, error) {
 	if _, err := os.Stat(f.kubeconfig); f.kubeconfig != "" && err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
@@ -47,8 +50,10 @@ func (f *clusterFlags) client(version string) (client.Client, error) {
 	config.WarningHandlerWithContext = rest.NoWarnings{} // about what users wrote, again with every write
 	log.SetLogger(logr.Discard())                        // or the library complains that nobody said where to
 	scheme := runtime.NewScheme()
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("make a scheme: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("make a scheme: %w", err)
+		}
 	}
 	found, err := client.New(config, client.Options{Scheme: scheme, Mapper: knownKinds()})
 	if err != nil {
@@ -63,5 +68,8 @@ func knownKinds() meta.RESTMapper {
 	mapper.Add(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), meta.RESTScopeRoot)
 	mapper.Add(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind), meta.RESTScopeNamespace)
 	mapper.Add(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind), meta.RESTScopeNamespace)
+	for _, child := range render.ChildKinds() {
+		mapper.Add(child.GroupVersionKind, meta.RESTScopeNamespace)
+	}
 	return mapper
 }

@@ -211,7 +211,7 @@ func readStack(doc document.Document) (stack, manifest.Source) {
 	}
 	for _, problem := range problems {
 		if problem.Unknown && found.older {
-			source.Dropped = append(source.Dropped, withPlace(problem, typ)+"; the API server drops it")
+			source.Dropped = append(source.Dropped, withPlace(problem, typ)+droppedField)
 		}
 	}
 	return found, source

@@ -33,6 +33,8 @@ type manifests struct {
 	others, notes []string
 	// config is the operator's ConfigMap.
 	config operatorconfig.Config
+	// live reports that the objects are those of a cluster, and of no file.
+	live bool
 }
 
 // stack is one LlamaStackDistribution and the file it came from.

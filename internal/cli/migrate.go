@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -25,14 +28,26 @@ type migrateOptions struct {
 	clusterFlags
 	storage string
 	dryRun  bool
+	// The rest is for a dry run without a storage version.
+	sources
+	output string
 }
 
 func newMigrateCommand(streams Streams, version string) *cobra.Command {
 	options := migrateOptions{}
 	command := &cobra.Command{
-		Use:   "migrate --storage VERSION",
-		Short: "Store every stack of a cluster in another version, to go back to the operator before",
-		Long: `Make VERSION the one in which the cluster stores stacks, write every stored
+		Use:   "migrate (--dry-run | --storage VERSION)",
+		Short: "Tell what taking over a cluster's stacks changes; store them in another version",
+		Long: `With --dry-run alone: list the stacks of a cluster, or of the files of
+--filename, with the version that each was made as, which of its objects this
+operator has adopted and which are still another's, what differs when its pods
+are replaced next, and what needs a hand: fields that no version has, stacks that
+are refused as they are, objects that belong to somebody else, images whose
+release is not known. It works before this operator is installed, too. It reads
+stacks, the ConfigMaps that they refer to and the objects of each, writes nothing,
+and says what you may not read. The exit code is 1 when a stack is refused.
+
+With --storage: make VERSION the one in which the cluster stores stacks, write every stored
 stack anew in it, and take the other version out of the definition's list of
 stored versions. Nothing in a stack changes but the form it is stored in, and
 running servers are not touched.
@@ -54,7 +69,13 @@ It may be interrupted and repeated at any time. It takes the rights to get and
 patch the definition and to patch its status, and to list and patch all stacks.
 The exit code is 1 when a stack could not be written, or the cluster did not
 answer: the list of stored versions then stays as it was.`,
-		Example: `  # what would be written, and whether admission lets it pass
+		Example: `  # before and after the operator is replaced: what becomes of the stacks
+  kubectl llamastack migrate --dry-run
+
+  # of manifests, without a cluster
+  kubectl llamastack migrate --dry-run -f deploy/
+
+  # what would be written, and whether admission lets it pass
   kubectl llamastack migrate --storage v1alpha1 --dry-run
 
   kubectl llamastack migrate --storage v1alpha1`,
@@ -62,13 +83,24 @@ answer: the list of stored versions then stays as it was.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			if options.storage == "" && options.dryRun {
+				return runSurvey(ctx, command.InOrStdin(), streams, version, options)
+			}
 			return runMigrate(ctx, streams, version, options)
 		},
 	}
 	options.add(command)
 	command.Flags().StringVar(&options.storage, "storage", "", "version to store stacks in: "+strings.Join(versions, " or "))
-	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "list the stacks, and those that could not be written, and change nothing")
-	must(command.MarkFlagRequired("storage"))
+	command.Flags().BoolVar(&options.dryRun, "dry-run", false, "change nothing: tell what becomes of the stacks, or with --storage list those to be written, and those that cannot be")
+	flags := command.Flags()
+	flags.StringArrayVarP(&options.files, "filename", "f", nil, "with --dry-run: file or folder with manifests in place of a cluster, - for standard input; may be repeated")
+	flags.StringVarP(&options.namespace, "namespace", "n", "", "with --dry-run: the only namespace to look at, or the one of objects of files that name none")
+	flags.StringVar(&options.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: the cluster's")
+	flags.StringVarP(&options.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
+	command.MarkFlagsMutuallyExclusive("storage", "filename")
+	command.MarkFlagsMutuallyExclusive("storage", "namespace")
+	command.MarkFlagsMutuallyExclusive("storage", "operator-config")
+	command.MarkFlagsMutuallyExclusive("storage", "output")
 	must(command.RegisterFlagCompletionFunc("storage", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 	return command
 }
@@ -77,6 +109,9 @@ answer: the list of stored versions then stays as it was.`,
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
 func runMigrate(ctx context.Context, streams Streams, version string, options migrateOptions) error {
+	if options.storage == "" {
+		return errors.New(`required flag(s) "storage" not set; or take --dry-run, which tells what becomes of the stacks`)
+	}
 	if !slices.Contains(versions, options.storage) {
 		return fmt.Errorf("--storage %q: there is no such version; take %s", options.storage, strings.Join(versions, " or "))
 	}
@@ -92,6 +127,55 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 		return tryMigration(ctx, streams, p, m, options.storage)
 	}
 	return migrate(ctx, p, m, options.storage)
+}
+
+// runSurvey tells what becomes of the stacks of a cluster, or of files.
+func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version string, options migrateOptions) error {
+	if err := checkForm(options.output); err != nil {
+		return err
+	}
+	p := newPrinter(streams)
+	found, err := options.inventory(ctx, stdin, p, version)
+	if err != nil {
+		return err
+	}
+	for _, text := range found.Unseen {
+		p.warning("not seen: " + text)
+	}
+	var page bytes.Buffer
+	err = found.write(&page, options.output)
+	if _, failed := page.WriteTo(streams.Out); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p printer, version string) (inventory, error) {
+	if len(o.files) > 0 {
+		o.namespace = cmp.Or(o.namespace, defaultNamespace)
+		found, err := o.read(stdin, p)
+		if err != nil {
+			return inventory{}, err
+		}
+		return found.takeovers(), nil
+	}
+	c, err := o.client(version)
+	if err != nil {
+		return inventory{}, err
+	}
+	v := surveyor{client: c, found: inventory{Stacks: []takeover{}}}
+	if o.operatorConfig != "" {
+		v.config, err = readOperatorConfig(o.operatorConfig, stdin, p)
+	} else {
+		err = v.readConfig(ctx, p)
+	}
+	if err == nil {
+		err = v.survey(ctx, o.namespace)
+	}
+	if _, said := errors.AsType[*rejection](err); err != nil && !said {
+		err = &rejection{problems: []string{err.Error()}, summary: "nothing is known of the cluster"}
+	}
+	return v.found, err
 }
 
 // tryMigration lists what would be written on standard output.

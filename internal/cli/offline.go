@@ -239,6 +239,9 @@ func (m *manifests) configMapKey(namespace, path, name, key string) ([]byte, err
 
 func (m *manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
 	configMap, ok := m.configMaps[objectKey{namespace, name}]
+	if !ok && m.live {
+		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q does not exist", path, name, namespace)
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q is in none of the files; add it with another --filename",
 			path, name, namespace)

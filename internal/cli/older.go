@@ -23,7 +23,7 @@ func decodeOlder(data []byte, found *stack) {
 	for _, problem := range decodeFitting(data, older) {
 		text := withPlace(problem, reflect.TypeFor[v1alpha1.LlamaStackDistribution]())
 		if problem.Unknown {
-			found.warnings = append(found.warnings, text+"; the API server drops it")
+			found.warnings = append(found.warnings, text+droppedField)
 		} else {
 			found.errs = append(found.errs, text)
 		}

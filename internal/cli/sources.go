@@ -57,6 +57,11 @@ func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig
 	if err != nil {
 		return operatorconfig.Config{}, fmt.Errorf("--operator-config: %w", err)
 	}
+	return configOf(configMap, path, p)
+}
+
+// configOf reads the operator's ConfigMap, which comes from a file or a cluster.
+func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconfig.Config, error) {
 	config, errs := operatorconfig.Read(configMap, operatorconfig.Config{})
 	var problems []string
 	for _, err := range errs {

@@ -96,7 +96,9 @@ var Rules = []Rule{
 		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate", "internal/webhook/conversion",
 		"internal/informer", "internal/migration/...",
 	})},
-	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{"internal/manifest", "internal/operatorconfig", "internal/migration"})},
+	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
+		"internal/apply", "internal/manifest", "internal/operatorconfig", "internal/migration",
+	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// objects notes whose the objects of a stack are, and what the Deployment becomes.
+func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured.Unstructured, built *plan.Plan) error {
+	for _, object := range built.Objects {
+		if object.GVK.Kind == "ConfigMap" || object.GVK.Kind == "Secret" {
+			continue // named by their content, and so never another operator's
+		}
+		live, err := v.object(ctx, stack.GetNamespace(), object)
+		if err != nil || live == nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.object(stack, live, built); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// object reads one object, the Deployment whole and of others the metadata. Nil: there is none, or it may not be read.
+func (v *surveyor) object(ctx context.Context, namespace string, object render.Object) (*unstructured.Unstructured, error) {
+	var into client.Object = &metav1.PartialObjectMetadata{}
+	if object.GVK.Kind == kindDeployment {
+		into = &unstructured.Unstructured{}
+	}
+	into.GetObjectKind().SetGroupVersionKind(object.GVK)
+	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: object.Name}, into)
+	switch {
+	case notServed(err):
+		return nil, nil
+	case apierrors.IsForbidden(err):
+		v.unseen(fmt.Sprintf("%s of namespace %q: whether they are adopted is not known", plural(object.GVK), namespace))
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(into)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
+	}
+	return &unstructured.Unstructured{Object: content}, nil
+}
+
+const kindDeployment = "Deployment"
+
+func plural(gvk schema.GroupVersionKind) string { return gvk.Kind + " objects" }
+
+// object notes whose one object is.
+func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Plan) error {
+	title := live.GetKind() + "/" + live.GetName()
+	owner := metav1.GetControllerOf(live)
+	labelled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
+	switch {
+	case owner != nil && owner.UID != stack.GetUID():
+		t.ByHand = append(t.ByHand, fmt.Sprintf("%s is controlled by %s %q: delete it, or give the stack another name", title, owner.Kind, owner.Name))
+		return nil
+	case owner == nil && !labelled:
+		t.ByHand = append(t.ByHand, title+" belongs to nobody and does not carry the labels of this stack: delete it, or give the stack another name")
+		return nil
+	}
+	taken, err := apply.TakenOver(live, predecessors(stack.GetName()), names.FieldManager)
+	switch {
+	case err != nil:
+		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
+	case taken == nil:
+		t.Adopted = append(t.Adopted, title)
+	default:
+		t.NotAdopted = append(t.NotAdopted, title)
+	}
+	if live.GetKind() != kindDeployment || taken == nil || t.NextRollOut != "" {
+		return nil // the condition Adopted tells of a Deployment that is adopted
+	}
+	live.SetManagedFields(taken)
+	return t.decide(live, built)
+}
+
+// predecessors are the field managers of the operator before.
+func predecessors(stack string) []apply.Manager {
+	found := []apply.Manager{{Name: stack, Operation: metav1.ManagedFieldsOperationApply}}
+	for _, manager := range names.PredecessorManagers() {
+		found = append(found, apply.Manager{Name: manager, Operation: metav1.ManagedFieldsOperationUpdate})
+	}
+	return found
+}
+
+// decide notes what the operator will say of a Deployment once its fields are its own.
+func (t *takeover) decide(live *unstructured.Unstructured, built *plan.Plan) error {
+	deployment := &appsv1.Deployment{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {
+		return fmt.Errorf("read Deployment %q of namespace %q: %w", t.Name, t.Namespace, err)
+	}
+	decision, err := rollout.Decide(deployment, nil, built.Rendered)
+	if err != nil {
+		return fmt.Errorf("namespace %q: %w", t.Namespace, err)
+	}
+	if decision.Outcome == rollout.KeepTemplate {
+		t.NextRollOut = decision.Message
+	}
+	return nil
+}

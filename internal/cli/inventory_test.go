@@ -1,0 +1,215 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
+)
+
+// surveyed is what programs read.
+type surveyed struct {
+	Stacks []struct {
+		Namespace, Name, Version, NextRollOut          string
+		Adopted, NotAdopted, Refused, ByHand, Warnings []string
+	}
+	Unseen []string
+}
+
+func readSurvey(t *testing.T, got result) surveyed {
+	t.Helper()
+	var found surveyed
+	if err := json.Unmarshal([]byte(got.out), &found); err != nil {
+		t.Fatalf("%v\n%s%s", err, got.out, got.err)
+	}
+	return found
+}
+
+// A cluster of the operator before, then of this one: what is told of its stacks, to somebody who may only read.
+func TestSurvey(t *testing.T) {
+	c := upgrade.Start(t)
+	c.Install(t, upgrade.Older(t))
+	for _, name := range []string{"team-a", "team-b"} {
+		must(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	plain := makeStack(t, c, "team-a", "plain", `{server: {distribution: {name: starter}}}`)
+	makeStack(t, c, "team-a", "refused", `{server: {distribution: {name: unheard-of}}}`)
+	makeStack(t, c, "team-b", "elsewhere", `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: team-a}}}`)
+	must(t, c.Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "team-a"}, Data: map[string]string{"config.yaml": "version: 2"},
+	}))
+	deployment := oldDeployment(plain)
+	must(t, c.Create(t.Context(), deployment, client.FieldOwner("manager")))
+	must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "team-b", "taken", `{server: {distribution: {name: starter}}}`, "no.such/uid"))))
+	t.Setenv("KUBECONFIG", readOnly(t, c, true))
+
+	got := run(t, "", "migrate", "--dry-run", "-o", "json")
+	if got.code != 1 {
+		t.Errorf("exit code %d, want 1: stacks are refused\n%s", got.code, got.err)
+	}
+	contains(t, got.err, "2 of 4 stacks are refused as they are")
+	before := readSurvey(t, got)
+	one := before.Stacks[0]
+	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
+		t.Errorf("told of what the operator before runs: %+v", one)
+	}
+	contains(t, one.NextRollOut, "stay as they were rendered before")
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; it is in the manifest that was applied last`)
+	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `ConfigMap "mine" of namespace "team-a" may not be read: its annotation llamastack.io/allow-namespaces`)
+	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `Deployment/taken is controlled by LlamaStackDistribution "taken": delete it`)
+
+	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
+	must(t, c.Delete(t.Context(), deployment))
+	adopted := oldDeployment(plain)
+	adopted.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	must(t, c.Patch(t.Context(), adopted, client.Apply, client.FieldOwner(names.FieldManager), client.ForceOwnership)) //nolint:staticcheck // an object of a Go type is applied in one line
+	got = run(t, "", "migrate", "--dry-run", "-n", "team-a")
+	contains(t, got.out, "team-a     plain    v1alpha1  yes      -              1")
+	contains(t, got.out, "team-a/refused\nrefused  ")
+	if strings.Contains(got.out, "team-b") {
+		t.Errorf("told of another namespace:\n%s", got.out)
+	}
+}
+
+// Who may not see something is told what is not known for that.
+func TestSurveyWithoutRights(t *testing.T) {
+	c := upgrade.Start(t)
+	c.Install(t, upgrade.Older(t))
+	const count = 101 // more than one page
+	for i := range count {
+		makeStack(t, c, "default", fmt.Sprintf("stack-%03d", i), `{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`)
+	}
+	must(t, c.Create(t.Context(), oldDeployment(makeStack(t, c, "default", "alone", `{server: {distribution: {name: starter}}}`))))
+	t.Setenv("KUBECONFIG", readOnly(t, c, false))
+
+	got := run(t, "", "migrate", "--dry-run", "-o", "json")
+	if got.code != 0 {
+		t.Errorf("exit code %d\n%s", got.code, got.err)
+	}
+	contains(t, got.err, "warning: not seen: the operator's ConfigMap: stacks are judged as if there was none")
+	contains(t, got.err, `warning: not seen: ConfigMaps of namespace "default"`)
+	contains(t, got.err, `warning: not seen: Deployment objects of namespace "default": whether they are adopted is not known`)
+	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
+		t.Errorf("%d stacks, not seen: %q", len(found.Stacks), found.Unseen)
+	}
+	nobody := impersonating(t, c, "nobody")
+	got = run(t, "", "migrate", "--dry-run", "--kubeconfig", nobody)
+	if got.code != 1 {
+		t.Errorf("without any right: exit code %d, want 1", got.code)
+	}
+	contains(t, got.err, "is forbidden")
+	contains(t, got.err, "name a namespace of yours with --namespace")
+}
+
+func TestSurveyOfFiles(t *testing.T) {
+	got := run(t, older(`{server: {distribution: {name: starter}, containerSpec: {image: a}}}`)+"---\n"+stack(`{distribution: {name: startr}}`),
+		"migrate", "--dry-run", "-f", "-")
+	if got.code != 1 {
+		t.Errorf("exit code %d, want 1\n%s", got.code, got.err)
+	}
+	for _, want := range []string{
+		"NAMESPACE  NAME  VERSION   ADOPTED  NEXT ROLL-OUT  BY HAND\ndefault    demo  v1alpha1  -        -              1\ndefault    demo  v1alpha2  -        -              1\n",
+		"by hand  spec.server.containerSpec.image: unknown field",
+		`refused  spec.distribution.name: unknown distribution "startr"`,
+	} {
+		contains(t, got.out, want)
+	}
+	contains(t, run(t, older(`{server: {distribution: {image: "quay.io/team/llama:latest"}}}`), "migrate", "--dry-run", "-f", "-").out,
+		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": the release of its server is not known here`)
+	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is none of table, json, yaml`)
+	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeStack makes a stack as kubectl did when the API had other fields.
+func makeStack(t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string) *unstructured.Unstructured {
+	t.Helper()
+	object := onlyStack(t, strings.Replace(older(spec), "name: demo", "name: "+name, 1))
+	object.SetNamespace(namespace)
+	object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: `{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution",` +
+		`"spec":{"server":{"distribution":{"name":"starter"},"containerSpec":{"image":"a"}}}}`})
+	must(t, c.Create(t.Context(), object))
+	if len(uid) > 0 {
+		object.SetUID("00000000-0000-0000-0000-000000000001") // of a stack of that name that is gone
+	}
+	return object
+}
+
+// oldDeployment is one that the operator before made for a stack.
+func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
+	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.GetName()}
+	controls := true
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: stack.GetName(), Namespace: stack.GetNamespace(), OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: stack.GetAPIVersion(), Kind: stack.GetKind(), Name: stack.GetName(), UID: stack.GetUID(), Controller: &controls,
+		}}},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "llama-stack", Image: "docker.io/llamastack/distribution-starter:latest"}}},
+			},
+		},
+	}
+}
+
+// readOnly is the kubeconfig of somebody who may list stacks, and, if others, read everything else that is looked at.
+func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
+	t.Helper()
+	rules := []rbacv1.PolicyRule{{APIGroups: []string{"llamastack.io"}, Resources: []string{"llamastackdistributions"}, Verbs: []string{"get", "list"}}}
+	if others {
+		rules = append(rules, rbacv1.PolicyRule{
+			APIGroups: []string{"", "apps", "autoscaling", "policy", "networking.k8s.io", "gateway.networking.k8s.io", "route.openshift.io"},
+			Resources: []string{"*"}, Verbs: []string{"get", "list"},
+		})
+	}
+	must(t, c.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reader"}, Rules: rules}))
+	must(t, c.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "reader"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "reader"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "reader"}},
+	}))
+	file := impersonating(t, c, "reader")
+	t.Setenv("KUBECONFIG", file)
+	testutil.Eventually(t, "the rights to be in force", func() (bool, error) {
+		return !strings.Contains(run(t, "", "migrate", "--dry-run", "-n", "default").err, "list the stacks"), nil
+	})
+	return file
+}
+
+// impersonating is the kubeconfig of an administrator who acts as somebody else.
+func impersonating(t *testing.T, c *upgrade.Cluster, user string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	must(t, err)
+	for _, who := range config.AuthInfos {
+		who.Impersonate = user
+	}
+	file := filepath.Join(t.TempDir(), user)
+	must(t, clientcmd.WriteToFile(*config, file))
+	if _, err := os.Stat(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
