@@ -247,7 +247,9 @@ func not(applies func(map[string]any) bool) func(map[string]any) bool {
 
 var habits = []habit{
 	{says: "It has no Service: it has neither a port nor variables of its own.", applies: func(hub map[string]any) bool {
-		return !has("spec", "networking", "port")(hub) && !has("spec", "workload", "overrides", "env")(hub)
+		overrides, _ := child(hub, "spec", "workload", "overrides")
+		variables, _ := overrides["env"].([]any)
+		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
 	{says: "The pod runs as its image says, with fsGroup 1001 and the API token mounted."},
 	{says: "The server keeps its data where the image has it, on the volume as before.", applies: has("spec", "workload", "storage")},

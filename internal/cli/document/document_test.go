@@ -1,0 +1,71 @@
+package document_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+)
+
+// Every document says where it is, and what cannot be read says why.
+func TestRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"documents": {"kind: A\n---\n# only a comment\n---\nkind: B\n", []string{"-: document 1: A", "-: document 2: ", "-: document 3: B"}},
+		"JSON":      {`{"kind": "A"} {"kind": "B"}`, []string{"-: document 1: A", "-: document 2: B"}},
+		"lists": {
+			"kind: A\n---\nkind: List\nitems: [{kind: B}, {kind: CList, items: [{metadata: {}}]}]\n",
+			[]string{"-: document 1: A", "-: document 2, items[0]: B", "-: document 2, items[1], items[0]: C"},
+		},
+		"no YAML":   {"kind: A\n---\n\ta: b\n", []string{"-: document 1: A", "-: document 2: is no YAML: line 1 is indented with a tab; use spaces"}},
+		"no object": {"- a\n", []string{"-: document 1: is no Kubernetes object: it begins with neither apiVersion nor kind"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			documents, err := document.Read("-", strings.NewReader(tc.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, doc := range documents {
+				problem, _, _ := strings.Cut(doc.Problem, " (")
+				got = append(got, doc.Title()+": "+doc.Meta.Kind+problem)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("documents (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The manifests of a folder are read in the order of their names, and are marked as nobody's choice.
+func TestReadFolder(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"b.yaml", "a.json", "c.txt", "d.yml"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(`{"kind": "A"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	documents, err := document.Read(folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, doc := range documents {
+		if !doc.Listed {
+			t.Errorf("%s is not marked as listed", doc.File)
+		}
+		got = append(got, filepath.Base(doc.File))
+	}
+	if diff := cmp.Diff([]string{"a.json", "b.yaml", "d.yml"}, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if _, err := document.Read(filepath.Join(folder, "none"), nil); err == nil {
+		t.Error("a file that is not there is read")
+	}
+}
