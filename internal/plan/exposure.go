@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render/ingresscontroller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
@@ -19,10 +20,10 @@ func (p *Plan) exposureWarnings() {
 	class, stack, namespace := render.IngressClass(p.input), p.input.Stack.Name, p.input.Stack.Namespace
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
-	case ingress && !render.KnowsBackendTLS(class):
+	case ingress && !ingresscontroller.KnowsBackendTLS(class):
 		p.warn(path, "the server speaks HTTPS, and how the controller of ingress class %q is told that is not known: "+
 			"set its annotation for that under annotations", class)
-	case ingress && render.ChecksBackendTLS(class):
+	case ingress && ingresscontroller.ChecksBackendTLS(class):
 		p.warn(path, "the server speaks HTTPS, and Traefik checks its certificate: make a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
 			"with a name in the certificate as serverName, and a Secret that has the authority's certificate under %s among rootCAs; then run "+
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, with its name for NAME",
