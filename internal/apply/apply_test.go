@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -304,6 +305,28 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
+	}
+	// Unless it is the predecessor, to which somebody went back for a while.
+	live = b.get(t, deployments, "my")
+	entries := live.GetManagedFields()
+	for i := range entries {
+		entries[i].Time = new(metav1.NewTime(time.Now().Add(-time.Hour)))
+	}
+	live.SetManagedFields(entries)
+	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a write of times alone is none
+	if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
+		t.Fatal(err)
+	}
+	b.owner.PredecessorsUntil = metav1.NewTime(time.Now().Add(-time.Minute))
+	b.apply(t, b.child(t, deploymentText))
+	if diff := cmp.Diff(map[string]string{"theirs": "x"}, b.get(t, deployments, "my").GetAnnotations()); diff != "" {
+		t.Errorf("annotations after the way back and forth (-want +got):\n%s", diff)
+	}
+	if err := b.client.Patch(t.Context(), b.get(t, deployments, "my"), patch, client.FieldOwner("old")); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
+		t.Errorf("%s after the way back and forth, want unchanged", got[0])
 	}
 }
 

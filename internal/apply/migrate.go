@@ -18,7 +18,7 @@ import (
 // whoever writes beside us means to. The patch touches nothing but the managed
 // fields and is refused when the object changed.
 func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	fields, err := TakenOver(live, owner.Predecessors, a.manager)
+	fields, err := TakenOver(live, owner, a.manager)
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +43,21 @@ func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted
 	return taken, nil
 }
 
-// TakenOver returns the managed fields of an object after the manager took over those of its predecessors. Nil: there is
-// nothing to take, because the manager has applied the object already, or no predecessor wrote it.
-func TakenOver(live *unstructured.Unstructured, predecessors []Manager, manager string) ([]metav1.ManagedFieldsEntry, error) {
+// TakenOver returns the managed fields of an object after the manager took over those of the owner's predecessors. Nil:
+// there is nothing to take, because the manager has applied the object since they were last at work, or none of
+// them wrote it.
+func TakenOver(live *unstructured.Unstructured, owner Owner, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
-	if indexApplied(entries, manager) >= 0 {
-		return nil, nil
+	if i := indexApplied(entries, manager); i >= 0 {
+		if !entries[i].Time.Before(&owner.PredecessorsUntil) {
+			return nil, nil
+		}
+		entries[i].Time = owner.PredecessorsUntil.DeepCopy() // once more, and not again
 	}
 	// The upgrade knows only entries of updates: let the applied ones look alike.
 	sources := sets.New[string]()
 	for i, entry := range entries {
-		if entry.Subresource == "" && slices.Contains(predecessors, Manager{Name: entry.Manager, Operation: entry.Operation}) {
+		if entry.Subresource == "" && slices.Contains(owner.Predecessors, Manager{Name: entry.Manager, Operation: entry.Operation}) {
 			entries[i].Operation = metav1.ManagedFieldsOperationUpdate
 			sources.Insert(entry.Manager)
 		}

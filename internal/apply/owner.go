@@ -20,6 +20,9 @@ type Owner struct {
 	// Predecessors are the field managers that wrote children of this owner
 	// before this program did. Their fields are taken over once.
 	Predecessors []Manager
+	// PredecessorsUntil is when a predecessor was last seen at work. When that is after this program applied an object,
+	// somebody went back to the predecessor and forth again, and its fields are taken over once more. Zero: nobody knows.
+	PredecessorsUntil metav1.Time
 }
 
 // Manager is a field manager.

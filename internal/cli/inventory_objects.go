@@ -80,7 +80,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 		t.ByHand = append(t.ByHand, title+" belongs to nobody and does not carry the labels of this stack: delete it, or give the stack another name")
 		return nil
 	}
-	taken, err := apply.TakenOver(live, predecessors(stack.GetName()), names.FieldManager)
+	taken, err := apply.TakenOver(live, apply.Owner{Predecessors: predecessors(stack.GetName())}, names.FieldManager)
 	switch {
 	case err != nil:
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)

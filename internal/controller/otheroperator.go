@@ -49,13 +49,19 @@ func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsE
 	}
 	since := o.since
 	o.mu.Unlock()
+	last := lastOtherWrite(stack)
+	return last, last.Time != nil && last.Time.After(since) && now.Sub(last.Time.Time) < otherOperatorGone
+}
+
+// lastOtherWrite is the last write of another operator. Without a time: there was none.
+func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range OtherStatusWrites(stack.ManagedFields) {
 		if entry.Time != nil && (last.Time == nil || last.Time.Before(entry.Time)) {
 			last = entry
 		}
 	}
-	return last, last.Time != nil && last.Time.After(since) && now.Sub(last.Time.Time) < otherOperatorGone
+	return last
 }
 
 // holdBack reports how long the stack is left alone because another operator acts on it. Zero: nobody else does. Not even

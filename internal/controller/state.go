@@ -67,6 +67,9 @@ func ownerOf(stack *stack) apply.Owner {
 		// An older operator applied under the name of the object it worked for.
 		Predecessors: []apply.Manager{{Name: stack.Name, Operation: metav1.ManagedFieldsOperationApply}},
 	}
+	if last := lastOtherWrite(stack).Time; last != nil {
+		owner.PredecessorsUntil = *last
+	}
 	for _, manager := range names.PredecessorManagers() {
 		owner.Predecessors = append(owner.Predecessors, apply.Manager{Name: manager, Operation: metav1.ManagedFieldsOperationUpdate})
 	}
