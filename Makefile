@@ -99,10 +99,11 @@ test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no contr
 test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with goroutines under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
+# Servers that start keep a core busy for a part of the time only: three packages at once fill two.
 .PHONY: test-server
 test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
-		hack/test test-server -tags=server -count=1 -timeout=90m ./test/server/...
+		hack/test test-server -tags=server -count=1 -p=3 -timeout=90m ./test/server/...
 
 # The servers are the work: two at once, whatever the machine has.
 RETENTION_RELEASES ?= 0.3.5 0.5.4 0.7.3 0.8.0 1.0.4 1.5.0
