@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -93,6 +94,24 @@ func operatorConfigOptions(namespace string) cache.Options {
 	}
 }
 
+// addOperatorConfig adds a cache of the operator's ConfigMap, which every replica fills: the webhooks read it, leader or not.
+func addOperatorConfig(ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string) (cache.Cache, error) {
+	found, err := addCache(mgr, config, "the operator's ConfigMap", operatorConfigOptions(namespace))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := found.GetInformer(ctx, &corev1.ConfigMap{}, cache.BlockUntilSynced(false)); err != nil {
+		return nil, fmt.Errorf("watch the operator's ConfigMap: %w", err)
+	}
+	return found, nil
+}
+
+// everyReplica is a cache that is filled in every replica, leader or not. Whoever leads later need not wait for it.
+type everyReplica struct{ cache.Cache }
+
+// NeedLeaderElection is false. Caches for some namespaces or objects do not say so themselves.
+func (everyReplica) NeedLeaderElection() bool { return false }
+
 // addCache adds a cache of its own to the manager.
 func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.Options) (cache.Cache, error) {
 	options.NewInformer = informer.New
@@ -101,7 +120,7 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	if err != nil {
 		return nil, fmt.Errorf("make a cache of %s: %w", what, err)
 	}
-	if err := mgr.Add(found); err != nil {
+	if err := mgr.Add(everyReplica{found}); err != nil {
 		return nil, fmt.Errorf("add the cache of %s: %w", what, err)
 	}
 	return found, nil

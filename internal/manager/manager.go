@@ -65,7 +65,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	if err != nil {
 		return nil, err
 	}
-	operatorConfig, err := addCache(mgr, config, "the operator's ConfigMap", operatorConfigOptions(options.OperatorNamespace))
+	operatorConfig, err := addOperatorConfig(ctx, mgr, config, options.OperatorNamespace)
 	if err != nil {
 		return nil, err
 	}

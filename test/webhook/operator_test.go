@@ -1,11 +1,14 @@
 package webhook
 
 import (
+	"crypto/tls"
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,4 +90,23 @@ func (c *cluster) startReplicas(t testing.TB) []*operator {
 	}
 	c.publish(t, replicas...)
 	return replicas
+}
+
+// validates returns an error until the replica itself refuses an unknown distribution. It is asked past the API server, which
+// keeps to one replica, and takes what the webhook does not answer for.
+func (o *operator) validates() error {
+	const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",` +
+		`"kind":{"group":"llamastack.io","version":"v1alpha2","kind":"LlamaStackDistribution"},"object":{"apiVersion":"llamastack.io/v1alpha2",` +
+		`"kind":"LlamaStackDistribution","metadata":{"name":"x","namespace":"default"},"spec":{"distribution":{"name":"startr"}}}}}`
+	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // the API server checks it
+	answer, err := insecure.Post(fmt.Sprintf("https://127.0.0.1:%d%s", o.port, names.ValidationPath), "application/json", strings.NewReader(review))
+	if err != nil {
+		return fmt.Errorf("ask a replica: %w", err)
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil || !strings.Contains(string(said), `unknown distribution \"startr\"`) {
+		return fmt.Errorf("the replica at port %d answers %s: %w", o.port, said, err)
+	}
+	return nil
 }

@@ -38,6 +38,9 @@ func TestUpgradeAndBack(t *testing.T) {
 	replicas := c.startReplicas(t)
 	testutil.Within(t, patience, func() error { return c.bothLists(t, len(stored)) })
 	c.waitForStorage(t, v1alpha2.GroupVersion.Version)
+	for _, o := range replicas {
+		testutil.Within(t, patience, o.validates) // also the one that does not lead
+	}
 	c.sameSpecs(t, stored)
 	c.editsOfBothVersions(t)
 
