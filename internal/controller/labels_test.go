@@ -21,9 +21,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
@@ -300,6 +302,35 @@ func TestUnreadableImages(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// TestUnreadableImageOfAnOlderStack: a stack of v1alpha1 that asks nothing but workers runs without the configuration of
+// its image, as ever. A registry that answers again restarts no pods; the next change of the spec does.
+func TestUnreadableImageOfAnOlderStack(t *testing.T) {
+	b := newBench(t)
+	r, operator := b.labelled(t)
+	image, _ := r.push(t, "team/own:0.7.3", withConfig(""))
+	r.down.Store(true)
+	older := b.stack(t, "my", fmt.Sprintf(`{distribution: {image: %q}, workload: {workers: 2}}`, image))
+	older.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+	b.create(t, older)
+	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
+	b.unreadTold(t, "my", image, "503", "spec.server.workers has no effect")
+	b.settled(t, "labels")
+	before := &appsv1.Deployment{}
+	b.get(t, "my", before)
+	operator.stop(t)
+
+	r.down.Store(false)
+	asked := r.requests.Load()
+	b.start(t, "labels-back")
+	b.settled(t, "labels-back")
+	b.untouched(t, before)
+	if now := r.requests.Load(); now != asked {
+		t.Errorf("%d requests to the registry", now-asked)
+	}
+	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = ptr.To[int32](3) })
+	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 }
 
 // unreadTold expects one event about an image that could not be read, with parts of

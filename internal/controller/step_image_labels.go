@@ -117,7 +117,7 @@ func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *
 			}
 			labels.config, labels.digest, labels.distribution.Entrypoint = kept, found.Digest, plan.RecordedEntrypoint(found)
 		default:
-			return false, nil
+			return withoutBase(stack, &labels.distribution, running), nil
 		}
 	}
 	if found.Label == "" {
@@ -130,7 +130,7 @@ func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *
 
 // withoutLabels goes on without reading an image, where that is switched off.
 func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.Record) error {
-	if !wantsLabelledBase(stack) || image.Base != nil && !readBefore(running) {
+	if !wantsLabelledBase(stack) || !readBefore(running) && (image.Base != nil || plan.BaseOptional(stack)) {
 		return nil
 	}
 	return &status.Failure{
@@ -150,6 +150,9 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 	case image.Base != nil && !readBefore(running):
 		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
 		return nil
+	case plan.BaseOptional(stack) && !readBefore(running):
+		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, imageDecides(image, err))
+		return nil
 	}
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
@@ -163,6 +166,13 @@ func readBefore(running *rollout.Record) bool {
 	return running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
 }
 
+// withoutBase reports whether the stack runs the image's own configuration because there was no base for this generation of
+// its spec. It stays so until the spec changes: a registry that answers again restarts no pods.
+func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
+	return image.Base == nil && plan.BaseOptional(stack) && running.ConfigHash == "" &&
+		running.UID == stack.UID && running.Generation == stack.Generation
+}
+
 // maxCause leaves room for the remedy behind what a registry answers.
 const maxCause = 400
 
@@ -173,6 +183,13 @@ func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; its configuration is taken to be that of %q in release %s, until image, name or version changes. "+
 		"Give a pull Secret in spec.workload.overrides.imagePullSecrets, or mend registries in the operator's configuration, for it to be read then; spec.baseConfig does without it",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
+}
+
+// imageDecides is the note of the event for an image whose labels cannot be read, where nothing but the number of workers
+// asks for its configuration.
+func imageDecides(image *distribution.Resolved, err error) string {
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; its own configuration runs, and spec.workload.workers has no effect. "+
+		"The image is read again with the next change of the spec", image.Image, status.Shorten(err.Error(), maxCause))
 }
 
 func registryOptions(registries operatorconfig.Registries) registry.Options {

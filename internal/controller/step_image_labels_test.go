@@ -20,6 +20,8 @@ const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
 	// replacedImage is a stack of the catalogue's whose image the operator's configuration replaces.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
+	// workersOnly asks nothing but workers: as a stack of v1alpha1, it goes without a base.
+	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 
 // What an image says of itself, without a registry: an image that has to be read is being read.
@@ -41,10 +43,16 @@ func TestImageLabels(t *testing.T) {
 	another.Distribution.Image = "example.com/mine:0"
 	readByName := read
 	readByName.Distribution.Name = "starter"
+	alone := rollout.Record{UID: "own", Generation: 3, Distribution: rollout.Distribution{Image: "example.com/mine:1"}}
+	earlier := alone
+	earlier.Generation = 2
+	generated := alone
+	generated.ConfigHash = "01"
 	embedded := readByName
 	embedded.BaseSource = string(v1alpha2.ConfigSourceEmbedded)
 	for name, tc := range map[string]struct {
 		spec    string
+		older   bool      // born as v1alpha1
 		config  [2]string // a key of the operator's ConfigMap and its value
 		running rollout.Record
 		lost    bool // the copy of the base that was read is gone
@@ -64,9 +72,20 @@ func TestImageLabels(t *testing.T) {
 		"not read, with a base":         {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
 		"not read, recorded":            {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
 		"not read, the copy is lost":    {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, lost: true, unread: required},
+		"workers only":                  {spec: workersOnly, unread: reading},
+		"workers only, recorded":        {spec: workersOnly, running: alone, unread: reading},
+		"workers of v1alpha1, new":      {spec: workersOnly, older: true, unread: reading},
+		"workers of v1alpha1, recorded": {spec: workersOnly, older: true, running: alone},
+		"workers of v1alpha1, changed":  {spec: workersOnly, older: true, running: earlier, unread: reading},
+		"workers of v1alpha1, lost":     {spec: workersOnly, older: true, running: generated, unread: reading},
+		"workers of v1alpha1, not read": {spec: workersOnly, older: true, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)
+			own.UID, own.Generation = "own", 3
+			if tc.older {
+				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+			}
 			f := newFixture(t, operatorConfigMap(tc.config[0], tc.config[1]))
 			if !tc.lost {
 				f.create(t, &corev1.ConfigMap{ObjectMeta: child(own, "my-base"), Data: map[string]string{names.ConfigFile: "version: 2\n"}})
@@ -112,6 +131,7 @@ func TestUnreadableImage(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		spec    string
+		older   bool // born as v1alpha1
 		image   distribution.Resolved
 		running rollout.Record
 		events  []string
@@ -120,6 +140,14 @@ func TestUnreadableImage(t *testing.T) {
 		"its own configuration": {spec: `{distribution: {image: "example.com/mine:1"}}`, image: none},
 		"the user's base":       {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, image: none},
 		"no base":               {spec: bareImage, image: none, failure: wants},
+		"workers":               {spec: workersOnly, image: none, failure: wants},
+		"workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; its own configuration runs, ` +
+				"and spec.workload.workers has no effect. The image is read again with the next change of the spec",
+		}},
+		"workers of v1alpha1, the image's was read": {
+			spec: workersOnly, older: true, image: none, running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants,
+		},
 		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; its configuration is taken to be ` +
 				`that of "starter" in release ` + resolved.Release.Line + ", until image, name or version changes. Give a pull Secret in " +
@@ -130,7 +158,11 @@ func TestUnreadableImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := &report{}
-			checkFailure(t, unreadable(newStack(t, tc.spec), &tc.image, &tc.running, report, cause), tc.failure)
+			own := newStack(t, tc.spec)
+			if tc.older {
+				own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
+			}
+			checkFailure(t, unreadable(own, &tc.image, &tc.running, report, cause), tc.failure)
 			if diff := cmp.Diff(tc.events, report.told()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
