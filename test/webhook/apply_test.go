@@ -39,13 +39,13 @@ spec:
 // changes nothing: one generation, and nothing that differs.
 func TestApplyAgain(t *testing.T) {
 	c := startCluster(t)
-	c.install(t)
-	o := c.start(t)
-	testutil.Within(t, patience, o.ready)
-	c.publish(t, o)
+	c.Install(t)
+	o := c.StartOperator(t)
+	testutil.Within(t, patience, o.Ready)
+	c.Publish(t, o)
 	trial := writeFile(t, "trial.yaml", fmt.Appendf(nil, manifest, "trial"))
 	testutil.Within(t, patience, func() error {
-		_, err := c.kubectl(t, "apply", "--dry-run=server", "-f", trial)
+		_, err := c.Kubectl(t, "apply", "--dry-run=server", "-f", trial)
 		return err
 	})
 	ways := map[string]struct{ apply, diff []string }{
@@ -66,16 +66,16 @@ func TestApplyAgain(t *testing.T) {
 			t.Parallel()
 			file := writeFile(t, "stack.yaml", fmt.Appendf(nil, manifest, name))
 			if way.apply[0] == "replace" {
-				c.mustKubectl(t, "apply", "-f", file)
+				c.MustKubectl(t, "apply", "-f", file)
 			}
 			for range rounds {
-				c.mustKubectl(t, append(way.apply, "-f", file)...)
+				c.MustKubectl(t, append(way.apply, "-f", file)...)
 			}
 			if got := c.get(t, v1alpha1.GroupVersion.Version, name).GetGeneration(); got != 1 {
 				t.Errorf("generation %d, want 1", got)
 			}
 			// Exit code 1 means that something differs.
-			if output, err := c.kubectl(t, append(way.diff, "-f", file)...); err != nil || strings.TrimSpace(output) != "" {
+			if output, err := c.Kubectl(t, append(way.diff, "-f", file)...); err != nil || strings.TrimSpace(output) != "" {
 				t.Errorf("kubectl diff: %v\n%s", err, output)
 			}
 		})

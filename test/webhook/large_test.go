@@ -43,27 +43,26 @@ const (
 // versions, sends reviews of 300 MiB, and fails when the program takes more memory than its container has.
 func BenchmarkLarge(b *testing.B) {
 	c := startCluster(b)
-	c.mustKubectl(b, "apply", "--server-side", "-f", definitionBefore)
-	c.mustKubectl(b, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
+	c.InstallOlder(b)
 	for i := range storedObjects {
 		if err := c.Create(b.Context(), largeStack(i), client.FieldOwner("manager")); err != nil {
 			b.Fatal(err)
 		}
 	}
-	c.install(b)
+	c.Install(b)
 	// An API server that is busy with these on few cores may keep a leader from renewing its lease.
-	o := c.start(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
-	testutil.Within(b, patience, o.ready)
-	c.publish(b, o)
+	o := c.StartOperator(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
+	testutil.Within(b, patience, o.Ready)
+	c.Publish(b, o)
 	c.listLarge(b, o)
 	for b.Loop() {
 		c.reviewLarge(b, o)
 	}
-	b.ReportMetric(float64(o.peak(b)>>10), "MiB-peak")
-	if peak := o.peak(b); peak > memoryLimit {
-		b.Errorf("the program took %d MiB, more than its container may", peak>>10)
+	b.ReportMetric(float64(peak(b, o)>>10), "MiB-peak")
+	if most := peak(b, o); most > memoryLimit {
+		b.Errorf("the program took %d MiB, more than its container may", most>>10)
 	} else {
-		b.Logf("at most %d MiB in memory", peak>>10)
+		b.Logf("at most %d MiB in memory", most>>10)
 	}
 }
 
@@ -92,7 +91,7 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 		if least := int64(storedObjects * largeObjectSize); read < least {
 			b.Errorf("a list in %s has %d bytes, want %d and more", version, read, least)
 		}
-		b.Logf("%s: %d MiB after %v, at most %d MiB in memory", version, read>>20, took.Round(time.Second), o.peak(b)>>10)
+		b.Logf("%s: %d MiB after %v, at most %d MiB in memory", version, read>>20, took.Round(time.Second), peak(b, o)>>10)
 	}
 }
 
@@ -114,7 +113,7 @@ func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	for range 2 {
 		group.Go(func() error {
 			body, size := review(object, reviewObjects)
-			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, fmt.Sprintf("https://%s:%d%s", c.address, o.port, names.ConversionPath), body)
+			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, fmt.Sprintf("https://%s:%d%s", c.Address, o.Port, names.ConversionPath), body)
 			if err != nil {
 				return err
 			}
@@ -180,9 +179,9 @@ func readAll(calls *http.Client, request *http.Request) (int64, error) {
 }
 
 // peak is the most memory that the program ever had, in KiB.
-func (o *operator) peak(t testing.TB) int {
+func peak(t testing.TB, o *operator) int {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.process.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Process.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +191,6 @@ func (o *operator) peak(t testing.TB) int {
 			return peak
 		}
 	}
-	t.Fatalf("the program has ended:\n%s", o.log.String())
+	t.Fatalf("the program has ended:\n%s", o.Log.String())
 	return 0
 }

@@ -55,20 +55,20 @@ const (
 // the operator does, docs/v1alpha1.md tells.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)
-	c.install(t)
+	c.Install(t)
 	c.startReplicas(t)
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	c.refusals(t)
 
-	c.mustKubectl(t, "apply", "-f", writeFile(t, "stack.yaml", []byte(quickstart)))
+	c.MustKubectl(t, "apply", "-f", writeFile(t, "stack.yaml", []byte(quickstart)))
 	testutil.Within(t, patience, func() error {
 		return c.hasConditions(t, "SecretsResolved=False SecretNotFound", "ConfigReady=Unknown Waiting")
 	})
 	if got := c.generatedConfigMap(t); got != "" {
 		t.Errorf("generatedConfigMap %q without the Secret", got)
 	}
-	c.mustKubectl(t, "create", "secret", "generic", "vllm-creds", "--from-literal=token="+token)
-	c.mustKubectl(t, "wait", "--for=condition=ConfigReady", "--timeout=60s", inV1alpha1+"/"+quickstartStack)
+	c.MustKubectl(t, "create", "secret", "generic", "vllm-creds", "--from-literal=token="+token)
+	c.MustKubectl(t, "wait", "--for=condition=ConfigReady", "--timeout=60s", inV1alpha1+"/"+quickstartStack)
 	testutil.Within(t, patience, func() error {
 		return c.hasConditions(t, "ValidationSucceeded=True SpecValid", "SecretsResolved=True AllSecretsFound", "ConfigReady=True ConfigGenerationSucceeded")
 	})
@@ -110,7 +110,7 @@ func (c *cluster) refusals(t *testing.T) {
 	} {
 		file := writeFile(t, "stack.yaml", []byte(tc.manifest))
 		testutil.Within(t, patience, func() error { // the API server may not know the webhook yet
-			output, err := c.kubectl(t, "apply", "--dry-run=server", "-f", file)
+			output, err := c.Kubectl(t, "apply", "--dry-run=server", "-f", file)
 			if (err != nil) != (tc.want != "") || !strings.Contains(output, tc.want) {
 				return fmt.Errorf("%s: %w: %s; want %q", name, err, output, tc.want)
 			}

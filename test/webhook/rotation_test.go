@@ -57,7 +57,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	load.goOn(t)
 	load.end(t)
-	c.install(t) // as it is shipped
+	c.Install(t) // as it is shipped
 }
 
 // age has the serving certificate be one of 61 days, and waits until the operator has made another one.
@@ -91,9 +91,9 @@ func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) erro
 	roots.AddCert(a.certificate)
 	for _, o := range replicas {
 		dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: serverName, MinVersion: tls.VersionTLS12}}
-		connection, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort(c.address, strconv.Itoa(int(o.port))))
+		connection, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort(c.Address, strconv.Itoa(int(o.Port))))
 		if err != nil {
-			return fmt.Errorf("call the replica at port %d: %w", o.port, err)
+			return fmt.Errorf("call the replica at port %d: %w", o.Port, err)
 		}
 		_ = connection.Close()
 	}

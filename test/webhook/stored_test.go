@@ -13,18 +13,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The definition of the operator before, and manifests that its users have.
-var (
-	definitionBefore = filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
-	manifestsBefore  = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
-)
+// manifestsBefore are those that users of the operator before have.
+var manifestsBefore = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
 
 // storeOlder installs the definition of the operator before, and stores stacks of
 // v1alpha1 in it. It returns them as they are stored.
 func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	t.Helper()
-	c.mustKubectl(t, "apply", "--server-side", "-f", definitionBefore)
-	c.mustKubectl(t, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
+	c.InstallOlder(t)
 	files, err := filepath.Glob(manifestsBefore)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no manifests in %s: %v", manifestsBefore, err)

@@ -39,14 +39,14 @@ const leaveToCertManager = "cert-manager.io/inject-ca-from"
 // What the API server trusts, while that changes: by rotation, and by people. Each part begins where the one before ended.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
-	c.install(t)
+	c.Install(t)
 	first := newAuthority(t, ours, 3*time.Hour)
 	c.keep(t, first)
 	replicas := c.startReplicas(t)
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	file := writeFile(t, "stacks.yaml", fmt.Appendf(nil, plainStack+"---\n"+plainStack, running, edited))
 	testutil.Within(t, patience, func() error {
-		output, err := c.kubectl(t, "apply", "-f", file)
+		output, err := c.Kubectl(t, "apply", "-f", file)
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, output)
 		}
@@ -81,7 +81,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 		t.Errorf("a list of what is stored as v1alpha2: %v", err)
 	}
 	testutil.Within(t, patience, func() error {
-		output, err := c.kubectl(t, "describe", "crd", names.CustomResourceDefinition)
+		output, err := c.Kubectl(t, "describe", "crd", names.CustomResourceDefinition)
 		for _, want := range []string{string(certificate.Untrusted), certificate.ReasonNotInjected, v1alpha2.EventWebhookCertificateFailed, leaveToCertManager} {
 			if err == nil && !strings.Contains(output, want) {
 				err = fmt.Errorf("kubectl describe crd does not say %q", want)
@@ -146,7 +146,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	if err := c.Delete(t.Context(), c.configuration(t)); err != nil {
 		t.Fatal(err)
 	}
-	c.install(t)
+	c.Install(t)
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	testutil.Within(t, patience, checked)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
 // afterLoss is how long both versions may be unreadable after every replica was lost.
@@ -29,7 +30,7 @@ const afterLoss = 30 * time.Second
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)
-	c.install(t)
+	c.Install(t)
 
 	// Until an operator converts, the API server says whom it misses.
 	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil || !strings.Contains(err.Error(), names.WebhookService) {
@@ -39,15 +40,15 @@ func TestUpgradeAndBack(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.bothLists(t, len(stored)) })
 	c.waitForStorage(t, v1alpha2.GroupVersion.Version)
 	for _, o := range replicas {
-		testutil.Within(t, patience, o.validates) // also the one that does not lead
+		testutil.Within(t, patience, func() error { return validates(o) }) // also the one that does not lead
 	}
 	c.sameSpecs(t, stored)
 	c.editsOfBothVersions(t)
 
 	for _, o := range replicas {
-		o.kill(t)
+		o.Kill(t)
 	}
-	c.publish(t)
+	c.Publish(t)
 	c.withoutOperator(t, len(stored))
 	lost := time.Now()
 	c.startReplicas(t)
@@ -174,7 +175,7 @@ func (c *cluster) withoutOperator(t *testing.T, stored int) {
 // turnBack migrates to v1alpha1 again, and installs the older definition.
 func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
 	t.Helper()
-	if output, err := c.kubectl(t, "replace", "-f", definitionBefore); err == nil {
+	if output, err := c.Kubectl(t, "replace", "-f", process.DefinitionBefore()); err == nil {
 		t.Errorf("the older definition was accepted while objects are stored in v1alpha2:\n%s", output)
 	}
 	tool := filepath.Join(t.TempDir(), "kubectl-llamastack")
@@ -190,6 +191,6 @@ func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
 	if got := c.storedVersions(t); !slices.Equal(got, []string{v1alpha1.GroupVersion.Version}) {
 		t.Errorf("objects are stored in %q", got)
 	}
-	c.mustKubectl(t, "replace", "-f", definitionBefore)
+	c.MustKubectl(t, "replace", "-f", process.DefinitionBefore())
 	c.sameSpecs(t, stored)
 }

@@ -1,0 +1,135 @@
+package process
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// Patience is how long a state may take to come.
+const Patience = 60 * time.Second
+
+// Version is what the program says that it is.
+const Version = "process"
+
+// Cluster is a control plane whose API server reaches Services by their endpoints, because it has no node that would route to
+// their addresses.
+type Cluster struct {
+	*testutil.Cluster
+
+	// Program is the path of the operator's program.
+	Program string
+	// Address is one of this machine that an endpoint may have.
+	Address string
+}
+
+// StartCluster starts a control plane without a definition of stacks, with further options if any, and builds the program.
+func StartCluster(t testing.TB, options testutil.Options) *Cluster {
+	t.Helper()
+	log.SetLogger(logr.Discard())
+	flags := map[string]string{"enable-aggregator-routing": "true"}
+	maps.Copy(flags, options.APIServerFlags)
+	options.Bare, options.APIServerFlags = true, flags
+	return &Cluster{
+		Cluster: testutil.StartCluster(t, options),
+		Program: testutil.BuildOperator(t, Version), Address: ownAddress(t),
+	}
+}
+
+// ownAddress is an address of this machine that an endpoint may have: not a loopback one.
+func ownAddress(t testing.TB) string {
+	t.Helper()
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		if network, ok := address.(*net.IPNet); ok && network.IP.To4() != nil && network.IP.IsGlobalUnicast() {
+			return network.IP.String()
+		}
+	}
+	t.Fatal("this machine has no IPv4 address but loopback ones, so no Service can lead to it")
+	return ""
+}
+
+// Kubectl runs the real one as an administrator, and returns what it printed.
+func (c *Cluster) Kubectl(t testing.TB, arguments ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+// MustKubectl is Kubectl where a failure ends the test.
+func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
+	t.Helper()
+	output, err := c.Kubectl(t, arguments...)
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+	return output
+}
+
+// InstallOlder applies the definition of the operator before, and waits until the API server serves it.
+func (c *Cluster) InstallOlder(t testing.TB) {
+	t.Helper()
+	c.MustKubectl(t, "apply", "--server-side", "-f", DefinitionBefore())
+	c.MustKubectl(t, "wait", "--for=condition=Established", "crd/"+names.CustomResourceDefinition)
+}
+
+// DefinitionBefore is the file with the definition of the operator before.
+func DefinitionBefore() string {
+	return filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
+}
+
+// Install applies the shipped manifests.
+func (c *Cluster) Install(t testing.TB) {
+	t.Helper()
+	// The first apply may come before the API server serves the kinds of its own objects.
+	testutil.Within(t, Patience, func() error {
+		output, err := c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(testutil.Root(), "dist", "install.yaml"))
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, output)
+		}
+		return nil
+	})
+}
+
+// Publish leads the Service of the webhooks to these operators, as the cluster does with pods that are ready.
+func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
+	t.Helper()
+	old := &discoveryv1.EndpointSlice{}
+	err := c.DeleteAllOf(t.Context(), old, client.InNamespace(names.OperatorNamespace), client.MatchingLabels{discoveryv1.LabelServiceName: names.WebhookService})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operators {
+		slice := &discoveryv1.EndpointSlice{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: names.OperatorNamespace, GenerateName: names.WebhookService + "-",
+				Labels: map[string]string{discoveryv1.LabelServiceName: names.WebhookService},
+			},
+			AddressType: discoveryv1.AddressTypeIPv4,
+			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{c.Address}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}},
+			Ports:       []discoveryv1.EndpointPort{{Name: new("https"), Port: new(int32(o.Port)), Protocol: new(corev1.ProtocolTCP)}},
+		}
+		if err := c.Create(t.Context(), slice); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
