@@ -1,0 +1,191 @@
+package contract
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
+)
+
+// trial is a manifest in a namespace of its own.
+type trial struct {
+	name, namespace string
+	stacks          []*unstructured.Unstructured
+	// beside are the ConfigMaps that the manifest brings.
+	beside []*unstructured.Unstructured
+	// before is what each stack was with the definition of the operator before, by name, and refused that one was refused.
+	before  map[string]*unstructured.Unstructured
+	refused error
+}
+
+// readTrial reads a manifest, which keeps nothing of the namespaces that it names.
+func readTrial(t *testing.T, name, file string) *trial {
+	t.Helper()
+	objects, err := testutil.ReadObjects(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := &trial{name: name, namespace: strings.ReplaceAll(name, "/", "-"), before: map[string]*unstructured.Unstructured{}}
+	for _, object := range objects {
+		object.SetNamespace(found.namespace)
+		switch object.GetKind() {
+		case v1alpha2.Kind:
+			found.stacks = append(found.stacks, object)
+		case "ConfigMap":
+			found.beside = append(found.beside, object)
+		case "Namespace":
+		default:
+			t.Fatalf("%s: no test makes a %s", file, object.GetKind())
+		}
+	}
+	return found
+}
+
+// live is a cluster of the operator before, then of this one.
+type live struct{ *process.Cluster }
+
+// prepare makes the namespace of a trial, and what the manifest brings beside the stacks.
+func (c live) prepare(t *testing.T, one *trial) {
+	t.Helper()
+	c.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: one.namespace}})
+	for _, object := range one.beside {
+		c.create(t, object.DeepCopy())
+	}
+}
+
+func (c live) create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// askBefore asks what the definition of the operator before makes of a trial, and stores nothing.
+func (c live) askBefore(t *testing.T, one *trial) {
+	t.Helper()
+	for _, stack := range one.stacks {
+		answer := stack.DeepCopy()
+		if err := c.Create(t.Context(), answer, client.DryRunAll); err != nil {
+			one.refused = err
+		}
+		one.before[stack.GetName()] = answer
+	}
+}
+
+// upgrade installs this operator, and waits until it answers for its webhooks.
+func (c live) upgrade(t *testing.T) {
+	t.Helper()
+	c.Install(t)
+	o := c.StartOperator(t)
+	testutil.Within(t, process.Patience, o.Ready)
+	c.Publish(t, o)
+	unknown := &unstructured.Unstructured{}
+	unknown.SetAPIVersion(v1alpha1.GroupVersion.String())
+	unknown.SetKind(v1alpha2.Kind)
+	unknown.SetNamespace(metav1.NamespaceDefault)
+	unknown.SetName("unknown")
+	unknown.Object["spec"] = map[string]any{"server": map[string]any{"distribution": map[string]any{"name": "unheard-of"}}}
+	testutil.Within(t, process.Patience, func() error {
+		err := c.Create(t.Context(), unknown.DeepCopy(), client.DryRunAll)
+		if err == nil || !strings.Contains(err.Error(), `unknown distribution "unheard-of"`) {
+			return fmt.Errorf("an unknown distribution is not refused: %w", err)
+		}
+		return nil
+	})
+}
+
+// configure gives the operator the ConfigMap of a folder's manifests.
+func (c live) configure(t *testing.T, folder string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/operator-" + folder + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := &corev1.ConfigMap{}
+	if err := yaml.UnmarshalStrict(data, wanted); err != nil {
+		t.Fatal(err)
+	}
+	now := &corev1.ConfigMap{}
+	err = c.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: wanted.Name}, now)
+	if apierrors.IsNotFound(err) {
+		wanted.Namespace = names.OperatorNamespace
+		c.create(t, wanted)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	now.Data = wanted.Data
+	if err := c.Update(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// childKinds are those of which the operator, or the one before, makes objects for a stack.
+var childKinds = []metav1.TypeMeta{
+	{APIVersion: "v1", Kind: "ConfigMap"},
+	{APIVersion: "v1", Kind: "Secret"},
+	{APIVersion: "v1", Kind: "ServiceAccount"},
+	{APIVersion: "v1", Kind: "Service"},
+	{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+	{APIVersion: "apps/v1", Kind: "Deployment"},
+	{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
+	{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
+	{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
+	{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
+	{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "RoleBinding"},
+	{APIVersion: "batch/v1", Kind: "Job"},
+}
+
+// children are the objects in the namespace of a trial that its manifest does not bring, as somebody would write them.
+func (c live) children(t *testing.T, one *trial) []map[string]any {
+	t.Helper()
+	brought := map[string]bool{}
+	for _, object := range one.beside {
+		brought[object.GetName()] = true
+	}
+	var found []map[string]any
+	for _, kind := range childKinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(kind.APIVersion)
+		list.SetKind(kind.Kind + "List")
+		if err := c.List(t.Context(), list, client.InNamespace(one.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list.Items {
+			if kind.Kind != "ConfigMap" || !brought[list.Items[i].GetName()] {
+				found = append(found, written(&list.Items[i]))
+			}
+		}
+	}
+	return found
+}
+
+// written is an object without what the cluster keeps of it.
+func written(object *unstructured.Unstructured) map[string]any {
+	metadata := map[string]any{"name": object.GetName()}
+	for field, value := range object.Object["metadata"].(map[string]any) { //nolint:forcetypeassert // the API server checked it
+		if field == "labels" || field == "annotations" {
+			metadata[field] = value
+		}
+	}
+	object.Object["metadata"] = metadata
+	delete(object.Object, "status")
+	for _, field := range []string{"clusterIP", "clusterIPs"} {
+		unstructured.RemoveNestedField(object.Object, "spec", field)
+	}
+	return object.Object
+}

@@ -1,0 +1,207 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
+)
+
+// The manifests on a real API server, with the definition of the operator before and then with this operator behind its
+// webhooks: each is admitted as it was, reads the same in both versions, and gives what it gave, but for the table.
+func TestOnARealAPIServer(t *testing.T) {
+	c := live{process.StartCluster(t, testutil.Options{})}
+	trials := readTrials(t)
+	c.InstallOlder(t)
+	for _, one := range trials {
+		c.prepare(t, one)
+		c.askBefore(t, one)
+	}
+	c.upgrade(t)
+	table := readTable(t)
+	for _, folder := range []string{"cases", "real"} {
+		c.configure(t, folder)
+		var admitted []*trial
+		for _, one := range trials {
+			if filepath.Dir(one.name) == folder && c.admits(t, one) {
+				admitted = append(admitted, one)
+			}
+		}
+		for _, one := range admitted {
+			t.Run(one.name, func(t *testing.T) {
+				c.gives(t, one, table)
+				c.converts(t, one)
+			})
+		}
+	}
+}
+
+// readTrials reads every manifest of v1alpha1, in the order of their names.
+func readTrials(t *testing.T) []*trial {
+	t.Helper()
+	files := map[string]string{}
+	for name, pair := range pairs(t) {
+		files[name] = pair.manifest
+	}
+	if havePublished(t) {
+		for _, file := range unpaired(t) {
+			files["real/"+strings.TrimSuffix(filepath.Base(file), ".yaml")] = file
+		}
+	}
+	var trials []*trial
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		trials = append(trials, readTrial(t, name, files[name]))
+	}
+	return trials
+}
+
+// refusals are what the API server says of the published manifests that it refuses: those that the definition of the operator
+// before refused, and those of another proposal of v1alpha2, which kubectl has it read strictly.
+var refusals = map[string]string{
+	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
+	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",
+	"real/36-v1alpha2-pr253-ha":                   `unknown field "spec.workload.autoscaling.targetCPUUtilizationPercentage"`,
+	"real/37-v1alpha2-pr253-vllm-postgres":        `unknown field "spec.storage.sql.connectionString.name"`,
+	"real/38-v1alpha2-pr253-networking":           `spec.networking.allowedFrom.namespaces[0]: Invalid value: "nsA"`,
+	"real/39-v1alpha2-spec-quickstart-production": `unknown field "spec.workload.autoscaling.targetCPUUtilizationPercentage"`,
+	"real/40-claims-containerspec-image":          "spec.server.distribution: Required value",
+}
+
+// admits makes the stacks of a trial, and reports whether all are there. The definition of the operator before gave the same
+// answer.
+func (c live) admits(t *testing.T, one *trial) bool {
+	t.Helper()
+	var refused error
+	for _, stack := range one.stacks {
+		made := stack.DeepCopy()
+		validation := metav1.FieldValidationWarn
+		if made.GetAPIVersion() == v1alpha2.GroupVersion.String() {
+			validation = metav1.FieldValidationStrict
+		}
+		refused = errors.Join(refused, client.WithFieldValidation(c.Client, client.FieldValidation(validation)).Create(t.Context(), made))
+		c.own(t, one, made)
+	}
+	want := refusals[one.name]
+	if (refused == nil) != (one.refused == nil) || (refused == nil) != (want == "") || refused != nil && !strings.Contains(refused.Error(), want) {
+		t.Errorf("%s: before %v, now %v, want %q", one.name, one.refused, refused, want)
+	}
+	return refused == nil
+}
+
+// own lets a stack own its userConfig, as the dashboard that makes such stacks does: nobody may remove it.
+func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
+	t.Helper()
+	if one.name != "real/06-odh-dashboard-playground" {
+		return
+	}
+	for _, object := range one.beside {
+		owned := object.DeepCopy()
+		owner := metav1.NewControllerRef(stack, stack.GroupVersionKind())
+		owned.SetOwnerReferences([]metav1.OwnerReference{*owner})
+		if err := c.Update(t.Context(), owned); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// gives compares the objects that come of a trial with those that the operator before made.
+func (c live) gives(t *testing.T, one *trial, table table) {
+	t.Helper()
+	file, ok := pairs(t)[one.name]
+	if !ok {
+		return
+	}
+	data, err := os.ReadFile(file.today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	today, err := documents(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.Within(t, process.Patience, func() error {
+		if err := c.settled(t, one); err != nil {
+			return err
+		}
+		var undeclared []string
+		for _, d := range compare(one.name, stacks(t, file.manifest), today, c.children(t, one)) {
+			if !table.declares(d) {
+				undeclared = append(undeclared, fmt.Sprintf("%s %s: today %q, ours %q", d.Object, d.Path, d.Today, d.Ours))
+			}
+		}
+		if len(undeclared) > 0 {
+			return fmt.Errorf("not in testdata/differences.yaml:\n%s", strings.Join(undeclared, "\n"))
+		}
+		return nil
+	})
+}
+
+// settled returns an error until the operator has applied what it makes of a trial.
+func (c live) settled(t *testing.T, one *trial) error {
+	t.Helper()
+	for _, stack := range one.stacks {
+		now := &v1alpha2.LlamaStackDistribution{}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(stack), now); err != nil {
+			return fmt.Errorf("read the stack: %w", err)
+		}
+		updated := meta.FindStatusCondition(now.Status.Conditions, v1alpha2.ConditionDeploymentUpdated)
+		if updated == nil || updated.Status != metav1.ConditionTrue {
+			return fmt.Errorf("%q is not applied: %+v", stack.GetName(), now.Status)
+		}
+	}
+	for _, object := range one.beside {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()); err != nil {
+			return fmt.Errorf("a ConfigMap of the manifest: %w", err)
+		}
+	}
+	return nil
+}
+
+// nullIsNothing lets null be the same as a field that is not there: what an API server keeps of it depends on the schema.
+var nullIsNothing = cmpopts.IgnoreMapEntries(func(_ string, value any) bool { return value == nil })
+
+// converts reads each stack of a trial in both versions, and writes it back in the newer one.
+func (c live) converts(t *testing.T, one *trial) {
+	t.Helper()
+	for _, stack := range one.stacks {
+		before := c.read(t, stack, v1alpha1.GroupVersion.Version)
+		if diff := cmp.Diff(one.before[stack.GetName()].Object["spec"], before.Object["spec"], nullIsNothing); diff != "" {
+			t.Errorf("the spec of %q (-before +now):\n%s", stack.GetName(), diff)
+		}
+		newer := c.read(t, stack, v1alpha2.GroupVersion.Version)
+		if err := c.Update(t.Context(), newer); err != nil {
+			t.Errorf("write %q back in v1alpha2: %v", stack.GetName(), err)
+		}
+		after := c.read(t, stack, v1alpha1.GroupVersion.Version)
+		if diff := cmp.Diff(before.Object["spec"], after.Object["spec"]); diff != "" || after.GetGeneration() != 1 {
+			t.Errorf("%q, generation %d (-read +written back):\n%s", stack.GetName(), after.GetGeneration(), diff)
+		}
+	}
+}
+
+func (c live) read(t *testing.T, stack *unstructured.Unstructured, version string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(v1alpha2.GroupVersion.Group + "/" + version)
+	object.SetKind(v1alpha2.Kind)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(stack), object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
