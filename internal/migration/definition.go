@@ -83,16 +83,25 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 	return read, nil
 }
 
+// readAgain reads the definition. The error is ErrChanged when it is no longer what it was before: any change of its spec may
+// have been two of them, to another storage version and back.
+func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
+	now, err := m.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if now.uid != before.uid || now.generation != before.generation {
+		return nil, ErrChanged
+	}
+	return now, nil
+}
+
 // trim leaves the storage version alone in the list of stored versions, if the definition is still what it was before.
-// Any change of its spec may have been two of them, to another storage version and back.
 func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		now, err := m.read(ctx)
+		now, err := m.readAgain(ctx, before)
 		if err != nil {
 			return err
-		}
-		if now.uid != before.uid || now.generation != before.generation {
-			return ErrChanged
 		}
 		if now.migrated() {
 			return nil

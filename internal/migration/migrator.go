@@ -75,6 +75,10 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	if err := pause(ctx, m.options.Settle); err != nil {
 		return result, err
 	}
+	// After an upgrade the authority of the webhooks comes into the definition now. A run that began before would be in vain.
+	if _, err := m.readAgain(ctx, before); err != nil {
+		return result, err
+	}
 	objects, err := m.list(ctx, before.storageKind())
 	if err != nil {
 		return result, err

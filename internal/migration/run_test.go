@@ -3,6 +3,7 @@ package migration_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,7 +28,10 @@ type standIn struct {
 	fail func(name string, tries int) error
 	// keep lets writes change nothing: the object is stored as it should be.
 	keep bool
+	// generation is that of the definition by how often it was read before; nil: the same.
+	generation func(reads int) int64
 
+	reads   int
 	limits  []int64
 	tries   map[string]int
 	trimmed []string
@@ -38,6 +42,10 @@ func (s *standIn) client() client.Client {
 	return interceptor.NewClient(struct{ client.WithWatch }{}, interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 			definition := object.(*apiextensionsv1.CustomResourceDefinition)
+			if s.generation != nil {
+				definition.Generation = s.generation(s.reads)
+			}
+			s.reads++
 			definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}}
 			definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 			definition.Status.StoredVersions = []string{"v1", "v2"}
@@ -212,4 +220,18 @@ func TestWritesThatFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A definition that changes while a run waits for it to settle costs no write: the next run makes them.
+func TestChangedWhileSettling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := standIn{objects: 3, generation: func(reads int) int64 { return int64(min(reads, 1)) }}
+		migrator := migration.New(s.client(), "stacks", migration.Options{})
+		if _, err := migrator.Run(t.Context()); !errors.Is(err, migration.ErrChanged) || len(s.limits)+len(s.tries) > 0 {
+			t.Errorf("%d lists, %d writes, error %v", len(s.limits), len(s.tries), err)
+		}
+		if result, err := migrator.Run(t.Context()); err != nil || !result.Complete || s.tries["0"] != 1 {
+			t.Errorf("the next run: %+v, %d writes of an object, error %v", result, s.tries["0"], err)
+		}
+	})
 }
