@@ -68,11 +68,22 @@ func (r *Reconciler) apply(
 		done.deployment = deployment
 		if one.Outcome != apply.Unchanged {
 			report.normalEvent(v1alpha2.EventDeploymentUpdated,
-				fmt.Sprintf("Applied Deployment %q with image %q", one.Object.GetName(), image.distribution.Image))
+				fmt.Sprintf("Applied Deployment %q with image %q", deployment.Name, imageOf(stack, deployment)))
 		}
 	}
 	conclude(stack, image.newer, own, &done, report)
 	return done, nil
+}
+
+// imageOf is the image of the server's container, which is not the resolved one where the template is kept.
+func imageOf(stack *stack, deployment *appsv1.Deployment) string {
+	server := names.ServerContainer(stack.Annotations)
+	for i := range deployment.Spec.Template.Spec.Containers {
+		if container := &deployment.Spec.Template.Spec.Containers[i]; container.Name == server {
+			return container.Image
+		}
+	}
+	return ""
 }
 
 // applyPods applies what the pods need to start, who may connect to them, and the

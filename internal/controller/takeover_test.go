@@ -3,6 +3,7 @@ package controller
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,7 +69,13 @@ func (f *fixture) adopts(t *testing.T, stack *stack, want rollout.Outcome) *core
 	if err != nil || s.owned.decision.Outcome != want {
 		t.Fatalf("outcome %s, want %s, error %v", s.owned.decision.Outcome, want, err)
 	}
-	return f.template(t, stack)
+	template := f.template(t, stack)
+	for _, event := range s.report.events {
+		if image := template.Spec.Containers[0].Image; event.reason == v1alpha2.EventDeploymentUpdated && !strings.Contains(event.note, strconv.Quote(image)) {
+			t.Errorf("the image is %q, and the event says: %s", image, event.note)
+		}
+	}
+	return template
 }
 
 // A stack that ran whatever `latest` was gets the release that it runs when it changes, and not the newest: whether the
