@@ -33,7 +33,7 @@ MIN_COVERAGE ?= 80
 FUZZTIME ?= 30s
 BENCH ?= .
 BENCHCOUNT ?= 6
-# Of bench-scale.
+# Of bench-scale; bench-takeover has OBJECTS, too.
 OBJECTS ?= 1000
 FOREIGN ?= 20000
 IDLE ?= 1m
@@ -157,6 +157,10 @@ bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=100
 .PHONY: bench-tenants
 bench-tenants: cluster-tool ## Measure what 200 of the largest stacks in one namespace cost another one (minutes)
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
+
+.PHONY: bench-takeover
+bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator before: writes, and lists in both versions (minutes) [OBJECTS=1000]
+	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
 .PHONY: bench-conversion
 bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)

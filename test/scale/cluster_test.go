@@ -1,7 +1,6 @@
 package scale_test
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -86,7 +85,7 @@ func (c *cluster) create(b *testing.B, object client.Object) {
 }
 
 // each does something for many numbers, some at once.
-func each(b *testing.B, n int, do func(int) error) {
+func each(b testing.TB, n int, do func(int) error) {
 	b.Helper()
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -301,39 +300,10 @@ func writeOne(b *testing.B, bare client.Client, object *unstructured.Unstructure
 	return bare.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
 }
 
-// call is one line of the audit log.
-type call struct {
-	Verb, UserAgent, Stage   string
-	ObjectRef                struct{ Resource, Subresource string }
-	StageTimestamp           time.Time
-	RequestReceivedTimestamp time.Time
-}
-
 // calls are the operator's after a place in the audit log, but for leases, watches and the lists that begin them.
 func (c *cluster) calls(b *testing.B, after int64) []call {
 	b.Helper()
-	file, err := os.Open(c.audit)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(after, 0); err != nil {
-		b.Fatal(err)
-	}
-	var calls []call
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		var one call
-		if json.Unmarshal(scanner.Bytes(), &one) != nil {
-			continue // the line that is being written
-		}
-		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" && one.Verb != "list" &&
-			one.ObjectRef.Resource != "leases" {
-			calls = append(calls, one)
-		}
-	}
-	return calls
+	return readCalls(b, c.audit, after, version)
 }
 
 // counts tells the calls after a place in the log that change something from those that read, and how long the former took

@@ -1,0 +1,48 @@
+package scale_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// call is one line of the audit log.
+type call struct {
+	Verb, UserAgent, Stage   string
+	ObjectRef                struct{ Namespace, Resource, Subresource string }
+	ResponseStatus           struct{ Code int }
+	StageTimestamp           time.Time
+	RequestReceivedTimestamp time.Time
+}
+
+// readCalls are those of an operator of that version after a place in an audit log, but for leases, watches and the lists that
+// begin them.
+func readCalls(t testing.TB, audit string, after int64, version string) []call {
+	t.Helper()
+	file, err := os.Open(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(after, 0); err != nil {
+		t.Fatal(err)
+	}
+	var calls []call
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var one call
+		if json.Unmarshal(scanner.Bytes(), &one) != nil {
+			continue // the line that is being written
+		}
+		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" && one.Verb != "list" &&
+			one.ObjectRef.Resource != "leases" {
+			calls = append(calls, one)
+		}
+	}
+	return calls
+}

@@ -1,0 +1,56 @@
+package scale_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lists is how often each list is read.
+const lists = 5
+
+// BenchmarkTakeOver measures what it takes to take over many stacks of the operator before: run it with -benchtime=1x, as
+// `make bench-takeover` does.
+func BenchmarkTakeOver(b *testing.B) {
+	for b.Loop() {
+		c := leaveStacks(b, *objects)
+		var text strings.Builder
+		fmt.Fprintf(&text, "\n%d stacks of the operator before\n\n| measure | figure | limit |\n|---|---|---|\n", *objects)
+		c.timeLists(b, &text, "of the operator before", versions[:1])
+		place, started := c.audited(b), time.Now()
+		c.upgrade(b)
+		c.timeLists(b, &text, "at the start", versions)
+		c.handsOver(b, patience)
+		fmt.Fprintf(&text, "| all taken over, and stored anew | %.0f s | |\n", time.Since(started).Seconds())
+		c.rests(b)
+		c.timeLists(b, &text, "afterwards", versions)
+		made, needed := c.writes(b, place), c.needed()
+		for _, what := range slices.Sorted(maps.Keys(made)) {
+			fmt.Fprintf(&text, "| %s | %d | %d |\n", what, made[what], needed[what])
+		}
+		fmt.Fprintln(os.Stdout, text.String())
+	}
+}
+
+// timeLists reads every stack in versions, at once and in pages, and writes the times of the median and the slowest.
+func (c *older) timeLists(b *testing.B, text *strings.Builder, when string, versions []string) {
+	b.Helper()
+	for _, version := range versions {
+		for _, page := range []int{0, pageSize} {
+			var seconds []float64
+			for range lists {
+				took, found, err := c.list(b.Context(), version, page)
+				if err != nil || found != c.stacks {
+					b.Fatalf("%d of %d stacks of %s: %v", found, c.stacks, version, err)
+				}
+				seconds = append(seconds, took.Seconds())
+			}
+			fmt.Fprintf(text, "| a full list in %s %s, in pages of %d: median, slowest | %.2f s, %.2f s | 1 s |\n",
+				version, when, page, median(seconds), slices.Max(seconds))
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package scale_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
+)
+
+// older is a cluster with stacks as the operator before left them, and then this operator behind its webhooks.
+type older struct {
+	*process.Cluster
+
+	audit  string
+	stacks int
+	// children counts what the operator before made of the stacks, by kind.
+	children map[string]int
+	// templates are those of the pods, by the stack's name.
+	templates map[string]corev1.PodTemplateSpec
+}
+
+// leaveStacks starts a cluster of the operator before with so many stacks of every recorded shape in turn.
+func leaveStacks(t testing.TB, stacks int) *older {
+	t.Helper()
+	c := &older{
+		audit: filepath.Join(t.TempDir(), "audit.log"), stacks: stacks, children: map[string]int{}, templates: map[string]corev1.PodTemplateSpec{},
+	}
+	c.Cluster = process.StartCluster(t, testutil.Options{
+		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
+	})
+	c.InstallOlder(t)
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: inStacks}}); err != nil {
+		t.Fatal(err)
+	}
+	shapes, err := upgrade.Shapes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := make([]map[string]string, stacks)
+	each(t, stacks, func(i int) error {
+		var err error
+		made[i], err = upgrade.Leave(t.Context(), c, shapes[i%len(shapes)], inStacks, stackName(i))
+		return err
+	})
+	for _, children := range made {
+		for kind := range children {
+			c.children[kind]++
+		}
+	}
+	deployments := &appsv1.DeploymentList{}
+	if err := c.List(t.Context(), deployments); err != nil {
+		t.Fatal(err)
+	}
+	for i := range deployments.Items {
+		c.templates[deployments.Items[i].Name] = deployments.Items[i].Spec.Template
+	}
+	return c
+}
+
+// upgrade installs this operator with the network policies that the stacks have, and waits until both versions can be listed.
+func (c *older) upgrade(t testing.TB) {
+	t.Helper()
+	c.Install(t)
+	config := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap},
+		Data:       map[string]string{"featureFlags": "enableNetworkPolicy: {enabled: true}"},
+	}
+	if err := c.Create(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	o := c.StartOperator(t)
+	testutil.Within(t, process.Patience, o.Ready)
+	c.Publish(t, o)
+	for _, version := range versions {
+		testutil.Within(t, process.Patience, func() error {
+			_, _, err := c.list(t.Context(), version, pageSize)
+			return err
+		})
+	}
+}
+
+// pageSize is that of kubectl.
+const pageSize = 500
+
+var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
+
+// list reads every stack in a version, in pages of a size, and returns how long the API server took and how many there are. No
+// size: all at once.
+func (c *older) list(ctx context.Context, version string, page int) (time.Duration, int, error) {
+	api, err := kubernetes.NewForConfig(c.Plane.Config)
+	if err != nil {
+		return 0, 0, err
+	}
+	found, next, started := 0, "", time.Now()
+	for {
+		request := api.RESTClient().Get().AbsPath("/apis", v1alpha2.GroupVersion.Group, version, "llamastackdistributions")
+		body, err := request.Param("limit", strconv.Itoa(page)).Param("continue", next).DoRaw(ctx)
+		if err != nil {
+			return 0, 0, err
+		}
+		n, token, err := itemsOf(body)
+		if found, next = found+n, token; err != nil || next == "" {
+			return time.Since(started), found, err
+		}
+	}
+}
+
+// handsOver waits until the operator has taken every stack over, and has stored it in its own version.
+func (c *older) handsOver(t testing.TB, patience time.Duration) {
+	t.Helper()
+	testutil.Within(t, patience, func() error {
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
+			return err
+		}
+		if !slices.Equal(definition.Status.StoredVersions, versions[1:]) {
+			return fmt.Errorf("stored in %q", definition.Status.StoredVersions)
+		}
+		list := &v1alpha2.LlamaStackDistributionList{}
+		if err := c.List(t.Context(), list); err != nil {
+			return err
+		}
+		done := 0
+		for i := range list.Items {
+			if meta.IsStatusConditionTrue(list.Items[i].Status.Conditions, v1alpha2.ConditionDeploymentUpdated) {
+				done++
+			}
+		}
+		if done != c.stacks {
+			return fmt.Errorf("%d of %d stacks are taken over", done, c.stacks)
+		}
+		return nil
+	})
+}
+
+// writes counts what the operator wrote of the stacks since a place in the audit log, by verb and resource. Its own objects
+// are not among them.
+func (c *older) writes(t testing.TB, after int64) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	for _, one := range readCalls(t, c.audit, after, process.Version) {
+		what := one.Verb + " " + strings.TrimSuffix(one.ObjectRef.Resource+"/"+one.ObjectRef.Subresource, "/")
+		if one.Verb != "get" && one.ObjectRef.Namespace == inStacks {
+			counts[what]++
+		}
+		if one.ResponseStatus.Code >= http.StatusBadRequest && one.Verb != "get" {
+			counts[what+" "+strconv.Itoa(one.ResponseStatus.Code)]++
+		}
+	}
+	return counts
+}
+
+func (c *older) audited(t testing.TB) int64 {
+	t.Helper()
+	info, err := os.Stat(c.audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// rests waits until the operator makes no call any more.
+func (c *older) rests(t testing.TB) {
+	t.Helper()
+	place, since := c.audited(t), time.Now()
+	testutil.Within(t, patience, func() error {
+		if len(readCalls(t, c.audit, place, process.Version)) > 0 {
+			place, since = c.audited(t), time.Now()
+		}
+		if time.Since(since) < quiet {
+			return fmt.Errorf("the operator works")
+		}
+		return nil
+	})
+}
+
+// itemsOf counts the items of a list, and returns the token for the next page.
+func itemsOf(body []byte) (items int, next string, err error) {
+	var list struct {
+		Metadata struct{ Continue string }
+		Items    []json.RawMessage
+	}
+	err = json.Unmarshal(body, &list)
+	return len(list.Items), list.Metadata.Continue, err
+}
+
+// needed are the writes that ownership needs. Each child changes hands by one write of its managed fields and one apply of what
+// this operator makes of it. A stack is written once in its new version and once with its status, and one event tells what its
+// next roll-out would change. With an autoscaler the replicas of the Deployment become the autoscaler's by one write more, and
+// there is a new budget, of which another event tells.
+func (c *older) needed() map[string]int {
+	autoscaled := c.children["HorizontalPodAutoscaler"]
+	return map[string]int{
+		"patch llamastackdistributions":        c.stacks,
+		"patch llamastackdistributions/status": c.stacks,
+		"create events":                        c.stacks + autoscaled,
+		"patch deployments":                    2*c.children["Deployment"] + autoscaled,
+		"patch services":                       2 * c.children["Service"],
+		"patch serviceaccounts":                2 * c.children["ServiceAccount"],
+		"patch networkpolicies":                2 * c.children["NetworkPolicy"],
+		"patch configmaps":                     2 * c.children["ConfigMap"],
+		"patch persistentvolumeclaims":         2 * c.children["PersistentVolumeClaim"],
+		"patch horizontalpodautoscalers":       2 * autoscaled,
+		"patch poddisruptionbudgets":           autoscaled,
+	}
+}
+
+// Taking over the stacks of the operator before takes the writes that ownership needs, and no more.
+func TestTakeOver(t *testing.T) {
+	c := leaveStacks(t, 4)
+	place := c.audited(t)
+	c.upgrade(t)
+	c.handsOver(t, process.Patience)
+	testutil.Within(t, process.Patience, func() error { // events come last
+		if diff := cmp.Diff(c.needed(), c.writes(t, place)); diff != "" {
+			return fmt.Errorf("writes (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+	c.rests(t)
+	if diff := cmp.Diff(c.needed(), c.writes(t, place)); diff != "" {
+		t.Errorf("writes at rest (-want +got):\n%s", diff)
+	}
+	c.keepsPods(t)
+}
+
+// keepsPods checks that no Deployment has another template than the operator before gave it, and that the events say so.
+func (c *older) keepsPods(t *testing.T) {
+	t.Helper()
+	deployments := &appsv1.DeploymentList{}
+	if err := c.List(t.Context(), deployments, client.InNamespace(inStacks)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range deployments.Items {
+		now := &deployments.Items[i]
+		if diff := cmp.Diff(c.templates[now.Name], now.Spec.Template); diff != "" {
+			t.Errorf("the pods of %q are replaced (-before +now):\n%s", now.Name, diff)
+		}
+	}
+	events := &eventsv1.EventList{}
+	if err := c.List(t.Context(), events, client.InNamespace(inStacks)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range events.Items {
+		event := &events.Items[i]
+		image := c.templates[event.Regarding.Name].Spec.Containers[0].Image
+		if event.Reason == v1alpha2.EventDeploymentUpdated && !strings.Contains(event.Note, strconv.Quote(image)) {
+			t.Errorf("the image of %q is still %q, and the event says: %s", event.Regarding.Name, image, event.Note)
+		}
+	}
+}
