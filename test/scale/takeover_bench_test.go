@@ -49,8 +49,9 @@ func (c *older) timeLists(b *testing.B, text *strings.Builder, when string, vers
 				}
 				seconds = append(seconds, took.Seconds())
 			}
-			fmt.Fprintf(text, "| a full list in %s %s, in pages of %d: median, slowest | %.2f s, %.2f s | 1 s |\n",
-				version, when, page, median(seconds), slices.Max(seconds))
+			how := map[int]string{0: "at once", pageSize: "in kubectl's pages"}[page]
+			fmt.Fprintf(text, "| a full list in %s %s, %s: median, slowest | %.2f s, %.2f s | 1 s |\n",
+				version, when, how, median(seconds), slices.Max(seconds))
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -129,32 +130,43 @@ func (c *older) list(ctx context.Context, version string, page int) (time.Durati
 	}
 }
 
-// handsOver waits until the operator has taken every stack over, and has stored it in its own version.
+// handsOver waits until the operator has taken every stack over, and has stored it in its own version. It asks so seldom that
+// the API server does not work for it.
 func (c *older) handsOver(t testing.TB, patience time.Duration) {
 	t.Helper()
-	testutil.Within(t, patience, func() error {
-		definition := &apiextensionsv1.CustomResourceDefinition{}
-		if err := c.Get(t.Context(), client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
-			return err
-		}
-		if !slices.Equal(definition.Status.StoredVersions, versions[1:]) {
-			return fmt.Errorf("stored in %q", definition.Status.StoredVersions)
-		}
-		list := &v1alpha2.LlamaStackDistributionList{}
-		if err := c.List(t.Context(), list); err != nil {
-			return err
-		}
-		done := 0
-		for i := range list.Items {
-			if meta.IsStatusConditionTrue(list.Items[i].Status.Conditions, v1alpha2.ConditionDeploymentUpdated) {
-				done++
-			}
-		}
-		if done != c.stacks {
-			return fmt.Errorf("%d of %d stacks are taken over", done, c.stacks)
-		}
-		return nil
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), scrape, patience, true, func(ctx context.Context) (bool, error) {
+		last = c.handedOver(ctx)
+		return last == nil, nil
 	})
+	if err != nil {
+		t.Fatalf("not within %v: %v", patience, last)
+	}
+}
+
+// handedOver returns an error until that is so.
+func (c *older) handedOver(ctx context.Context) error {
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := c.Get(ctx, client.ObjectKey{Name: names.CustomResourceDefinition}, definition); err != nil {
+		return err
+	}
+	if !slices.Equal(definition.Status.StoredVersions, versions[1:]) {
+		return fmt.Errorf("stacks are stored in %q", definition.Status.StoredVersions)
+	}
+	list := &v1alpha2.LlamaStackDistributionList{}
+	if err := c.List(ctx, list); err != nil {
+		return err
+	}
+	done := 0
+	for i := range list.Items {
+		if meta.IsStatusConditionTrue(list.Items[i].Status.Conditions, v1alpha2.ConditionDeploymentUpdated) {
+			done++
+		}
+	}
+	if done != c.stacks {
+		return fmt.Errorf("%d of %d stacks are taken over", done, c.stacks)
+	}
+	return nil
 }
 
 // writes counts what the operator wrote of the stacks since a place in the audit log, by verb and resource. Its own objects
