@@ -68,12 +68,14 @@ func (c *Certificates) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, e
 	return current.serving, nil
 }
 
-// Check is a readiness check: an error until there is a serving certificate.
+// Check is a readiness check: an error until there is a serving certificate, and until the API server was told to trust it
+// or cannot be told. Who waits for a ready operator may write stacks in every version then: before that, the API server
+// refuses those that it has to convert. Once ready, a replica stays so.
 func (c *Certificates) Check(*http.Request) error {
 	if c.source.current.Load() == nil {
 		return errNoCertificate
 	}
-	return nil
+	return c.injector.check()
 }
 
 // CABundle returns the authorities that clients have to trust, in PEM form; nil while there is no certificate.

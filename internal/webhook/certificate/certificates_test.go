@@ -6,8 +6,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,7 +64,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// A replica is ready, and serves, when there is a certificate, whatever becomes of caches, leases and injection.
+// A replica is ready when there is a certificate, and it serves then, whatever becomes of caches and leases.
 func TestReadiness(t *testing.T) {
 	b := newBench(t)
 	b.create(t, foreign(b))
@@ -81,6 +83,38 @@ func TestReadiness(t *testing.T) {
 	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
 	if diff := cmp.Diff(map[string]float64{}, injected(t)); diff != "" {
 		t.Errorf("metric of objects that do not exist (-want +got):\n%s", diff)
+	}
+}
+
+// A replica is not ready as long as the API server refuses stacks of v1alpha1, because nobody told it yet whom to trust: who
+// applies the manifest, and waits for the Deployment, may go on with a stack.
+func TestReadyWhenTrusted(t *testing.T) {
+	for name, resource := range map[string]string{
+		"conversion": "customresourcedefinitions", "validation": "validatingwebhookconfigurations",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.create(t, definition(service), configuration(service))
+			held, release := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			b.before = func(request *http.Request) {
+				if request.Method == http.MethodPatch && strings.Contains(request.URL.Path, "/"+resource+"/") {
+					once.Do(func() { close(held) })
+					<-release
+				}
+			}
+			replica := b.start(t, names.OperatorServiceAccount)
+			<-held
+			if _, err := replica.GetCertificate(nil); err != nil {
+				t.Errorf("it does not serve: %v", err)
+			}
+			if err := replica.Check(nil); err == nil {
+				t.Error("ready before the API server trusts it")
+			}
+			close(release)
+			b.eventuallyTrusted(t, replica)
+			testutil.Eventually(t, "the replica to be ready", func() (bool, error) { return replica.Check(nil) == nil, nil })
+		})
 	}
 }
 

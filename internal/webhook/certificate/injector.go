@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -44,6 +45,8 @@ type target struct {
 	writes  *rate.Limiter
 	tells   *rate.Limiter
 	changed signal
+	// settled is set for good when the first attempt is over: the bundle is there, it is not wanted, or it cannot be put in.
+	settled atomic.Bool
 }
 
 // webhooks are the calls of an object to our Service.
@@ -86,6 +89,16 @@ func (i *injector) run(ctx context.Context) {
 	}
 }
 
+// check returns an error until the first attempt on each object is over.
+func (i *injector) check() error {
+	for _, target := range i.targets {
+		if !target.settled.Load() {
+			return fmt.Errorf("the webhook certificate authority is not in %s %q yet", target.kind, target.name)
+		}
+	}
+	return nil
+}
+
 // look puts the bundle into the object where it is another one, and returns how long to wait.
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
@@ -113,6 +126,7 @@ func (t *target) look(ctx context.Context) time.Duration {
 	case state == behind:
 		return quietRetry
 	}
+	t.settled.Store(true)
 	t.report.works()
 	return t.condition(ctx, found, "")
 }
@@ -124,6 +138,7 @@ func (t *target) failed(ctx context.Context, found webhooks, err error) time.Dur
 	if informer.Unavailable(err) || apierrors.IsConflict(err) {
 		return pause // nobody knows
 	}
+	t.settled.Store(true)
 	caInjected.WithLabelValues(t.kind).Set(0)
 	if len(found.bundles) > 0 {
 		t.condition(ctx, found, err.Error())

@@ -67,6 +67,9 @@ type bench struct {
 	clock *testingclock.FakeClock
 	log   *testutil.Log
 
+	// before is called before each request of a replica; nil: nothing is.
+	before func(*http.Request)
+
 	mu     sync.Mutex
 	events []string
 	writes map[string]int
@@ -181,6 +184,9 @@ type counting struct {
 }
 
 func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
+	if c.bench.before != nil {
+		c.bench.before(request)
+	}
 	response, err := c.next.RoundTrip(request)
 	if err == nil && request.Method != http.MethodGet && response.StatusCode < http.StatusBadRequest {
 		c.bench.mu.Lock()
