@@ -57,7 +57,7 @@ OLDEST_KUBERNETES := $(patsubst k8s-%,%,$(firstword $(sort $(filter k8s-%,$(notd
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=value]" } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z0-9-]*:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the operator and the CLI into bin/
@@ -135,6 +135,11 @@ test-node: $(NODE_NEEDS) ## Run the operator on real pods: on a node of its own 
 .PHONY: test-node-all
 test-node-all: $(NODE_NEEDS) ## The same with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
 	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)
+
+.PHONY: test-e2e-older
+test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator before this one on two nodes of its own (root, Linux) [SUITE=its checkout, RUN=]
+	@[ -n "$(SUITE)" ] || { echo "say where the checkout is: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
+	@RUN='$(RUN)' $(BIN)/cluster run --node -- hack/test-e2e-older $(abspath $(SUITE))
 
 .PHONY: test-release-data
 test-release-data: ## Run the tests of the extraction tool (needs Python 3.12 or newer)

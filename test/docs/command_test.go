@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	makeTargets = regexp.MustCompile(`\bmake((?: [a-z][a-z-]*)+)`)
-	target      = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+	makeTargets = regexp.MustCompile(`\bmake((?: [a-z][a-z0-9-]*)+)`)
+	target      = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
 	verb        = regexp.MustCompile(`kubectl[ -]llamastack ([a-z]+(?:-[a-z]+)*)`)
 	offline     = regexp.MustCompile(`go run \./cmd/kubectl-llamastack (.+)`)
 )

@@ -46,6 +46,19 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 	return nil
 }
 
+// Copy gives an image of a registry a further name in it.
+func Copy(ctx context.Context, from, to string) error {
+	source, err := name.ParseReference(from, name.Insecure)
+	if err != nil {
+		return fmt.Errorf("read image reference: %w", err)
+	}
+	image, err := remote.Image(source, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", from, err)
+	}
+	return Push(ctx, to, image)
+}
+
 // Size is how large an image is in its registry, in bytes.
 func Size(image v1.Image) (int64, error) {
 	manifest, err := image.Manifest()

@@ -9,10 +9,22 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
 // serverUser is who images of servers run as.
 var serverUser = user{"stack", 1001, root, "/app"}
+
+// interpreter stands in for the Python of a server's image, as far as the operator calls it before a server: the launcher of
+// a stack with a userConfig asks for the release and starts the server's application. The registry's program has nothing to
+// do for a stand-in.
+const interpreter = `#!/bin/sh
+case "$1 $3" in
+"-c llama-stack") echo "$STANDIN_VERSION" ;;
+"-c "*) exit 1 ;;
+"-m "*) RUN_CONFIG_PATH="$LLAMA_STACK_CONFIG" exec /standin ;;
+esac
+`
 
 // StandIns are images of test/node/standin, one for each release of the server (0.7.3) that it is to stand in for: with
 // that version, and the configuration of that release's starter distribution. They share their layers but the last.
@@ -26,39 +38,50 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	base, err := NewLayer(folder, append(append(users(serverUser), shell...), File{Source: program, Path: "/standin", Mode: 0o755})...)
+	base, err := NewLayer(folder, append(append(users(serverUser), shell...),
+		File{Source: program, Path: "/standin", Mode: 0o755},
+		Content{Path: "/bin/python", Mode: 0o755, Content: []byte(interpreter)})...)
 	if err != nil {
 		return nil, err
 	}
 	images := map[string]v1.Image{}
-	for _, release := range releases {
-		if images[release], err = standIn(folder, base, release); err != nil {
+	for _, version := range releases {
+		if images[version], err = standIn(folder, base, version); err != nil {
 			return nil, err
 		}
 	}
 	return images, nil
 }
 
-func standIn(folder string, base v1.Layer, release string) (v1.Image, error) {
-	resolved, err := distribution.Resolve("starter", "", release, nil)
+func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
+	resolved, err := distribution.Resolve("starter", "", version, nil)
 	if err != nil {
 		return nil, fmt.Errorf("find configuration of stand-in: %w", err)
 	}
-	config, err := NewLayer(folder, Content{Path: "/app/config.yaml", Mode: 0o644, Content: resolved.Base})
+	match, err := release.Lookup(version)
+	if err != nil {
+		return nil, fmt.Errorf("find release of stand-in: %w", err)
+	}
+	own := []Entry{Content{Path: "/app/config.yaml", Mode: 0o644, Content: resolved.Base}}
+	// Under the name of the published image, the operator calls what that one starts with.
+	if published := match.Release.Runtime.Entrypoint; published != "" {
+		own = append(own, Link{Path: published, Target: "/standin"})
+	}
+	config, err := NewLayer(folder, own...)
 	if err != nil {
 		return nil, err
 	}
 	return New(v1.Config{
 		Entrypoint: []string{"/standin"}, User: serverUser.id(), WorkingDir: serverUser.home,
-		Env:    []string{"PATH=/bin", "HOME=" + serverUser.home, "STANDIN_VERSION=" + release},
-		Labels: labels(release, resolved.Base),
+		Env:    []string{"PATH=/bin", "HOME=" + serverUser.home, "STANDIN_VERSION=" + version},
+		Labels: labels(version, resolved.Base),
 	}, base, config)
 }
 
 // labels are what the operator reads of a server's image.
-func labels(release string, config []byte) map[string]string {
+func labels(version string, config []byte) map[string]string {
 	return map[string]string{
 		registry.LabelBase64:  base64.StdEncoding.EncodeToString(config),
-		registry.LabelRelease: release,
+		registry.LabelRelease: version,
 	}
 }

@@ -2,6 +2,8 @@
 // engine.
 //
 //	images -registry 10.200.0.1:5000 operator standin@0.7.3 server@0.7.3
+//
+// An image gets further names in the registry by "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
 package main
 
 import (
@@ -11,6 +13,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -42,14 +46,35 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if *registry == "" || flags.NArg() == 0 {
 		return fmt.Errorf("which registry (-registry or $%s), and which images: operator, databases, standin@<release>, server@<release>", registryVariable)
 	}
-	published, err := image.Publish(ctx, *registry, *version, flags.Args()...)
+	wanted, names := furtherNames(flags.Args())
+	published, err := image.Publish(ctx, *registry, *version, wanted...)
 	if err != nil {
 		return err
 	}
-	for _, name := range flags.Args() {
-		done := published[name]
+	for _, each := range wanted {
+		done := published[each]
 		fmt.Fprintln(stdout, done.Reference)
-		fmt.Fprintf(stderr, "%s: %.1f MB, built and pushed in %v\n", name, float64(done.Size)/1e6, done.Took.Round(100*time.Millisecond))
+		fmt.Fprintf(stderr, "%s: %.1f MB, built and pushed in %v\n", each, float64(done.Size)/1e6, done.Took.Round(100*time.Millisecond))
+		for _, name := range names[each] {
+			if err := image.Copy(ctx, done.Reference, *registry+"/"+name); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// furtherNames returns the images that are asked for, each once, and by them the names that they get beside their own.
+func furtherNames(args []string) (wanted []string, names map[string][]string) {
+	names = map[string][]string{}
+	for _, arg := range args {
+		each, name, found := strings.Cut(arg, "=")
+		if !slices.Contains(wanted, each) {
+			wanted = append(wanted, each)
+		}
+		if found {
+			names[each] = append(names[each], name)
+		}
+	}
+	return wanted, names
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestRunAsksForWhatIsMissing(t *testing.T) {
@@ -22,5 +24,15 @@ func TestRunAsksForWhatIsMissing(t *testing.T) {
 				t.Errorf("error %v, want %q in it", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestFurtherNames(t *testing.T) {
+	wanted, names := furtherNames([]string{"operator", "server@0.7.3=a/b:1", "standin@0.7.1", "server@0.7.3=c/d:2"})
+	if diff := cmp.Diff([]string{"operator", "server@0.7.3", "standin@0.7.1"}, wanted); diff != "" {
+		t.Errorf("images (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string][]string{"server@0.7.3": {"a/b:1", "c/d:2"}}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }

@@ -136,7 +136,7 @@ func (c *config) providers() []any {
 		for _, p := range c.Providers[api] {
 			entries = append(entries, map[string]any{
 				"api": api, "provider_id": p.ID, "provider_type": p.Type, "config": shown(p.Config),
-				"health": map[string]any{"status": "Not Implemented"},
+				"health": map[string]any{"status": "Not Implemented", "message": "Provider does not implement health check"},
 			})
 		}
 	}

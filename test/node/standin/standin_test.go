@@ -159,7 +159,7 @@ func environment(t *testing.T, more ...string) map[string]string {
 
 func TestServerShowsItsConfiguration(t *testing.T) {
 	p := start(t, environment(t)).ready(t)
-	health := map[string]any{"status": "Not Implemented"}
+	health := map[string]any{"status": "Not Implemented", "message": "Provider does not implement health check"}
 	for path, want := range map[string]any{
 		"/v1/health":  map[string]any{"status": "OK"},
 		"/v1/version": map[string]any{"version": "0.7.3"},
