@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
@@ -29,18 +31,27 @@ func newConvertCommand(streams Streams) *cobra.Command {
 		Use:   "convert -f FILE",
 		Short: "Write manifests in another version, with comments on what changed",
 		Long: `Write every LlamaStackDistribution of the files as a manifest of the version of
---to. Documents of other kinds are written as they are, so that the output takes
-the place of the files.
+--to, and every OGXServer (ogx.io/v1beta1) of the ogx-k8s-operator as a
+LlamaStackDistribution of v1alpha2. Documents of other kinds are written as they
+are, so that the output takes the place of the files.
 
 Applied, a manifest gives the same object as the one it was made from. Comments
 of yours go with their fields. Further comments say where a field means something
 else than before, what the annotation llamastack.io/compat keeps of v1alpha1, and
 what the version cannot say; the latter are warnings, too. What a cluster adds to
-an object (its status, uid, managed fields and so on) is left out.`,
+an object (its status, uid, managed fields and so on) is left out.
+
+Of an OGXServer, each field that has no place in a stack is named above the spec,
+with the reason and what to do instead, and is a warning; so is each field by
+which the server of the stack does something else. There is no way back to an
+OGXServer. Its data and its objects stay where they are, for you to take along.`,
 		Example: `  kubectl llamastack convert -f stack.yaml > stack-v1alpha2.yaml
 
   # a stack of a cluster
   kubectl get llsd my-stack -o yaml | kubectl llamastack convert -f -
+
+  # the servers of the ogx-k8s-operator
+  kubectl get ogxservers -A -o yaml | kubectl llamastack convert -f -
 
   # back again
   kubectl llamastack convert -f stack-v1alpha2.yaml --to v1alpha1`,
@@ -87,6 +98,8 @@ type converter struct {
 	stacks             int
 	problems, warnings []string
 	notes              []string
+	// others are the kinds that are written as they are.
+	others []string
 }
 
 // finish prints what was written, unless a document is wrong: half an answer would be applied by a pipe.
@@ -98,7 +111,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 		p.note(note)
 	}
 	if c.stacks == 0 && len(c.problems) == 0 {
-		c.problems = []string{fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(files, ", "))}
+		c.problems = []string{c.nothing(files)}
 	}
 	if len(c.problems) > 0 {
 		return &rejection{problems: c.problems, summary: "nothing converted"}
@@ -107,20 +120,31 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	return err
 }
 
+// nothing says that there is no object to convert.
+func (c *converter) nothing(files []string) string {
+	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, strings.Join(files, ", "))
+	if len(c.others) > 0 {
+		problem += "; it holds " + strings.Join(c.others, ", ") + ", which cannot be converted"
+	}
+	return problem
+}
+
 // add writes a document, or notes what is wrong with it.
 func (c *converter) add(doc document.Document) error {
 	switch {
-	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)):
+	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) && !bytes.Contains(doc.Source, []byte(ogxserver.Kind)):
 		c.notes = append(c.notes, doc.Title()+": is passed over: it "+doc.Problem)
 		return nil
 	case doc.Data == nil:
 		c.problems = append(c.problems, doc.Title()+": "+doc.Problem)
 		return nil
 	}
-	switch wrong := wrongKind(doc.Meta); {
+	switch wrong := cmp.Or(wrongKind(doc.Meta), wrongForeignKind(doc.Meta)); {
 	case wrong != "":
 		c.problems = append(c.problems, doc.Title()+": "+wrong)
 		return nil
+	case doc.Meta.Kind == ogxserver.Kind:
+		return c.ogxServer(doc)
 	case doc.Meta.Kind != v1alpha2.Kind:
 		return c.pass(doc)
 	default:
@@ -141,6 +165,9 @@ func (c *converter) write(text []byte) {
 
 // pass writes a document as it is. JSON becomes YAML: not every text of JSON is one of YAML.
 func (c *converter) pass(doc document.Document) error {
+	if doc.Meta.Kind != "" && !slices.Contains(c.others, doc.Meta.Kind) {
+		c.others = append(c.others, doc.Meta.Kind)
+	}
 	if !json.Valid(doc.Source) {
 		c.write(doc.Source)
 		return nil

@@ -104,7 +104,7 @@ func TestConvertRefusals(t *testing.T) {
 		"a kind misspelt":    {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
 		"a group of others":  {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not a group of this operator"},
 		"an item of a list":  {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: -: document 1, items[0]: x: spec.server.distribution"},
-		"no stack":           {good, nil, 1, "error: no LlamaStackDistribution in -\nnothing converted\n"},
+		"no stack":           {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in -; it holds ConfigMap, which cannot be converted\nnothing converted\n"},
 		"an unknown version": {older(simple), []string{"--to", "v1"}, 2, `--to "v1": there is no such version; take v1alpha1 or v1alpha2`},
 		"no file":            {"", []string{"-f", "testdata/none.yaml"}, 2, "testdata/none.yaml"},
 	} {

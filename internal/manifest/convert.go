@@ -50,7 +50,7 @@ func Convert(source Source, to string) (Result, error) {
 	said.ofObject(object)
 	said.ofDropped(source.Dropped)
 	if from["apiVersion"] != to {
-		said.header = fmt.Sprintf(headerStart+"%s by kubectl llamastack convert.", from["apiVersion"])
+		said.header = header(from["apiVersion"])
 	}
 	w := writer{written: readText(source.Text, to), remarks: said}
 	page, err := w.page(object, typeOf(to))

@@ -44,14 +44,10 @@ var moved = map[string]string{
 
 // readText reads the YAML of a document that is to be written in the version to. What is no YAML gives no comments.
 func readText(source []byte, to string) text {
-	t := text{pairs: make(map[string]*pair)}
-	var document yaml.Node
-	if len(source) == 0 || yaml.Unmarshal(source, &document) != nil || len(document.Content) == 0 {
+	root, t := parse(source)
+	if root == nil {
 		return t
 	}
-	root := document.Content[0]
-	t.head, t.foot = document.HeadComment, document.FootComment
-	t.head = joined(t.head, root.HeadComment)
 	same := false
 	if root.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(root.Content); i += 2 {
@@ -68,6 +64,28 @@ func readText(source []byte, to string) text {
 		return convert.Counterpart(at, to)
 	})
 	return t
+}
+
+// readForeign reads the YAML of a document of another kind.
+func readForeign(source []byte, placed func([]string) []string) text {
+	root, t := parse(source)
+	if root != nil {
+		t.read(root, nil, placed)
+	}
+	return t
+}
+
+// parse reads a document, and the comments of the whole of it. The root is nil where there is none.
+func parse(source []byte) (*yaml.Node, text) {
+	t := text{pairs: make(map[string]*pair)}
+	var document yaml.Node
+	if len(source) == 0 || yaml.Unmarshal(source, &document) != nil || len(document.Content) == 0 {
+		return nil, t
+	}
+	root := document.Content[0]
+	t.head, t.foot = document.HeadComment, document.FootComment
+	t.head = joined(t.head, root.HeadComment)
+	return root, t
 }
 
 // read notes what is below a place of the text.

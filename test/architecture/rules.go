@@ -66,6 +66,9 @@ var Rules = []Rule{
 	{Path: "internal/manifest", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/convert", "internal/suggest", "internal/typecheck", "internal/stackconfig/yamlnode",
 	}},
+	{Path: "internal/ogxserver", Kind: Pure, Imports: []string{
+		"api/...", "internal/names", "internal/envref", "internal/typecheck", "internal/distribution", "internal/stackconfig/release",
+	}},
 	{Path: "internal/validate", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
 		"internal/podtemplate",
@@ -97,7 +100,7 @@ var Rules = []Rule{
 		"internal/informer", "internal/migration/...",
 	})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
-		"internal/apply", "internal/manifest", "internal/operatorconfig", "internal/migration",
+		"internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig", "internal/migration",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
+)
+
+// wrongForeignKind says what is wrong with a kind that is meant for an OGXServer; empty for all others.
+func wrongForeignKind(meta metav1.TypeMeta) string {
+	group, _, _ := strings.Cut(meta.APIVersion, "/")
+	near := suggest.Nearest(meta.Kind, []string{ogxserver.Kind}) != "" || strings.EqualFold(meta.Kind, ogxserver.Kind)
+	switch {
+	case meta.Kind == ogxserver.Kind:
+		return ""
+	case meta.Kind == "" && group == ogxserver.Group:
+		return "kind: required: write " + ogxserver.Kind
+	case near || group == ogxserver.Group:
+		return fmt.Sprintf("kind: %q is not a kind that this command converts; write %s", meta.Kind, ogxserver.Kind)
+	default:
+		return ""
+	}
+}
+
+// ogxServer writes an OGXServer as a stack.
+func (c *converter) ogxServer(doc document.Document) error {
+	c.stacks++
+	object, problems := readOGXServer(doc, c.to)
+	title := doc.Title()
+	if metadata, _ := object["metadata"].(map[string]any); metadata["name"] != nil {
+		title += fmt.Sprintf(": %v", metadata["name"])
+	}
+	for _, problem := range problems {
+		c.problems = append(c.problems, title+": "+problem)
+	}
+	if len(problems) > 0 {
+		return nil
+	}
+	page, warnings, err := writeOGXServer(doc, object)
+	if err != nil {
+		return fmt.Errorf("convert %s: %w", title, err)
+	}
+	for _, warning := range warnings {
+		c.warnings = append(c.warnings, title+": "+warning)
+	}
+	c.write(page)
+	return nil
+}
+
+// readOGXServer gives the values of an OGXServer, and what is wrong with it.
+func readOGXServer(doc document.Document, to string) (object map[string]any, problems []string) {
+	if doc.Problem != "" {
+		problems = append(problems, doc.Problem)
+	}
+	if want := v1alpha2.GroupVersion.String(); to != want {
+		problems = append(problems, fmt.Sprintf("kind: an %s becomes a stack of %s alone: leave out --to", ogxserver.Kind, want))
+	}
+	if err := decodeNumbers(doc.Data, &object); err != nil {
+		return nil, append(problems, "is no JSON: "+err.Error())
+	}
+	if object["kind"] == nil { // an item of a list of one kind
+		object["kind"], object["apiVersion"] = doc.Meta.Kind, doc.Meta.APIVersion
+	}
+	return object, append(problems, ogxserver.Check(object)...)
+}
+
+func writeOGXServer(doc document.Document, object map[string]any) (page []byte, warnings []string, err error) {
+	result := ogxserver.Convert(object)
+	foreign := manifest.Foreign{
+		Object: result.Object, From: ogxserver.APIVersion + " " + ogxserver.Kind, Place: result.Place, LeftOut: result.LeftOut,
+	}
+	if !json.Valid(doc.Source) {
+		foreign.Text = doc.Source
+	}
+	for _, comment := range result.Comments {
+		foreign.Comments = append(foreign.Comments, manifest.Comment(comment))
+	}
+	page, err = manifest.WriteForeign(foreign)
+	return page, result.Warnings, err
+}

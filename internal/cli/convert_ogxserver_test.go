@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+const ogxServers = "testdata/ogxserver"
+
+// What is written, and what is said, for manifests of the ogx-k8s-operator. What is written is a stack that the operator
+// takes, and renders.
+func TestConvertOGXServer(t *testing.T) {
+	for _, name := range golden.Cases(t, ogxServers) {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(ogxServers, name)
+			got := run(t, string(golden.Read(t, filepath.Join(folder, "in.yaml"))), "convert", "-f", "-")
+			if got.code != 0 {
+				t.Fatalf("exit code %d\n%s", got.code, got.err)
+			}
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(got.out), "messages.txt": []byte(got.err)})
+			if again := run(t, got.out, "convert", "-f", "-"); again.out != got.out {
+				t.Errorf("converted once more (-once +twice):\n%s", cmp.Diff(got.out, again.out))
+			}
+			for _, verb := range []string{"validate", "render"} {
+				if valid := run(t, got.out, verb, "-f", "-"); valid.code != 0 {
+					t.Errorf("%s of what is written: exit code %d\n%s", verb, valid.code, valid.err)
+				}
+			}
+		})
+	}
+}
+
+// The stack of an OGXServer is one for every release that is called OGX.
+func TestConvertOGXServerOfEachRelease(t *testing.T) {
+	source := string(golden.Read(t, filepath.Join(ogxServers, "generated", "in.yaml")))
+	source = strings.ReplaceAll(source, "monitoring: {}", "monitoring: {enabled: false}\nstatus: {version: {serverVersion: RELEASE}}")
+	tried := 0
+	for _, version := range distribution.Versions("starter") {
+		if release.Compare(version, "0.8.0") < 0 {
+			continue
+		}
+		tried++
+		in := strings.Replace(source, "RELEASE", version, 1)
+		if strings.HasPrefix(version, "0.8.") { // has neither of the two
+			in = withoutLines(in, "        auto:", "        markitdown:")
+		}
+		got := run(t, in, "convert", "-f", "-")
+		if got.code != 0 || !strings.Contains(got.out, "version: "+version+"\n") {
+			t.Fatalf("%s: exit code %d\n%s", version, got.code, got.err)
+		}
+		if rendered := run(t, got.out, "render", "-f", "-", "-o", "config"); rendered.code != 0 {
+			t.Errorf("%s: exit code %d\n%s", version, rendered.code, rendered.err)
+		}
+	}
+	if tried < 6 {
+		t.Errorf("%d releases tried", tried)
+	}
+}
+
+func withoutLines(text string, starts ...string) string {
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
+	}), "")
+}
+
+func TestConvertOGXServerRefusals(t *testing.T) {
+	ogx := func(spec string) string {
+		return "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\nspec: " + spec + "\n"
+	}
+	const good = "{distribution: {name: starter}}"
+	for name, tc := range map[string]struct {
+		in   string
+		args []string
+		want string
+	}{
+		"unknown field": {
+			ogx("{distribution: {name: starter}, network: {prot: 80}}"), nil,
+			"error: -: document 1: demo: spec.network.prot: unknown field, did you mean \"port\"?\nnothing converted\n",
+		},
+		"unknown field of a provider": {
+			ogx("{distribution: {name: starter}, providers: {inference: {remote: {vllm: [{endpont: a}]}}}}"), nil,
+			`spec.providers.inference.remote.vllm[0].endpont: unknown field, did you mean "endpoint"?`,
+		},
+		"type of a field":      {ogx("{distribution: {name: starter}, network: {port: http}}"), nil, "spec.network.port: must be a whole number"},
+		"required":             {ogx("{distribution: {name: starter}, providers: {inference: {remote: {openai: [{id: a}]}}}}"), nil, "spec.providers.inference.remote.openai[0].apiKey: required"},
+		"no distribution":      {ogx("{}"), nil, "spec.distribution: required"},
+		"two distributions":    {ogx("{distribution: {name: starter, image: a}}"), nil, "spec.distribution: name and image exclude each other"},
+		"neither of the two":   {ogx("{distribution: {}}"), nil, "spec.distribution: needs name"},
+		"no spec":              {ogx("null"), nil, "spec: required"},
+		"no name":              {strings.Replace(ogx(good), "{name: demo}", "{}", 1), nil, "metadata.name: required: the name of the server"},
+		"another version":      {strings.Replace(ogx(good), "v1beta1", "v1", 1), nil, `apiVersion: "ogx.io/v1" is not a version of OGXServer that this command reads; write ogx.io/v1beta1`},
+		"a kind misspelt":      {strings.Replace(ogx(good), "OGXServer", "OgxServer", 1), nil, `kind: "OgxServer" is not a kind that this command converts; write OGXServer`},
+		"another kind":         {strings.Replace(ogx(good), "OGXServer", "OGXModel", 1), nil, `kind: "OGXModel" is not a kind that this command converts`},
+		"no kind":              {strings.Replace(ogx(good), "kind: OGXServer\n", "", 1), nil, "kind: required: write OGXServer"},
+		"twice":                {ogx(good) + "spec: {}\n", nil, `key "spec" already set in map; keep one of them`},
+		"to v1alpha1":          {ogx(good), []string{"--to", "v1alpha1"}, "kind: an OGXServer becomes a stack of llamastack.io/v1alpha2 alone: leave out --to"},
+		"kinds of others only": {"kind: Deployment\napiVersion: apps/v1\n", nil, "error: no LlamaStackDistribution or OGXServer in -; it holds Deployment, which cannot be converted\nnothing converted\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.in, append([]string{"convert", "-f", "-"}, tc.args...)...)
+			if got.code != 1 || got.out != "" || !strings.Contains(got.err, tc.want) {
+				t.Errorf("exit code %d\n%s%s\nwant %s", got.code, got.out, got.err, tc.want)
+			}
+		})
+	}
+}

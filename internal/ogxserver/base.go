@@ -1,0 +1,103 @@
+package ogxserver
+
+import (
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+)
+
+// disabled lists the APIs that are not served, and the providers of the base whose place an OGXServer gives to its own.
+func (c *conversion) disabled() {
+	list, _ := clone(c.get("spec.disabledAPIs")).([]any)
+	if list != nil {
+		c.went(path("spec.disabledAPIs"), path("spec.disabled"))
+	}
+	if c.base == nil {
+		c.baseUnknown()
+	}
+	replaced := c.replaced(list)
+	for _, provider := range replaced {
+		list = append(list, provider)
+	}
+	if len(list) > 0 {
+		c.put(list, "spec", "disabled")
+	}
+	if len(replaced) > 0 {
+		c.note("An OGXServer's providers of an API take the place of all that the distribution has of that API. Here they stand beside "+
+			"them, so these of the distribution are taken away. Remove one from the list to have it.", "spec", "disabled")
+	}
+}
+
+// baseUnknown tells what is left to the user where nobody knows the base.
+func (c *conversion) baseUnknown() {
+	if len(c.taken) > 0 {
+		c.differs("An OGXServer's providers of an API take the place of all that the base configuration has of that API. Here they stand "+
+			"beside those with another id: take these away with spec.disabled, as inference/openai.", "spec", "providers")
+	}
+}
+
+// replaced are the providers of the base that an OGXServer does not have.
+func (c *conversion) replaced(disabled []any) []string {
+	var base struct {
+		Providers map[string][]struct {
+			ID string `yaml:"provider_id"`
+		} `yaml:"providers"`
+	}
+	if yaml.Unmarshal(c.base, &base) != nil {
+		return nil // an embedded configuration is YAML
+	}
+	var found []string
+	for _, api := range apis {
+		if len(c.taken[api.server]) == 0 || slices.Contains(disabled, any(api.server)) {
+			continue
+		}
+		for _, provider := range base.Providers[api.server] {
+			if id, _ := envref.Static(provider.ID); !slices.Contains(c.taken[api.server], id) {
+				found = append(found, api.server+"/"+id)
+			}
+		}
+	}
+	return found
+}
+
+// registersNone reports whether it is known that the base registers no models.
+func (c *conversion) registersNone() bool {
+	var base struct {
+		Registered struct {
+			Models []any `yaml:"models"`
+		} `yaml:"registered_resources"`
+	}
+	return c.base != nil && yaml.Unmarshal(c.base, &base) == nil && len(base.Registered.Models) == 0
+}
+
+// models registers models. One without a provider belongs to the first one by name.
+func (c *conversion) models() {
+	models, _ := clone(c.get("spec.resources.models")).([]any)
+	if len(models) == 0 {
+		return
+	}
+	c.put(models, "spec", "resources", "models")
+	c.went(path("spec.resources.models"), path("spec.resources.models"))
+	if !c.registersNone() {
+		c.differs("In an OGXServer these take the place of the models that the base configuration registers. Here the base's stay registered "+
+			"beside them, as far as their providers are there.", "spec", "resources", "models")
+	}
+	first := slices.Sorted(slices.Values(c.taken["inference"]))
+	for i, value := range models {
+		model, _ := value.(map[string]any)
+		if model["provider"] != nil && model["provider"] != "" {
+			continue
+		}
+		at := []string{"spec", "resources", "models", strconv.Itoa(i)}
+		if len(first) == 0 {
+			c.differs("Without a provider it belongs to the first provider of the base; in an OGXServer to the first by name. Write the one "+
+				"that you mean.", append(at, "name")...)
+			continue
+		}
+		model["provider"] = first[0]
+		c.note("Without a provider a model of an OGXServer belongs to the first one by name.", append(at, "provider")...)
+	}
+}

@@ -1,0 +1,214 @@
+package ogxserver
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// Result is a stack made of an OGXServer.
+type Result struct {
+	// Object is the LlamaStackDistribution of v1alpha2, as values of JSON.
+	Object map[string]any
+	// Comments are remarks on what is written, in no order, by place.
+	Comments []Comment
+	// LeftOut are sentences on fields that have no place in Object, each with the field's path, the reason and a remedy.
+	LeftOut []string
+	// Warnings are what of both somebody has to know, as sentences with a path: the server of the stack does something else
+	// than that of the OGXServer.
+	Warnings []string
+	// places are where the values went, from and to as joined paths.
+	places map[string][]string
+}
+
+// Comment is a remark on a place of a stack.
+type Comment struct {
+	At   []string
+	Text string
+}
+
+// Place is where a place of the OGXServer is in the stack; the place itself when it is nowhere.
+func (r *Result) Place(path []string) []string {
+	for i := len(path); i > 0; i-- {
+		if to, ok := r.places[joined(path[:i])]; ok {
+			return slices.Concat(to, path[i:])
+		}
+	}
+	return path
+}
+
+// Convert makes a stack of an OGXServer in which Check finds nothing wrong. The object is not changed, and shares no
+// value that is changed with the result.
+func Convert(object map[string]any) Result {
+	c := conversion{from: object}
+	c.result.places = make(map[string][]string)
+	c.result.Object = map[string]any{"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind}
+	c.metadata()
+	c.distribution()
+	c.configMaps()
+	c.providers()
+	c.models()
+	c.storage()
+	c.disabled()
+	c.network()
+	c.trust()
+	c.workload()
+	c.overrides()
+	c.monitoring()
+	return c.result
+}
+
+// conversion is a stack in the making.
+type conversion struct {
+	from   map[string]any
+	result Result
+	// base is the configuration that the server has without any change, nil when it is not known here.
+	base []byte
+	// taken are the APIs, in the server's spelling, that the OGXServer has providers of, with the ids of these.
+	taken map[string][]string
+}
+
+// path is a place in an object. Steps into lists are numbers.
+func path(dotted string) []string { return strings.Split(dotted, ".") }
+
+func joined(steps []string) string { return strings.Join(steps, "\x00") }
+
+// fieldPath is a place as all messages write it: spec.providers.inference.remote.vllm[0].
+func fieldPath(steps []string) string {
+	var text strings.Builder
+	for i, step := range steps {
+		switch _, err := strconv.Atoi(step); {
+		case err == nil && i > 0:
+			text.WriteString("[" + step + "]")
+		case i > 0:
+			text.WriteString("." + step)
+		default:
+			text.WriteString(step)
+		}
+	}
+	return text.String()
+}
+
+// get is a value of the OGXServer, nil when there is none.
+func (c *conversion) get(dotted string) any { return at(c.from, path(dotted)...) }
+
+func (c *conversion) text(dotted string) string {
+	text, _ := c.get(dotted).(string)
+	return text
+}
+
+func (c *conversion) number(dotted string) (int64, bool) { return whole(c.get(dotted)) }
+
+func whole(value any) (int64, bool) {
+	number, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	return number, err == nil && value != nil
+}
+
+// put writes a value to a place of the stack that has no lists above it.
+func (c *conversion) put(value any, to ...string) {
+	object := c.result.Object
+	for _, step := range to[:len(to)-1] {
+		inner, ok := object[step].(map[string]any)
+		if !ok {
+			inner = make(map[string]any)
+			object[step] = inner
+		}
+		object = inner
+	}
+	object[to[len(to)-1]] = value
+}
+
+// went notes where a value of the OGXServer is now.
+func (c *conversion) went(from, to []string) { c.result.places[joined(from)] = to }
+
+// move writes a value to its place as it is.
+func (c *conversion) move(from, to string) {
+	if value := c.get(from); value != nil {
+		c.put(clone(value), path(to)...)
+		c.went(path(from), path(to))
+	}
+}
+
+// clone is a value of which one copy may be changed.
+func clone(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(v))
+		for name, inner := range v {
+			copied[name] = clone(inner)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(v))
+		for i, inner := range v {
+			copied[i] = clone(inner)
+		}
+		return copied
+	default:
+		return value
+	}
+}
+
+// note comments a place of the stack.
+func (c *conversion) note(text string, to ...string) {
+	c.result.Comments = append(c.result.Comments, Comment{At: to, Text: text})
+}
+
+// differs comments a place of the stack where the server does something else than before.
+func (c *conversion) differs(text string, to ...string) {
+	c.note(text, to...)
+	c.result.Warnings = append(c.result.Warnings, fieldPath(to)+": "+text)
+}
+
+// leaveOut says that a field has no place, and that something is missed.
+func (c *conversion) leaveOut(from, reason string) {
+	c.needless(from, reason)
+	c.result.Warnings = append(c.result.Warnings, from+": "+reason)
+}
+
+// needless says that a field has no place, and needs none.
+func (c *conversion) needless(from, reason string) {
+	c.result.LeftOut = append(c.result.LeftOut, from+": "+reason)
+}
+
+// configMaps are the references to whole configurations.
+func (c *conversion) configMaps() {
+	for _, field := range []string{"spec.baseConfig", "spec.overrideConfig"} {
+		c.move(field+".name", field+".configMapName")
+		c.move(field+".key", field+".key")
+	}
+	if c.get("spec.overrideConfig") != nil {
+		c.note("This is the whole configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not below /etc/ogx.",
+			"spec", "overrideConfig")
+	}
+}
+
+// adoption are the annotations by which an OGXServer takes over objects of an older stack.
+var adoption = map[string]string{
+	"ogx.io/adopt-storage": "The OGXServer keeps its data in the claim %q. This stack has a claim of its own, %q, and does nothing with " +
+		"this annotation: take the data along as docs/ogxserver.md says.",
+	"ogx.io/adopt-networking": "The OGXServer is reached by the Service %q. This stack has a Service of its own, %q, and does nothing " +
+		"with this annotation: change what clients call.",
+}
+
+// metadata keeps what is the user's: name, namespace, labels and annotations.
+func (c *conversion) metadata() {
+	c.move("metadata", "metadata")
+	metadata, _ := c.result.Object["metadata"].(map[string]any)
+	if metadata["finalizers"] != nil {
+		delete(metadata, "finalizers")
+		c.leaveOut("metadata.finalizers", "nobody would remove them from a stack, which then could not be deleted")
+	}
+	name, _ := metadata["name"].(string)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	suffix := map[string]string{"ogx.io/adopt-storage": "-pvc", "ogx.io/adopt-networking": "-service"}
+	for _, key := range slices.Sorted(maps.Keys(adoption)) {
+		if older, ok := annotations[key].(string); ok && older != "" {
+			c.differs(fmt.Sprintf(adoption[key], older+suffix[key], name+suffix[key]), "metadata", "annotations", key)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package ogxserver
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
+)
+
+const (
+	// Kind is the kind that this package reads.
+	Kind = "OGXServer"
+	// Group is the API group of that kind.
+	Group = "ogx.io"
+	// APIVersion is the one version of that kind that there is.
+	APIVersion = Group + "/v1beta1"
+)
+
+// Check finds what is wrong with an OGXServer, values of JSON with numbers as json.Number: fields that the kind does not
+// have, values that their field does not take, and what is required and missing. Each problem has its path and the remedy.
+// The status is not looked at.
+func Check(object map[string]any) []string {
+	var problems []string
+	if version := object["apiVersion"]; version != APIVersion {
+		problems = append(problems, fmt.Sprintf("apiVersion: %q is not a version of %s that this command reads; write %s",
+			fmt.Sprint(version), Kind, APIVersion))
+	}
+	checked := make(map[string]any, len(object))
+	for name, value := range object {
+		if name != "status" {
+			checked[name] = value
+		}
+	}
+	_, found := typecheck.Check(checked, reflect.TypeFor[server]())
+	for _, problem := range found {
+		problems = append(problems, problem.String())
+	}
+	if len(found) > 0 {
+		return problems
+	}
+	return append(problems, missing(checked)...)
+}
+
+// missing names the required fields that are not there.
+func missing(object map[string]any) []string {
+	var problems []string
+	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil && generated == nil {
+		problems = append(problems, "metadata.name: required: the name of the server")
+	}
+	if at(object, "spec", "distribution") != nil {
+		problems = append(problems, oneDistribution(object)...)
+	}
+	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[spec](), "spec") {
+		problems = append(problems, path+": required")
+	}
+	if object["spec"] == nil {
+		problems = append(problems, "spec: required")
+	}
+	return problems
+}
+
+func oneDistribution(object map[string]any) []string {
+	name, image := at(object, "spec", "distribution", "name"), at(object, "spec", "distribution", "image")
+	switch {
+	case name == nil && image == nil:
+		return []string{"spec.distribution: needs name (a known distribution, for example starter) or image"}
+	case name != nil && image != nil:
+		return []string{"spec.distribution: name and image exclude each other: remove one of them"}
+	default:
+		return nil
+	}
+}
+
+// at is the value at a place of an object, nil when there is none.
+func at(object map[string]any, steps ...string) any {
+	for i, step := range steps {
+		if i == len(steps)-1 {
+			return object[step]
+		}
+		inner, ok := object[step].(map[string]any)
+		if !ok {
+			return nil
+		}
+		object = inner
+	}
+	return object
+}

@@ -1,0 +1,83 @@
+package ogxserver
+
+// kind is a kind of provider that an OGXServer has a field for. What is named in no field of it goes into settings, under
+// the server's spelling of the name.
+type kind struct {
+	// Type is the server's name of the provider's type.
+	Type string
+	// ID is the provider's id where the field has none.
+	ID string
+	// Endpoint and Credential are the fields that become endpoint and apiKey.
+	Endpoint, Credential string
+	// Secrets are further fields that name a key of a Secret.
+	Secrets []string
+	// Renamed are settings whose key is not the field's name in the server's spelling.
+	Renamed map[string]string
+}
+
+// kinds are the kinds by their place below spec.providers. The order is that in which an OGXServer writes the providers of
+// an API: the first provider of an API may be its default.
+var kinds = map[string][]place{
+	"inference": {
+		{"remote", "vllm", kind{Type: "remote::vllm", ID: "remote-vllm", Endpoint: "endpoint", Credential: "apiToken"}},
+		{"remote", "openai", kind{Type: "remote::openai", ID: "remote-openai", Endpoint: "endpoint", Credential: "apiKey"}},
+		{"remote", "azure", kind{Type: "remote::azure", ID: "remote-azure", Endpoint: "endpoint", Credential: "apiKey"}},
+		{"remote", "bedrock", kind{
+			Type: "remote::bedrock", ID: "remote-bedrock", Credential: "apiKey",
+			Secrets: []string{"awsAccessKeyId", "awsSecretAccessKey", "awsSessionToken"},
+			Renamed: map[string]string{"region": "region_name", "sessionTTL": "session_ttl"},
+		}},
+		{"remote", "vertexai", kind{Type: "remote::vertexai", ID: "remote-vertexai"}},
+		{"remote", "watsonx", kind{Type: "remote::watsonx", ID: "remote-watsonx", Endpoint: "endpoint", Credential: "apiKey"}},
+	},
+	"vectorIo": {
+		{"remote", "pgvector", kind{Type: "remote::pgvector", ID: "remote-pgvector", Endpoint: "host", Credential: "password"}},
+		{"remote", "milvus", kind{Type: "remote::milvus", ID: "remote-milvus", Endpoint: "uri", Credential: "token"}},
+		{"remote", "qdrant", kind{Type: "remote::qdrant", ID: "remote-qdrant", Endpoint: "url", Credential: "apiKey"}},
+	},
+	"toolRuntime": {
+		{"remote", "braveSearch", kind{Type: "remote::brave-search", ID: "remote-brave-search", Credential: "apiKey"}},
+		{"remote", "tavilySearch", kind{Type: "remote::tavily-search", ID: "remote-tavily-search", Credential: "apiKey"}},
+		{"remote", "modelContextProtocol", kind{Type: "remote::model-context-protocol", ID: "remote-model-context-protocol"}},
+		// That operator writes inline::rag-runtime, a type that no release has.
+		{"inline", "fileSearch", kind{Type: "inline::file-search", ID: "inline-file-search"}},
+	},
+	"files": {
+		{"remote", "s3", kind{
+			Type: "remote::s3", ID: "remote-s3", Endpoint: "endpointUrl", Secrets: []string{"awsAccessKeyId", "awsSecretAccessKey"},
+		}},
+		{"inline", "localfs", kind{Type: "inline::localfs", ID: "inline-localfs"}},
+	},
+	"batches": {
+		// That operator writes inline::batch-reference, a type that no release has.
+		{"inline", "reference", kind{Type: "inline::reference", ID: "inline-reference"}},
+	},
+	"responses": {
+		// That operator writes inline::responses, a type that no release has.
+		{"inline", "builtin", kind{Type: "inline::builtin", ID: "inline-builtin"}},
+	},
+	"fileProcessors": {
+		{"remote", "doclingServe", kind{Type: "remote::docling-serve", ID: "remote-docling-serve", Endpoint: "baseUrl", Credential: "apiKey"}},
+		{"inline", "auto", kind{Type: "inline::auto", ID: "inline-auto"}},
+		{"inline", "pypdf", kind{Type: "inline::pypdf", ID: "inline-pypdf"}},
+		{"inline", "markitdown", kind{Type: "inline::markitdown", ID: "inline-markitdown"}},
+		{"inline", "docling", kind{Type: "inline::docling", ID: "inline-docling"}},
+	},
+}
+
+// place is a field below an API: remote.vllm.
+type place struct {
+	where, field string
+	kind
+}
+
+// apis are the fields of spec.providers with the server's names, in the order of the API.
+var apis = []struct{ field, server string }{
+	{"inference", "inference"},
+	{"vectorIo", "vector_io"},
+	{"toolRuntime", "tool_runtime"},
+	{"files", "files"},
+	{"batches", "batches"},
+	{"responses", "responses"},
+	{"fileProcessors", "file_processors"},
+}

@@ -1,0 +1,88 @@
+package ogxserver
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// lowestPort is the lowest that the operator takes.
+const lowestPort = 1024
+
+// network says how the server is reached.
+func (c *conversion) network() {
+	if port, ok := c.number("spec.network.port"); ok && port != 0 && port < lowestPort {
+		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, where a server that is not root cannot listen: the server listens on 8321; "+
+			"call it there", port, lowestPort))
+	} else {
+		c.move("spec.network.port", "spec.networking.port")
+	}
+	c.serverTLS()
+	c.expose()
+	c.policy()
+}
+
+// serverTLS lets the server speak HTTPS, which an OGXServer asks for and does not get.
+func (c *conversion) serverTLS() {
+	if c.get("spec.network.tls.secretName") == nil {
+		return
+	}
+	c.put(true, "spec", "networking", "tls", "enabled")
+	c.move("spec.network.tls.secretName", "spec.networking.tls.secretName")
+	c.differs("The server speaks HTTPS with this certificate, and clients have to call https://. The ogx-k8s-operator takes the field and "+
+		"does nothing with it.", "spec", "networking", "tls", "secretName")
+}
+
+// expose makes the server reachable from outside the cluster.
+func (c *conversion) expose() {
+	if c.get("spec.network.externalAccess") == nil {
+		return
+	}
+	enabled, _ := c.get("spec.network.externalAccess.enabled").(bool)
+	place := []string{"spec", "networking", "expose"}
+	c.went(path("spec.network.externalAccess"), place)
+	if c.text("spec.network.externalAccess.hostname") == "" {
+		c.put(enabled, place...)
+	} else {
+		c.put(enabled, append(place, "enabled")...)
+		c.move("spec.network.externalAccess.hostname", "spec.networking.expose.hostname")
+	}
+	if enabled {
+		c.differs("The Ingress of an OGXServer has no host name, not even the hostname of its spec, and answers to all. The one of this stack "+
+			"has one: hostname, or one that the operator makes up, which status.routeURL shows.", place...)
+	}
+}
+
+// trust is what the server trusts in its calls.
+func (c *conversion) trust() {
+	certificates, _ := c.get("spec.tls.trust.caCertificates").([]any)
+	name := ""
+	var keys []any
+	for i, value := range certificates {
+		entry, _ := value.(map[string]any)
+		of, _ := entry["name"].(string)
+		if name == "" {
+			name = of
+		}
+		if of != name {
+			c.leaveOut(fmt.Sprintf("spec.tls.trust.caCertificates[%d]", i), fmt.Sprintf("a stack takes certificates from one ConfigMap, which is %q: "+
+				"copy the key %q of the ConfigMap %q into it and add the key to spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
+			continue
+		}
+		keys = append(keys, entry["key"])
+		from := []string{"spec", "tls", "trust", "caCertificates", strconv.Itoa(i)}
+		c.went(append(from, "name"), path("spec.networking.tls.caBundle.configMapName"))
+		for _, from := range [][]string{from, append(slices.Clone(from), "key")} {
+			c.went(from, append(path("spec.networking.tls.caBundle.configMapKeys"), strconv.Itoa(len(keys)-1)))
+		}
+	}
+	if len(keys) > 0 {
+		c.put(name, "spec", "networking", "tls", "caBundle", "configMapName")
+		c.put(keys, "spec", "networking", "tls", "caBundle", "configMapKeys")
+		c.went(path("spec.tls.trust"), path("spec.networking.tls.caBundle"))
+	}
+	if c.get("spec.tls.identity") != nil {
+		c.leaveOut("spec.tls.identity", "a stack has no field for it, and the ogx-k8s-operator does nothing with it: mount certificate and key with "+
+			"spec.workload.overrides.volumes and volumeMounts, and name the files in settings.network.tls of the provider (client_cert, client_key)")
+	}
+}

@@ -1,0 +1,65 @@
+package ogxserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// dataVolume is the name of the volume with the data of an OGXServer.
+const dataVolume = "ogx-storage"
+
+// overrides change the pod.
+func (c *conversion) overrides() {
+	const field = "spec.workload.overrides"
+	for _, name := range []string{"serviceAccountName", "env", "command", "args", "volumes", "volumeMounts"} {
+		c.move(field+"."+name, field+"."+name)
+	}
+	mounts, _ := at(c.result.Object, path(field+".volumeMounts")...).([]any)
+	for i, value := range mounts {
+		if mount, _ := value.(map[string]any); mount["name"] == dataVolume {
+			mount["name"] = names.DataVolume
+			c.note("The name of the volume with the server's data; in an OGXServer it is "+dataVolume+".",
+				append(path(field+".volumeMounts"), strconv.Itoa(i), "name")...)
+		}
+	}
+	c.ownPaths()
+	if seconds := c.get("spec.registryRefreshIntervalSeconds"); seconds != nil {
+		c.variable("OGX_REGISTRY_REFRESH_INTERVAL_SECONDS", fmt.Sprint(seconds), "spec.registryRefreshIntervalSeconds")
+	}
+}
+
+// ownNames are what an OGXServer's pods have, and those of a stack have not.
+var ownNames = regexp.MustCompile(`/etc/ogx\b|\bOGX_(CONFIG|WORKERS)\b`)
+
+// ownPaths tells of commands and variables that count on what only the pods of an OGXServer have.
+func (c *conversion) ownPaths() {
+	for _, name := range []string{"command", "args", "env"} {
+		field := "spec.workload.overrides." + name
+		data, err := json.Marshal(c.get(field))
+		if err != nil || !ownNames.Match(data) {
+			continue
+		}
+		c.differs("It speaks of "+string(ownNames.Find(data))+", which the pods of a stack do not have: the configuration is "+
+			"/etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, and the number of workers is LLS_WORKERS.", path(field)...)
+	}
+}
+
+// variable adds a variable to the server's container, unless the user has one of that name.
+func (c *conversion) variable(name, value, from string) {
+	place := path("spec.workload.overrides.env")
+	env, _ := at(c.result.Object, place...).([]any)
+	for i, item := range env {
+		if variable, _ := item.(map[string]any); variable["name"] == name {
+			c.went(path(from), append(place, strconv.Itoa(i)))
+			c.needless(from, "your own variable "+name+" in spec.workload.overrides.env wins, as in an OGXServer")
+			return
+		}
+	}
+	c.put(append(env, map[string]any{"name": name, "value": value}), place...)
+	c.went(path(from), append(place, strconv.Itoa(len(env)), "value"))
+	c.note("In an OGXServer it is "+from+".", append(place, strconv.Itoa(len(env)), "name")...)
+}

@@ -1,0 +1,166 @@
+package ogxserver
+
+import (
+	"fmt"
+	"slices"
+)
+
+// policy restricts who may connect. An OGXServer has a NetworkPolicy unless it says otherwise.
+func (c *conversion) policy() {
+	const field = "spec.network.policy"
+	place := []string{"spec", "networking", "allowedFrom"}
+	types, _ := c.get(field + ".policyTypes").([]any)
+	egress, _ := c.get(field + ".egress").([]any)
+	if enabled := c.get(field + ".enabled"); enabled == false {
+		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, unless the operator's ConfigMap "+
+			"asks for one for every stack")
+		return
+	}
+	if len(types) > 0 && !slices.Contains(types, any("Egress")) {
+		c.without("egress")
+	} else if len(egress) > 0 || slices.Contains(types, any("Egress")) {
+		c.leaveOut(field+".egress", "a stack does not restrict what its pods connect to: write a NetworkPolicy of your own with the podSelector "+
+			"app.kubernetes.io/instance: <name> and app: llama-stack")
+	}
+	if len(types) > 0 && !slices.Contains(types, any("Ingress")) {
+		c.needless(field+".policyTypes", "without Ingress among them everybody may connect, as with a stack without spec.networking.allowedFrom")
+		c.without("ingress")
+		return
+	}
+	c.put(map[string]any{}, place...)
+	c.note("An OGXServer has a NetworkPolicy of its own accord, which lets in its namespace, that of the operator, and those listed. "+
+		"Without allowedFrom a stack has none.", place...)
+	c.went(path(field), place)
+	c.ingress()
+}
+
+// without says that the rules of a field are not in force.
+func (c *conversion) without(rules string) {
+	if field := "spec.network.policy." + rules; c.get(field) != nil {
+		c.needless(field, "spec.network.policy.policyTypes leaves it out of force")
+	}
+}
+
+// ingress lists who else may connect.
+func (c *conversion) ingress() {
+	rules, _ := c.get("spec.network.policy.ingress").([]any)
+	a := allowed{conversion: c}
+	for i, value := range rules {
+		rule, _ := value.(map[string]any)
+		a.rule(rule, fmt.Sprintf("spec.network.policy.ingress[%d]", i))
+	}
+	if len(a.namespaces) > 0 {
+		c.put(a.namespaces, "spec", "networking", "allowedFrom", "namespaces")
+	}
+	if len(a.labels) > 0 {
+		c.put(a.labels, "spec", "networking", "allowedFrom", "labels")
+	}
+}
+
+// allowed are the namespaces of spec.networking.allowedFrom, by name and by label.
+type allowed struct {
+	*conversion
+	namespaces, labels []any
+}
+
+const ownPolicy = "write a NetworkPolicy of your own with the podSelector app.kubernetes.io/instance: <name> and app: llama-stack; policies add up"
+
+func (a *allowed) rule(rule map[string]any, at string) {
+	if ports, _ := rule["ports"].([]any); !a.samePort(ports) {
+		a.leaveOut(at+".ports", "a stack lets in connections to the server's port alone: "+ownPolicy)
+		return
+	}
+	peers, _ := rule["from"].([]any)
+	if len(peers) == 0 {
+		a.add(&a.namespaces, everyNamespace)
+		a.leaveOut(at+".from", "a rule without peers lets in everybody; "+
+			`"*" of spec.networking.allowedFrom.namespaces lets in every pod of the cluster: for callers from outside `+ownPolicy)
+	}
+	for i, value := range peers {
+		peer, _ := value.(map[string]any)
+		a.peer(peer, fmt.Sprintf("%s.from[%d]", at, i))
+	}
+}
+
+// samePort reports whether a rule is about the server's port, or about all.
+func (a *allowed) samePort(ports []any) bool {
+	server, ok := a.number("spec.network.port")
+	if !ok || server == 0 {
+		server = 8321
+	}
+	of := func(value any) bool {
+		port, _ := value.(map[string]any)
+		number, ok := whole(port["port"])
+		return ok && number == server && port["endPort"] == nil && (port["protocol"] == nil || port["protocol"] == "TCP")
+	}
+	return len(ports) == 0 || slices.ContainsFunc(ports, of) && !slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
+}
+
+// everyNamespace stands for all of them.
+const everyNamespace = "*"
+
+// peer adds a peer that is a selection of namespaces. The stack's own namespace is let in at any rate.
+func (a *allowed) peer(peer map[string]any, at string) {
+	namespaces, ok := peer["namespaceSelector"].(map[string]any)
+	pods, _ := peer["podSelector"].(map[string]any)
+	switch {
+	case peer["podSelector"] != nil && !ok && len(pods) == 0: // every pod of the own namespace
+	case !ok || len(pods) > 0 || peer["ipBlock"] != nil:
+		a.leaveOut(at, "spec.networking.allowedFrom takes whole namespaces, by name or by a label: "+ownPolicy)
+	case !a.selector(namespaces):
+		a.leaveOut(at, "spec.networking.allowedFrom takes one label for each entry, as key or key=value: "+ownPolicy)
+	}
+}
+
+// selector adds the namespaces of a selector, and reports whether it could.
+func (a *allowed) selector(selector map[string]any) bool {
+	labels, _ := selector["matchLabels"].(map[string]any)
+	expressions, _ := selector["matchExpressions"].([]any)
+	switch {
+	case len(labels)+len(expressions) == 0:
+		a.add(&a.namespaces, everyNamespace)
+		return true
+	case len(labels)+len(expressions) > 1:
+		return false
+	case len(labels) == 1:
+		for key, value := range labels {
+			a.label(key, fmt.Sprint(value))
+		}
+		return true
+	default:
+		return a.expression(expressions[0])
+	}
+}
+
+func (a *allowed) label(key, value string) {
+	if key == "kubernetes.io/metadata.name" {
+		a.add(&a.namespaces, value)
+		return
+	}
+	a.add(&a.labels, key+"="+value)
+}
+
+// expression adds what may be said by labels: a key that exists, or one of several values.
+func (a *allowed) expression(value any) bool {
+	expression, _ := value.(map[string]any)
+	key, _ := expression["key"].(string)
+	values, _ := expression["values"].([]any)
+	switch expression["operator"] {
+	case "Exists":
+		a.add(&a.labels, key)
+		return true
+	case "In":
+		for _, value := range values {
+			a.label(key, fmt.Sprint(value))
+		}
+		return len(values) > 0
+	default:
+		return false
+	}
+}
+
+func (a *allowed) add(list *[]any, entry string) {
+	if !slices.Contains(*list, any(entry)) {
+		*list = append(*list, entry)
+	}
+}

@@ -1,0 +1,44 @@
+package ogxserver
+
+import "regexp"
+
+// storage says where the server keeps its state. An OGXServer with spec.storage has both stores, the one that is not given in
+// SQLite.
+func (c *conversion) storage() {
+	if c.get("spec.storage") == nil {
+		return
+	}
+	sqlite := false
+	for _, store := range []string{"kv", "sql"} {
+		field := "spec.storage." + store
+		c.put("sqlite", "spec", "storage", store, "type")
+		c.move(field+".type", field+".type")
+		sqlite = sqlite || c.text(field+".type") == "" || c.text(field+".type") == "sqlite"
+	}
+	c.move("spec.storage.kv.endpoint", "spec.storage.kv.endpoint")
+	c.reference("spec.storage.kv.password")
+	c.reference("spec.storage.sql.connectionString")
+	c.redis()
+	if sqlite && c.get("spec.workload.storage") != nil {
+		c.differs("An OGXServer with spec.storage keeps SQLite's data in the files /.ogx/kvstore.db and /.ogx/sqlstore.db. This stack keeps it "+
+			"in the directory that its configuration names, below the volume: take the data along as docs/ogxserver.md says.", "spec", "storage")
+	}
+}
+
+// reference moves a reference to a key of a Secret.
+func (c *conversion) reference(field string) {
+	if value := c.get(field); value != nil {
+		c.put(c.secret(value, path(field), path(field)), path(field)...)
+	}
+}
+
+// hostAndPort is what the operator takes for the address of a Redis.
+var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/0?)?$`)
+
+// redis tells that an address is none to the operator. It may hold a password, and so is not shown.
+func (c *conversion) redis() {
+	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {
+		c.differs("The operator takes host:port or redis://host:port alone, and refuses this: write it so, and put a password into a Secret "+
+			"that password names.", "spec", "storage", "kv", "endpoint")
+	}
+}

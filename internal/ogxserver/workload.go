@@ -1,0 +1,119 @@
+package ogxserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// mountPath is where an OGXServer mounts its volume unless it says otherwise.
+const mountPath = "/.ogx"
+
+// workload says how the server runs.
+func (c *conversion) workload() {
+	for _, field := range []string{"replicas", "workers", "podDisruptionBudget", "topologySpreadConstraints"} {
+		c.move("spec.workload."+field, "spec.workload."+field)
+	}
+	c.resources()
+	c.autoscaling()
+	c.volume()
+	if claims := c.get("spec.workload.resourceClaims"); claims != nil {
+		c.put(clone(claims), "spec", "workload", "overrides", "podTemplate", "spec", "resourceClaims")
+		c.went(path("spec.workload.resourceClaims"), path("spec.workload.overrides.podTemplate.spec.resourceClaims"))
+	}
+}
+
+// resources are those that the container of an OGXServer has: requests that are not given are added, and with workers limits,
+// too.
+func (c *conversion) resources() {
+	given, ok := clone(c.get("spec.workload.resources")).(map[string]any)
+	workers, limited := c.number("spec.workload.workers")
+	if !ok && !limited {
+		return
+	}
+	if given == nil {
+		given = make(map[string]any)
+	}
+	requests, limits := child(given, "requests"), child(given, "limits")
+	usual := map[string]string{"cpu": strconv.FormatInt(max(workers, 1), 10), "memory": "1Gi"}
+	added := false
+	for _, name := range []string{"cpu", "memory"} {
+		if unset(requests[name]) && !below(limits[name], usual[name]) {
+			requests[name], added = usual[name], true
+		}
+		if limited && unset(limits[name]) && requests[name] != nil {
+			limits[name], added = requests[name], true
+		}
+	}
+	if len(limits) == 0 {
+		delete(given, "limits")
+	}
+	c.put(given, "spec", "workload", "resources")
+	c.went(path("spec.workload.resources"), path("spec.workload.resources"))
+	if added {
+		c.note("With what the container of an OGXServer has of its own accord: requests, and with workers limits as high.", "spec", "workload", "resources")
+	}
+}
+
+// child is an object within an object, made if need be.
+func child(object map[string]any, name string) map[string]any {
+	inner, ok := object[name].(map[string]any)
+	if !ok {
+		inner = make(map[string]any)
+		object[name] = inner
+	}
+	return inner
+}
+
+func quantity(value any) (resource.Quantity, bool) {
+	parsed, err := resource.ParseQuantity(fmt.Sprint(value))
+	return parsed, err == nil && value != nil
+}
+
+func unset(value any) bool {
+	parsed, ok := quantity(value)
+	return !ok || parsed.IsZero()
+}
+
+// below reports whether there is a limit that a request would break.
+func below(limit any, request string) bool {
+	parsed, ok := quantity(limit)
+	return ok && !parsed.IsZero() && parsed.Cmp(resource.MustParse(request)) < 0
+}
+
+// autoscaling never goes below the replicas of an OGXServer.
+func (c *conversion) autoscaling() {
+	const field = "spec.workload.autoscaling"
+	if c.get(field) == nil {
+		return
+	}
+	for from, to := range map[string]string{
+		"minReplicas": "minReplicas", "maxReplicas": "maxReplicas",
+		"targetCPUUtilizationPercentage": "targetCPUUtilization", "targetMemoryUtilizationPercentage": "targetMemoryUtilization",
+	} {
+		c.move(field+"."+from, field+"."+to)
+	}
+	least, _ := c.number(field + ".minReplicas")
+	if replicas, _ := c.number("spec.workload.replicas"); replicas > max(least, 1) {
+		c.put(json.Number(strconv.FormatInt(replicas, 10)), path(field+".minReplicas")...)
+		c.note("The autoscaler of an OGXServer does not go below spec.workload.replicas.", path(field+".minReplicas")...)
+	}
+}
+
+// volume is the claim for the server's data.
+func (c *conversion) volume() {
+	const field = "spec.workload.storage"
+	if c.get(field) == nil {
+		return
+	}
+	c.move(field+".size", field+".size")
+	place := path(field + ".mountPath")
+	c.put(mountPath, place...)
+	if c.text(field+".mountPath") != "" {
+		c.move(field+".mountPath", field+".mountPath")
+		return
+	}
+	c.note("Where an OGXServer mounts its volume.", place...)
+}
