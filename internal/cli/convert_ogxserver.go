@@ -11,19 +11,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
 // wrongForeignKind says what is wrong with a kind that is meant for an OGXServer; empty for all others.
 func wrongForeignKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
-	near := suggest.Nearest(meta.Kind, []string{ogxserver.Kind}) != "" || strings.EqualFold(meta.Kind, ogxserver.Kind)
 	switch {
 	case meta.Kind == ogxserver.Kind:
 		return ""
 	case meta.Kind == "" && group == ogxserver.Group:
 		return "kind: required: write " + ogxserver.Kind
-	case near || group == ogxserver.Group:
+	case group == ogxserver.Group, strings.EqualFold(meta.Kind, ogxserver.Kind):
 		return fmt.Sprintf("kind: %q is not a kind that this command converts; write %s", meta.Kind, ogxserver.Kind)
 	default:
 		return ""

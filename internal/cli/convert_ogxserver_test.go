@@ -65,6 +65,14 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 	}
 }
 
+// The other verbs say how to get there.
+func TestOGXServerIsConvertedFirst(t *testing.T) {
+	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
+	if want := "it holds OGXServer; kubectl llamastack convert makes a stack of an OGXServer"; got.code != 1 || !strings.Contains(got.err, want) {
+		t.Errorf("exit code %d\n%s\nwant %s", got.code, got.err, want)
+	}
+}
+
 func withoutLines(text string, starts ...string) string {
 	lines := strings.SplitAfter(text, "\n")
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
@@ -82,6 +83,9 @@ func (m *manifests) nothing(paths []string) error {
 	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
 	if len(m.others) > 0 {
 		problem += "; it holds " + strings.Join(m.others, ", ")
+	}
+	if slices.Contains(m.others, ogxserver.Kind) {
+		problem += "; kubectl llamastack convert makes a stack of an " + ogxserver.Kind
 	}
 	return &rejection{problems: append(slices.Clone(m.notes), problem), summary: "nothing to read"}
 }

@@ -11,6 +11,7 @@ const lowestPort = 1024
 
 // network says how the server is reached.
 func (c *conversion) network() {
+	c.went(path("spec.network"), path("spec.networking"))
 	if port, ok := c.number("spec.network.port"); ok && port != 0 && port < lowestPort {
 		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, where a server that is not root cannot listen: the server listens on 8321; "+
 			"call it there", port, lowestPort))

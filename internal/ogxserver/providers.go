@@ -41,6 +41,7 @@ func (c *conversion) provider(list []any, of kind, from ...string) []any {
 	case map[string]any:
 		return append(list, c.one(value, of, from, len(list)))
 	case []any:
+		c.went(from, []string{"spec", "providers", from[2]})
 		for i, item := range value {
 			if object, ok := item.(map[string]any); ok {
 				list = append(list, c.one(object, of, append(slices.Clone(from), strconv.Itoa(i)), len(list)))

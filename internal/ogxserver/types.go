@@ -13,7 +13,7 @@ import (
 
 type server struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        metav1.ObjectMeta `json:"metadata,omitempty"`
+	Metadata        metav1.ObjectMeta `json:"metadata,omitzero"`
 	Spec            spec              `json:"spec"`
 }
 
