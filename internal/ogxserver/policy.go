@@ -9,35 +9,37 @@ import (
 func (c *conversion) policy() {
 	const field = "spec.network.policy"
 	place := []string{"spec", "networking", "allowedFrom"}
-	types, _ := c.get(field + ".policyTypes").([]any)
-	egress, _ := c.get(field + ".egress").([]any)
 	if enabled := c.get(field + ".enabled"); enabled == false {
 		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, unless the operator's ConfigMap "+
 			"asks for one for every stack")
 		return
 	}
-	if len(types) > 0 && !slices.Contains(types, any("Egress")) {
-		c.without("egress")
-	} else if len(egress) > 0 || slices.Contains(types, any("Egress")) {
-		c.leaveOut(field+".egress", "a stack does not restrict what its pods connect to: write a NetworkPolicy of your own with the podSelector "+
-			"app.kubernetes.io/instance: <name> and app: llama-stack")
-	}
-	if len(types) > 0 && !slices.Contains(types, any("Ingress")) {
-		c.needless(field+".policyTypes", "without Ingress among them everybody may connect, as with a stack without spec.networking.allowedFrom")
-		c.without("ingress")
-		return
-	}
 	c.put(map[string]any{}, place...)
+	c.went(path(field), place)
+	c.policyTypes(field)
 	c.note("An OGXServer has a NetworkPolicy of its own accord, which lets in its namespace, that of the operator, and those listed. "+
 		"Without allowedFrom a stack has none.", place...)
-	c.went(path(field), place)
+	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
+		c.differs("The stack's own namespace and that of the operator are let in at any rate; the ogx-k8s-operator lets in what the rules of "+
+			"spec.network.policy.ingress say alone.", place...)
+	}
 	c.ingress()
 }
 
-// without says that the rules of a field are not in force.
-func (c *conversion) without(rules string) {
-	if field := "spec.network.policy." + rules; c.get(field) != nil {
-		c.needless(field, "spec.network.policy.policyTypes leaves it out of force")
+// policyTypes tells of directions that the ogx-k8s-operator does not look at: it restricts who connects whatever they say,
+// and so does the stack.
+func (c *conversion) policyTypes(field string) {
+	if egress, _ := c.get(field + ".egress").([]any); len(egress) > 0 {
+		c.leaveOut(field+".egress", "a stack does not restrict what its pods connect to: write a NetworkPolicy of your own with the podSelector "+
+			"app.kubernetes.io/instance: <name> and app: llama-stack")
+	}
+	types, _ := c.get(field + ".policyTypes").([]any)
+	if len(types) > 0 && !slices.Contains(types, any("Ingress")) {
+		c.leaveOut(field+".policyTypes", "the ogx-k8s-operator restricts who connects although Ingress is not among them, and so does the stack: remove "+
+			"spec.networking.allowedFrom to let everybody connect")
+	}
+	if slices.Contains(types, any("Egress")) && c.get(field+".egress") == nil {
+		c.leaveOut(field+".policyTypes", "Egress without rules has no effect in an OGXServer, and a stack does not restrict what its pods connect to")
 	}
 }
 
