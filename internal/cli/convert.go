@@ -21,8 +21,9 @@ import (
 )
 
 type convertOptions struct {
-	files []string
-	to    string
+	sources
+	to     string
+	absorb bool
 }
 
 func newConvertCommand(streams Streams) *cobra.Command {
@@ -41,6 +42,10 @@ else than before, what the annotation llamastack.io/compat keeps of v1alpha1, an
 what the version cannot say; the latter are warnings, too. What a cluster adds to
 an object (its status, uid, managed fields and so on) is left out.
 
+With --absorb-config, the config.yaml that a stack mounts from a ConfigMap of the
+files becomes fields of the spec, where the server reads the very same configuration
+from them. Otherwise overrideConfig stays whole, and a warning says for each part why.
+
 Of an OGXServer, each field that has no place in a stack is named above the spec,
 with the reason and what to do instead, and is a warning; so is each field by
 which the server of the stack does something else. There is no way back to an
@@ -49,6 +54,9 @@ OGXServer. Its data and its objects stay where they are, for you to take along.`
 
   # a stack of a cluster
   kubectl get llsd my-stack -o yaml | kubectl llamastack convert -f -
+
+  # the configuration in fields of the spec, in place of a ConfigMap
+  kubectl llamastack convert -f stack.yaml -f configmap.yaml --absorb-config
 
   # the servers of the ogx-k8s-operator
   kubectl get ogxservers -A -o yaml | kubectl llamastack convert -f -
@@ -60,10 +68,11 @@ OGXServer. Its data and its objects stay where they are, for you to take along.`
 			return runConvert(command.InOrStdin(), streams, options)
 		},
 	}
+	options.addFlags(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
+	flags.BoolVar(&options.absorb, "absorb-config", false,
+		"write the configuration of overrideConfig (userConfig) as fields of the spec, where that gives the very same one")
 	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
-	must(command.MarkFlagRequired("filename"))
 	must(command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
 	return command
 }
@@ -71,6 +80,9 @@ OGXServer. Its data and its objects stay where they are, for you to take along.`
 func runConvert(stdin io.Reader, streams Streams, options convertOptions) error {
 	if !slices.Contains(versions, options.to) {
 		return fmt.Errorf("--to %q: there is no such version; take %s", options.to, strings.Join(versions, " or "))
+	}
+	if options.absorb && options.to != v1alpha2.GroupVersion.Version {
+		return fmt.Errorf("--absorb-config: the fields are those of %s; leave --to %s out", v1alpha2.GroupVersion.Version, options.to)
 	}
 	var documents []document.Document
 	for _, path := range options.files {
@@ -81,12 +93,19 @@ func runConvert(stdin io.Reader, streams Streams, options convertOptions) error 
 		documents = append(documents, found...)
 	}
 	c := converter{to: v1alpha2.GroupVersion.Group + "/" + options.to}
+	p := newPrinter(streams)
+	if options.absorb {
+		var err error
+		if c.absorber, err = newAbsorber(documents, options.sources, stdin, p); err != nil {
+			return err
+		}
+	}
 	for _, doc := range documents {
 		if err := c.add(doc); err != nil {
 			return err
 		}
 	}
-	return c.finish(newPrinter(streams), streams.Out, options.files)
+	return c.finish(p, streams.Out, options.files)
 }
 
 // converter writes documents, those of stacks in another version.
@@ -100,6 +119,8 @@ type converter struct {
 	notes              []string
 	// others are the kinds that are written as they are.
 	others []string
+	// absorber looks for fields in the place of overrideConfig. Nil: nobody asked for that.
+	absorber *absorber
 }
 
 // finish prints what was written, unless a document is wrong: half an answer would be applied by a pipe.
@@ -198,7 +219,10 @@ func (c *converter) stack(doc document.Document) error {
 	if len(found.errs) > 0 {
 		return nil
 	}
-	if doc.Meta.APIVersion == c.to && !live && !json.Valid(doc.Source) {
+	if c.absorber != nil && !c.absorb(doc, title, &source) {
+		return nil
+	}
+	if doc.Meta.APIVersion == c.to && !live && !json.Valid(doc.Source) && source.Absorbed == nil {
 		c.notes = append(c.notes, title+": is of "+c.to+" already")
 		c.write(doc.Source)
 		return nil

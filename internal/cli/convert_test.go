@@ -30,6 +30,98 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// What is written, and what is said, with the configuration of a ConfigMap in fields of the spec.
+func TestAbsorbConfig(t *testing.T) {
+	const cases = "testdata/absorb"
+	for _, name := range golden.Cases(t, cases) {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(cases, name)
+			before := string(golden.Read(t, filepath.Join(folder, "in.yaml")))
+			got := run(t, before, "convert", "-f", "-", "--absorb-config")
+			if got.code != 0 {
+				t.Fatalf("exit code %d\n%s", got.code, got.err)
+			}
+			configMap, stacks, found := strings.Cut(got.out, "---\n")
+			if !found || !strings.HasPrefix(before, configMap) {
+				t.Errorf("the ConfigMap is not written as it is:\n%s", configMap)
+			}
+			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{"out.yaml": []byte(stacks), "messages.txt": []byte(got.err)})
+			if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
+				t.Errorf("what is written is refused:\n%s", checked.err)
+			}
+			again := run(t, got.out, "convert", "-f", "-", "--absorb-config")
+			if diff := cmp.Diff(got.out, again.out); diff != "" {
+				t.Errorf("absorbed once more (-once +twice):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The fixtures' configurations are none of a distribution's: they stay, each with the reason, and nothing else changes.
+func TestAbsorbConfigOfFixtures(t *testing.T) {
+	kept := 0
+	for _, file := range fixtures(t) {
+		plain, got := run(t, "", "convert", "-f", file), run(t, "", "convert", "-f", file, "--absorb-config")
+		if got.code != 0 {
+			t.Errorf("%s: exit code %d\n%s", file, got.code, got.err)
+		}
+		if strings.Contains(plain.out, "\n  overrideConfig:") {
+			kept++
+			contains(t, got.err, "spec.server.userConfig stays: ")
+		}
+		if diff := cmp.Diff(uncommented(plain.out), uncommented(got.out)); diff != "" {
+			t.Errorf("%s: changed (-without --absorb-config +with):\n%s", file, diff)
+		}
+	}
+	if kept < 3 {
+		t.Errorf("%d of the fixtures have a userConfig", kept)
+	}
+}
+
+// uncommented are the lines that are no comment of ours.
+func uncommented(manifest string) string {
+	return regexp.MustCompile(`(?m)^ *#.*\n`).ReplaceAllString(manifest, "")
+}
+
+func TestAbsorbConfigRefusals(t *testing.T) {
+	const override = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`
+	for name, tc := range map[string]struct {
+		in   string
+		args []string
+		code int
+		want string
+	}{
+		"no ConfigMap": {
+			stack(override), nil, 1,
+			`spec.overrideConfig.configMapName: ConfigMap "mine" of namespace "default" is in none of the files; add it with another --filename`,
+		},
+		"no ConfigMap of userConfig": {
+			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`), nil, 1,
+			`spec.server.userConfig.configMapName: ConfigMap "mine" of namespace "default" is in none of the files`,
+		},
+		"another namespace": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n---\n" + stack(override),
+			[]string{"-n", "team"},
+			0,
+			"spec.overrideConfig stays: ConfigMap mine, key config.yaml: must be a mapping, got a scalar",
+		},
+		"an unknown distribution": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: 1'}\n---\n" + strings.Replace(stack(override), "starter", "rh-dev", 1), nil, 0,
+			`spec.overrideConfig stays: spec.distribution.name: unknown distribution "rh-dev"`,
+		},
+		"another version": {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields are those of v1alpha2; leave --to v1alpha1 out"},
+		"nothing to do":   {stack(simple), nil, 0, "has no overrideConfig, so --absorb-config changes nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.in, append([]string{"convert", "--absorb-config", "-f", "-"}, tc.args...)...)
+			if got.code != tc.code || (got.out == "") != (tc.code != 0) {
+				t.Errorf("exit code %d, want %d; standard output %q", got.code, tc.code, got.out)
+			}
+			contains(t, got.err, tc.want)
+		})
+	}
+}
+
 func target(name string) string {
 	if strings.HasPrefix(name, "back") {
 		return "v1alpha1"

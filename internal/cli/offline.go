@@ -151,36 +151,46 @@ func cluster(config operatorconfig.Config) render.Cluster {
 func (m *manifests) build(
 	object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places, found *outcome,
 ) (*plan.Plan, error) {
-	spec := &object.Spec
-	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
-		m.config.Images)
+	input, err := m.input(object, in, before)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", distribution.Path(err), err)
-	}
-	input := plan.Input{
-		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.config), Before: before,
-		Bounds: m.config.Bounds.For(object.Namespace),
-	}
-	if plan.NeedsBase(spec) {
-		if input.Base, err = m.base(object, resolved); err != nil {
-			return nil, err
-		}
-	}
-	if spec.OverrideConfig != nil {
-		if input.Override, err = m.override(object); err != nil {
-			return nil, err
-		}
-	}
-	if input.Trust, err = m.trust(object); err != nil {
 		return nil, err
 	}
-	found.errs = append(found.errs, m.secretProblems(in, resolved.Release)...)
-	input.Serving = m.serving(object)
+	found.errs = append(found.errs, m.secretProblems(in, input.Distribution.Release)...)
 	built, err := plan.Build(input)
 	if err == nil && input.Serving == nil {
 		found.unreadCertificate(object, built)
 	}
 	return built, err
+}
+
+// input is what the plan of a stack is made from.
+func (m *manifests) input(object *v1alpha2.LlamaStackDistribution, in *intent.Intent, before *retention.Places) (plan.Input, error) {
+	var input plan.Input
+	spec := &object.Spec
+	resolved, err := distribution.Resolve(spec.Distribution.Name, spec.Distribution.Image, spec.Distribution.Version,
+		m.config.Images)
+	if err != nil {
+		return input, fmt.Errorf("%s: %w", distribution.Path(err), err)
+	}
+	input = plan.Input{
+		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.config), Before: before,
+		Bounds: m.config.Bounds.For(object.Namespace),
+	}
+	if plan.NeedsBase(spec) {
+		if input.Base, err = m.base(object, resolved); err != nil {
+			return input, err
+		}
+	}
+	if spec.OverrideConfig != nil {
+		if input.Override, err = m.override(object); err != nil {
+			return input, err
+		}
+	}
+	if input.Trust, err = m.trust(object); err != nil {
+		return input, err
+	}
+	input.Serving = m.serving(object)
+	return input, nil
 }
 
 // base finds the base configuration: the ConfigMap that the spec names, among

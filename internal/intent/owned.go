@@ -125,6 +125,22 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 	return nil
 }
 
+// Owned says what to use in place of settings for a part of the configuration, as far as they may not touch it; empty when
+// they may. It also reports whether the part holds one that they may not touch.
+func Owned(keys ...string) (instead string, holds bool) {
+	for i := range ownedParts {
+		part := strings.Split(ownedParts[i].path, ".")
+		switch {
+		case !overlap(keys, part):
+		case len(keys) >= len(part):
+			return ownedParts[i].instead, false
+		default:
+			holds = true
+		}
+	}
+	return "", holds
+}
+
 // overlap reports whether one of two paths leads to the other.
 func overlap(a, b []string) bool {
 	for i := range min(len(a), len(b)) {

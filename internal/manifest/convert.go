@@ -20,6 +20,8 @@ type Source struct {
 	// Text is the YAML that it was written as. It gives the comments, and the order of keys that no type gives. Empty:
 	// none of these.
 	Text []byte
+	// Absorbed is what takes the place of overrideConfig, or why nothing does. Nil: nobody asked.
+	Absorbed *Absorbed
 	// Dropped says which fields are not in Object, because no version has them, one sentence each.
 	Dropped []string
 }
@@ -46,6 +48,9 @@ func Convert(source Source, to string) (Result, error) {
 		said.ofOlder(from)
 	default:
 		object = convert.FromHub(from)
+	}
+	if source.Absorbed != nil {
+		source.Absorbed.into(object, &said)
 	}
 	said.ofObject(object)
 	said.ofDropped(source.Dropped)

@@ -84,6 +84,7 @@ var Rules = []Rule{
 	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
+	{Path: "internal/absorb", Kind: Pure, Imports: pure},
 
 	{Path: "internal/informer"},
 	{Path: "internal/worker"},
@@ -100,7 +101,7 @@ var Rules = []Rule{
 		"internal/informer", "internal/migration/...",
 	})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
-		"internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig", "internal/migration",
+		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig", "internal/migration",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

@@ -1,0 +1,229 @@
+package absorb
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// Reason says why a part of the configuration has to stay in its ConfigMap.
+type Reason struct {
+	// Path is a key of the configuration, or a field of the spec.
+	Path string
+	// Why is a sentence without a subject; it shows no value of the configuration.
+	Why string
+}
+
+// String is the reason behind its path.
+func (r Reason) String() string { return r.Path + ": " + r.Why }
+
+// Comment is a sentence on a field.
+type Comment struct {
+	// At leads to the field: spec, providers, inference, 0, apiKey.
+	At []string
+	// Text is for people.
+	Text string
+}
+
+// Result is what takes the place of overrideConfig, or why nothing does.
+type Result struct {
+	// Spec are the fields of the spec, by their JSON names, as values of JSON. Nil when something stays.
+	Spec map[string]any
+	// Env are variables for spec.workload.overrides.env, as values of JSON.
+	Env []any
+	// Comments are on single fields, Remarks on the whole.
+	Comments []Comment
+	Remarks  []string
+	// Stays are the parts that have to stay. Empty when Spec replaces the configuration.
+	Stays []Reason
+}
+
+// Config looks for fields of the spec that give the configuration of overrideConfig. The input is what plan.Build takes for the stack as
+// it is, with Override. It is not changed.
+func Config(in plan.Input) Result {
+	b, stays := begin(in)
+	if len(stays) > 0 {
+		return Result{Stays: bounded(stays)}
+	}
+	result := b.attempt(true)
+	if len(result.Stays) > 0 {
+		if plain := b.attempt(false); len(plain.Stays) == 0 {
+			return plain
+		}
+	}
+	result.Stays = bounded(result.Stays)
+	return result
+}
+
+// maxStays is how many reasons are told: nobody reads more.
+const maxStays = 40
+
+func bounded(stays []Reason) []Reason {
+	if more := len(stays) - maxStays; more > 0 {
+		return append(slices.Clip(stays[:maxStays]), Reason{"and further parts", fmt.Sprintf("%d more", more)})
+	}
+	return stays
+}
+
+// builder looks for the fields of one stack.
+type builder struct {
+	plan.Input
+	// before is the plan of the stack with overrideConfig.
+	before *plan.Plan
+	// want is the user's configuration, base what the distribution comes with.
+	want, base object
+	// secrets are the variables of the container that come from Secrets.
+	secrets map[string]secretKey
+	// remarks are on what the server reads today.
+	remarks []string
+	// shown are the texts of the base: no secrets, whatever they look like.
+	shown map[string]bool
+}
+
+// begin reads the two configurations, and answers what no search would change.
+func begin(in plan.Input) (*builder, []Reason) {
+	b := &builder{Input: in, shown: map[string]bool{}}
+	if stays := b.otherStart(); len(stays) > 0 {
+		return nil, stays
+	}
+	var err error
+	if b.before, err = plan.Build(in); err != nil {
+		return nil, reasonsOf(err)
+	}
+	mounted := in.Override.Data
+	if b.before.Config != nil { // a copy, in which the number of workers or the files of the certificate are set
+		mounted = b.before.Config
+	}
+	if b.want, err = read(mounted); err != nil {
+		return nil, []Reason{{"ConfigMap " + in.Override.ConfigMapName + ", key " + in.Override.Key, err.Error()}}
+	}
+	if b.base, err = read(in.Distribution.Base); err != nil {
+		return nil, []Reason{{"the distribution's configuration", err.Error()}}
+	}
+	b.asStarted()
+	b.secrets = secretsOf(in.Object)
+	texts(b.base, func(text string) { b.shown[text] = true })
+	return b, nil
+}
+
+// read is the value of a configuration, within the bounds of every other one.
+func read(data []byte) (object, error) {
+	if len(data) > baseconfig.MaxSize {
+		return nil, fmt.Errorf("has %d bytes, more than the %d that a configuration may have", len(data), baseconfig.MaxSize)
+	}
+	root, err := baseconfig.Read(data)
+	if err != nil {
+		return nil, err
+	}
+	value, err := valueOf(root)
+	if err != nil {
+		return nil, err
+	}
+	found, _ := value.(object)
+	return found, nil
+}
+
+// otherStart tells what makes the server read something else than one generated file beside its own base.
+func (b *builder) otherStart() []Reason {
+	spec, resolved := &b.Object.Spec, b.Distribution
+	var stays []Reason
+	stay := func(path, format string, args ...any) {
+		stays = append(stays, Reason{path, fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case resolved.DetectedBy == distribution.Unknown:
+		stay("spec.distribution", "the release of image %q is not known, so nobody can tell what its server reads", resolved.Image)
+	case resolved.Base == nil:
+		stay("spec.distribution", "the configuration that image %q comes with is not known here, and fields change that one", resolved.Image)
+	}
+	overrides := intent.Overrides(spec)
+	if len(overrides.Command) > 0 {
+		stay("spec.workload.overrides.command", "a command of your own says which file the server reads")
+	} else if len(overrides.Args) > 0 && names.Compat(b.Object.Annotations) {
+		stay("spec.workload.overrides.args", "the arguments are for another start of the server than that with a generated configuration")
+	}
+	runtime := resolved.Release.Runtime
+	for i := range overrides.Env {
+		name := overrides.Env[i].Name
+		says := name != "" && (name == runtime.ConfigVariable || name == runtime.FactoryVariable)
+		if says && overrides.Env[i].Value != names.ConfigDir+"/"+names.ConfigFile {
+			stay(fmt.Sprintf("spec.workload.overrides.env[%d]", i), "%s says which file the server reads", name)
+		}
+	}
+	for i := range overrides.VolumeMounts {
+		if mount := overrides.VolumeMounts[i].MountPath + "/"; strings.HasPrefix(mount, names.ConfigDir+"/") {
+			stay(fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "a volume of your own lies where the configuration is mounted")
+		}
+	}
+	if others := b.otherFiles(); len(others) > 0 {
+		stay("ConfigMap "+b.Override.ConfigMapName, "is mounted whole, and has further files: %s", strings.Join(others, ", "))
+	}
+	return stays
+}
+
+// otherFiles are the keys that the pods of a stack of v1alpha1 see beside the configuration.
+func (b *builder) otherFiles() []string {
+	if !names.Compat(b.Object.Annotations) {
+		return nil
+	}
+	var others []string
+	for key := range b.Override.Files {
+		if key != b.Override.Key {
+			others = append(others, key)
+		}
+	}
+	slices.Sort(others)
+	return others
+}
+
+// render has the pipeline make a plan of the fields, where the data of the stack is as it is now.
+func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
+	stack := b.Object.DeepCopy()
+	stack.Spec.OverrideConfig = nil
+	delete(stack.Annotations, names.AnnotationUserConfigNamespace)
+	if err := c.into(stack); err != nil {
+		return nil, nil, []Reason{{"spec", err.Error()}}
+	}
+	in, _, invalid := validate.Spec(stack)
+	var stays []Reason
+	for _, err := range invalid {
+		stays = append(stays, Reason{c.placeOf(err.Field), err.Detail})
+	}
+	if len(stays) > 0 {
+		return nil, nil, stays
+	}
+	input := b.Input
+	input.Object, input.Intent, input.Override, input.Before = stack, in, nil, b.before.Places
+	input.Base = &plan.Base{Data: b.Distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
+	built, err := plan.Build(input)
+	if err != nil {
+		stays = reasonsOf(err)
+		for i := range stays {
+			stays[i].Path = c.placeOf(stays[i].Path)
+		}
+		return nil, nil, stays
+	}
+	return built, stack, nil
+}
+
+// reasonsOf are the findings of the pipeline.
+func reasonsOf(err error) []Reason {
+	failed, ok := errors.AsType[*plan.ConfigError](err)
+	if !ok || len(failed.Errors) == 0 {
+		return []Reason{{"spec", err.Error()}}
+	}
+	var stays []Reason
+	for _, finding := range failed.Errors {
+		stays = append(stays, Reason{finding.Field, finding.Detail})
+	}
+	return stays
+}

@@ -1,0 +1,155 @@
+package absorb
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// candidate are fields that may give the configuration.
+type candidate struct {
+	*builder
+	// short asks for the fields that a person would write: endpoint and apiKey in place of settings.
+	short bool
+
+	providers, resources, storage, settings object
+	disabled, removed                       []string
+	env                                     []corev1.EnvVar
+	comments                                []Comment
+	// placed are the entries of the configuration by the fields of the spec that they became.
+	placed map[string]string
+	// stays are parts that no field may take.
+	stays []Reason
+}
+
+// attempt looks for the fields and compares what they give.
+func (b *builder) attempt(short bool) Result {
+	c := &candidate{builder: b, short: short, providers: object{}, resources: object{}, storage: object{}, settings: object{}, placed: map[string]string{}}
+	c.addProviders()
+	c.addResources()
+	c.addStorage()
+	c.addHost()
+	c.askForOne()
+	if len(c.stays) > 0 {
+		return Result{Stays: c.stays}
+	}
+	built, stack, stays := b.render(c)
+	from := b.base // settings may be what is missing
+	if len(stays) == 0 {
+		var err error
+		if from, err = read(built.Config); err != nil {
+			return Result{Stays: []Reason{{"spec", err.Error()}}}
+		}
+	}
+	if c.patch(from, b.want, nil) || len(stays) > 0 {
+		if len(c.stays) > 0 {
+			return Result{Stays: c.stays}
+		}
+		if built, stack, stays = b.render(c); len(stays) > 0 {
+			return Result{Stays: stays}
+		}
+	}
+	return c.judge(built, stack)
+}
+
+// addHost keeps the host out of the configuration where the user left it to the server. The fields are then never empty: a
+// spec that asks for nothing has no configuration generated.
+func (c *candidate) addHost() {
+	if at(c.want, "server", "host") != nil || c.Distribution.Release.Runtime.Host == "" {
+		return
+	}
+	c.removed = append(c.removed, "server.host")
+	c.comment("config.yaml leaves server.host to the server. Without this entry it is "+c.Distribution.Release.Runtime.Host+".", "spec", "removeSettings")
+}
+
+// askForOne says something of a configuration that is the distribution's own: a spec that asks for nothing has none
+// generated.
+func (c *candidate) askForOne() {
+	switch {
+	case len(c.spec()) > 0:
+	case textAt(c.base, "storage", "backends", release.KVDefault, "type") == release.KV+"_sqlite":
+		c.storage[release.KV] = object{"type": "sqlite"} // the same file
+	default:
+		c.stay("spec.overrideConfig", "is the configuration that the distribution comes with, and no field is needed for it: take overrideConfig out")
+	}
+}
+
+// spec are the fields by name, without those that nothing is in.
+func (c *candidate) spec() map[string]any {
+	spec := map[string]any{}
+	for name, fields := range map[string]object{
+		"providers": c.providers, "resources": c.resources, "storage": c.storage, "settings": c.settings,
+	} {
+		if len(fields) > 0 {
+			spec[name] = fields
+		}
+	}
+	for name, list := range map[string][]string{"disabled": c.disabled, "removeSettings": c.removed} {
+		if len(list) > 0 {
+			items := make([]any, len(list))
+			for i := range list {
+				items[i] = list[i]
+			}
+			spec[name] = items
+		}
+	}
+	return spec
+}
+
+// into puts the fields into a stack.
+func (c *candidate) into(stack *v1alpha2.LlamaStackDistribution) error {
+	data, err := json.Marshal(c.spec())
+	if err != nil {
+		return fmt.Errorf("write the fields: %w", err)
+	}
+	if err := json.Unmarshal(data, &stack.Spec); err != nil {
+		return fmt.Errorf("read the fields: %w", err)
+	}
+	if len(c.env) == 0 {
+		return nil
+	}
+	if stack.Spec.Workload == nil {
+		stack.Spec.Workload = &v1alpha2.WorkloadSpec{}
+	}
+	if stack.Spec.Workload.Overrides == nil {
+		stack.Spec.Workload.Overrides = &v1alpha2.WorkloadOverrides{}
+	}
+	overrides := stack.Spec.Workload.Overrides
+	overrides.Env = append(overrides.Env, c.env...)
+	return nil
+}
+
+// placeOf is the key of the configuration that a field of the spec is for, as far as one can be told.
+func (c *candidate) placeOf(path string) string {
+	if rest, ok := strings.CutPrefix(path, "spec.settings."); ok {
+		return rest
+	}
+	for i, removed := range c.removed {
+		if path == fmt.Sprintf("spec.removeSettings[%d]", i) {
+			return removed
+		}
+	}
+	for parent := path; parent != ""; parent = parent[:max(strings.LastIndexAny(parent, ".["), 0)] {
+		if place, ok := c.placed[parent]; ok {
+			return place + strings.Replace(path[len(parent):], ".settings.", ".config.", 1)
+		}
+	}
+	return path
+}
+
+func (c *candidate) comment(text string, at ...string) {
+	c.comments = append(c.comments, Comment{At: at, Text: text})
+}
+
+func sortedKeys(values object) []string { return slices.Sorted(maps.Keys(values)) }
+
+// apiField is the field of spec.providers for an API.
+func apiField(api string) string { return draft.APIField(api) }

@@ -1,0 +1,180 @@
+package absorb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// judge compares what the fields give with what the user wrote.
+func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistribution) Result {
+	got, err := read(built.Config)
+	if err != nil {
+		return Result{Stays: []Reason{{"spec", err.Error()}}}
+	}
+	j := judgement{candidate: c, remarks: slices.Clone(c.remarks), got: got, want: clone(c.want).(object)} //nolint:forcetypeassert // a copy of an object
+	j.settle(stack)
+	j.compare(j.got, j.want, nil)
+	j.environment(built)
+	for _, loss := range built.Losses {
+		j.stay(loss.Path, loss.Message)
+	}
+	if len(j.stays) > 0 {
+		return Result{Stays: j.stays}
+	}
+	result := Result{Spec: asJSON(c.spec()).(object), Comments: c.comments, Remarks: j.remarks} //nolint:forcetypeassert // a copy of an object
+	for _, variable := range c.env {
+		result.Env = append(result.Env, object{"name": variable.Name, "value": variable.Value})
+		result.Remarks = append(result.Remarks, fmt.Sprintf("The variable %s in spec.workload.overrides.env keeps the server's registry where it is.", variable.Name))
+	}
+	return result
+}
+
+// judgement compares the configuration that the fields give, got, with the user's, want.
+type judgement struct {
+	*candidate
+	got, want object
+	remarks   []string
+}
+
+// settle takes out of both sides in what they differ without an effect on the server.
+func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
+	runtime := j.Distribution.Release.Runtime
+	j.settleServer(runtime)
+	sortAPIs(j.got)
+	sortAPIs(j.want)
+	for _, known := range j.Distribution.Release.Resources() {
+		for _, side := range []object{j.got, j.want} {
+			settleResources(side, known)
+		}
+	}
+	j.settleStorage(intent.Overrides(&stack.Spec).Env)
+	j.got, _ = named(j.got, secretsByVariable(stack)).(object)
+	j.want, _ = named(j.want, j.secrets).(object)
+}
+
+// settleServer judges the port and plain HTTP, which the pod beside an overrideConfig says too.
+func (j *judgement) settleServer(runtime release.Runtime) {
+	got, want := objectAt(j.got, "server"), objectAt(j.want, "server")
+	port, written := want["port"]
+	switch {
+	case runtime.ServerPortIgnored:
+		delete(got, "port")
+		delete(want, "port")
+		if written && port != whole(int(j.Intent.Server.Port)) {
+			j.remarks = append(j.remarks, fmt.Sprintf("server.port of your configuration has no effect in the server release %s; spec.networking.port decides.",
+				j.Distribution.Release.Line))
+		}
+	case !written && got["port"] == whole(runtime.DefaultPort):
+		delete(got, "port")
+	}
+	if _, written := want["insecure"]; !written && got["insecure"] == true && slices.Contains(j.container(j.before).Args, "--insecure") {
+		delete(got, "insecure")
+		j.remarks = append(j.remarks, "The operator writes server.insecure, which was an argument of the server before.")
+	}
+	if len(got) == 0 && j.want["server"] == nil {
+		delete(j.got, "server")
+	}
+}
+
+// sortAPIs: the server makes a set of the list.
+func sortAPIs(config object) {
+	listed, ok := config["apis"].([]any)
+	if !ok {
+		return
+	}
+	slices.SortFunc(listed, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	config["apis"] = slices.CompactFunc(listed, equal)
+}
+
+// settleResources: no list of resources is an empty one.
+func settleResources(config object, known release.Resource) {
+	section := config
+	if known.Section != release.TopLevel {
+		section = objectAt(config, known.Section)
+	}
+	if entries, isList := section[known.Kind].([]any); isList && len(entries) > 0 {
+		section[known.Kind] = tidyList(known.Kind, entries)
+	}
+	if known.Section == release.TopLevel {
+		dropEmpty(section, known.Kind)
+		return
+	}
+	for _, kind := range sortedKeys(section) { // also kinds that the release drops
+		dropEmpty(section, kind)
+	}
+	if len(section) == 0 {
+		delete(config, known.Section)
+	}
+}
+
+func dropEmpty(section object, key string) {
+	if entries, isList := section[key].([]any); isList && len(entries) == 0 || section[key] == nil {
+		delete(section, key)
+	}
+}
+
+// settleStorage judges what the operator writes out: the registry's namespace, and names of tables.
+func (j *judgement) settleStorage(env []corev1.EnvVar) {
+	metadata := objectAt(j.got, "storage", "stores", "metadata")
+	if found, isWhole := envref.Server.Whole(textAt(metadata, "namespace")); isWhole && found.Name == names.EnvRegistry {
+		for i := range env {
+			if env[i].Name == names.EnvRegistry && env[i].Value != "" {
+				metadata["namespace"] = env[i].Value
+			}
+		}
+	}
+	backends := objectAt(j.got, "storage", "backends")
+	for _, name := range sortedKeys(backends) {
+		kind, known := j.Distribution.Release.Storage.Backend(textAt(backends, name, "type"))
+		written := at(j.want, "storage", "backends", name, "table_name")
+		if !known || kind.Class == nil || written != nil {
+			continue
+		}
+		if key, ok := kind.Class.Key("table_name"); ok && !key.Required && key.Default == at(backends, name, "table_name") {
+			delete(objectAt(backends, name), "table_name")
+		}
+	}
+}
+
+// secretsByVariable are the variables of a stack that a Secret gives, those of the operator's among them.
+func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
+	found := secretsOf(stack)
+	in, _ := intent.FromObject(stack)
+	for _, use := range in.Secrets {
+		if use.Purpose == intent.PurposeProvider || use.Purpose == intent.PurposePassword {
+			found[use.EnvVar] = secretKey{use.Secret, use.Key}
+		}
+	}
+	return found
+}
+
+// named puts the Secret in the place of each value that is a variable from one.
+func named(value any, secrets map[string]secretKey) any {
+	switch v := value.(type) {
+	case object:
+		for key := range v {
+			v[key] = named(v[key], secrets)
+		}
+	case []any:
+		for i := range v {
+			v[i] = named(v[i], secrets)
+		}
+	case string:
+		if found, isWhole := envref.Server.Whole(v); isWhole && found.Operator == "" {
+			if secret, ok := secrets[found.Name]; ok {
+				return secret
+			}
+		}
+	}
+	return value
+}

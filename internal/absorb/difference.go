@@ -1,0 +1,161 @@
+package absorb
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// compare notes each path at which the configurations differ.
+func (j *judgement) compare(got, want any, path []string) {
+	if equal(got, want) {
+		return
+	}
+	ours, isObject := got.(object)
+	theirs, bothObjects := want.(object)
+	switch {
+	case isObject && bothObjects:
+		j.compareKeys(ours, theirs, path)
+	case len(path) == 1 && path[0] == "apis":
+		j.differs(path, fmt.Sprintf("the APIs are %s, and the fields of the spec give %s", listed(textsOf(want)), listed(textsOf(got))))
+	case len(path) == 2 && path[0] == "providers":
+		j.compareProviders(listOf(got), listOf(want), path)
+	default:
+		j.differs(path, "the fields of the spec give another value")
+	}
+}
+
+func listOf(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+func (j *judgement) compareKeys(got, want object, path []string) {
+	for _, key := range sortedKeys(want) {
+		below := append(slices.Clone(path), key)
+		value, there := got[key]
+		switch {
+		case there:
+			j.compare(value, want[key], below)
+		case want[key] == nil:
+			j.differs(below, "it is null, which no field writes: take the key out of the configuration, if the server's default is meant")
+		default:
+			j.differs(below, "no field of the spec gives it")
+		}
+	}
+	for _, key := range sortedKeys(got) {
+		if _, there := want[key]; !there {
+			j.differs(append(slices.Clone(path), key), "your configuration does not have it, and no field of the spec takes it out")
+		}
+	}
+}
+
+// compareProviders tells of the order of providers, which clients see, or of single ones.
+func (j *judgement) compareProviders(got, want []any, path []string) {
+	ours, theirs := idsOf(got), idsOf(want)
+	if !slices.Equal(ours, theirs) {
+		j.differs(path, fmt.Sprintf("the providers are %s, in this order, and the fields of the spec give %s", listed(theirs), listed(ours)))
+		return
+	}
+	for i := range want {
+		j.compare(got[i], want[i], append(slices.Clone(path), fmt.Sprintf("[%d]", i)))
+	}
+}
+
+func textsOf(list any) []string {
+	var found []string
+	texts(list, func(text string) { found = append(found, text) })
+	return found
+}
+
+func idsOf(entries []any) []string {
+	ids := make([]string, len(entries))
+	for i := range entries {
+		ids[i] = textAt(entries[i], "provider_id")
+	}
+	return ids
+}
+
+func listed(ids []string) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// differs notes a difference, with what the fields can say there.
+func (j *judgement) differs(path []string, why string) {
+	if text := hint(path); text != "" {
+		why += "; " + text
+	}
+	j.stay(strings.ReplaceAll(strings.Join(path, "."), ".[", "["), why)
+}
+
+// hints are what the fields can say of a section that settings may not touch.
+var hints = map[string]string{
+	"version":              "it comes from the distribution's own configuration",
+	"distro_name":          "it comes from the distribution's own configuration",
+	"image_name":           "it comes from the distribution's own configuration",
+	"registered_resources": "spec.resources adds entries and replaces those of the same name, and takes none out",
+	"storage":              "spec.storage says where the key-value store and the relational store are, and no more",
+}
+
+func hint(path []string) string {
+	if text := hints[path[0]]; text != "" {
+		return text
+	}
+	if instead, _ := intent.Owned(path...); path[0] == "server" {
+		return strings.TrimSuffix(instead, ": leave it out")
+	}
+	return ""
+}
+
+// environment notes variables of the configuration that the pod would have otherwise.
+func (j *judgement) environment(built *plan.Plan) {
+	before, after := variables(j.container(j.before)), variables(j.container(built))
+	seen := map[string]bool{}
+	texts(j.builder.want, func(text string) {
+		for reference := range envref.Server.All(text) {
+			seen[reference.Name] = true
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		if !equality.Semantic.DeepEqual(before[name], after[name]) {
+			j.stay("${env."+name+"}", "the pod has another value of the variable beside a generated configuration")
+		}
+	}
+}
+
+// container is that of the server, empty without one.
+func (j *judgement) container(p *plan.Plan) corev1ac.ContainerApplyConfiguration {
+	for _, rendered := range p.Objects {
+		deployment, ok := rendered.Apply.(*appsv1ac.DeploymentApplyConfiguration)
+		if !ok {
+			continue
+		}
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			if *container.Name == names.ServerContainer(j.Object.Annotations) {
+				return container
+			}
+		}
+	}
+	return corev1ac.ContainerApplyConfiguration{}
+}
+
+func variables(container corev1ac.ContainerApplyConfiguration) map[string]corev1ac.EnvVarApplyConfiguration {
+	found := make(map[string]corev1ac.EnvVarApplyConfiguration, len(container.Env))
+	for _, variable := range container.Env {
+		found[*variable.Name] = variable
+	}
+	return found
+}

@@ -1,0 +1,96 @@
+package absorb
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
+)
+
+// secretKey is a key of a Secret.
+type secretKey struct{ name, key string }
+
+func (k secretKey) reference() object {
+	return object{"secretKeyRef": object{"name": k.name, "key": k.key}}
+}
+
+// secretsOf are the variables of a stack's container that a Secret must give. A variable that may be missing has another
+// effect than a reference of the spec, which must be there.
+func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
+	found := make(map[string]secretKey)
+	for name, ref := range stack.Spec.SecretEnv {
+		found[name] = secretKey{ref.SecretKeyRef.Name, ref.SecretKeyRef.Key}
+	}
+	env := intent.Overrides(&stack.Spec).Env
+	for i := range env {
+		delete(found, env[i].Name) // the last of a name counts
+		source := env[i].ValueFrom
+		if source == nil || source.SecretKeyRef == nil || ptr.Deref(source.SecretKeyRef.Optional, false) {
+			continue
+		}
+		found[env[i].Name] = secretKey{source.SecretKeyRef.Name, source.SecretKeyRef.Key}
+	}
+	return found
+}
+
+// fromSecret is the Secret that a whole value comes from. A reference with a default has an effect of its own where the
+// Secret's value is empty.
+func (b *builder) fromSecret(value any) (variable string, key secretKey, ok bool) {
+	text, _ := value.(string)
+	found, isWhole := envref.Server.Whole(text)
+	if !isWhole || found.Operator != "" {
+		return "", secretKey{}, false
+	}
+	key, ok = b.secrets[found.Name]
+	return found.Name, key, ok
+}
+
+// userInURL is a URL with a password.
+var userInURL = regexp.MustCompile(`://[^/@\s]*:([^/@\s]+)@`)
+
+// hasPassword reports whether a text is a URL with a password that no variable stands for.
+func hasPassword(text string) bool {
+	found := userInURL.FindStringSubmatch(text)
+	return found != nil && !harmless(found[1])
+}
+
+// clearText tells of credentials that would be written into the manifest for all to read.
+func (b *builder) clearText(path, key string, value any, isCredential bool) []Reason {
+	isCredential = isCredential || credential.IsKey(key) || strings.EqualFold(key, "authorization")
+	var stays []Reason
+	switch v := value.(type) {
+	case object:
+		for _, inner := range sortedKeys(v) {
+			stays = append(stays, b.clearText(path+"."+inner, inner, v[inner], isCredential)...)
+		}
+	case []any:
+		for i, item := range v {
+			stays = append(stays, b.clearText(fmt.Sprintf("%s[%d]", path, i), key, item, isCredential)...)
+		}
+	case nil, bool:
+	case string:
+		if !b.shown[v] && (hasPassword(v) || isCredential && !harmless(v)) {
+			stays = append(stays, Reason{path, inClearText})
+		}
+	default:
+		if isCredential {
+			stays = append(stays, Reason{path, inClearText})
+		}
+	}
+	return stays
+}
+
+const inClearText = "may be a credential in clear text, which goes into no manifest: put it into a Secret, give that to a variable in " +
+	"spec.secretEnv, and write ${env.NAME} in the configuration"
+
+// harmless reports whether a credential's text is a variable without a default, or nothing.
+func harmless(text string) bool {
+	found, isWhole := envref.Server.Whole(text)
+	return text == "" || isWhole && found.Text == ""
+}

@@ -1,0 +1,67 @@
+package absorb
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+// patch adds to settings and removeSettings what leads from one configuration to another, but for what belongs to other
+// fields. It reports whether it added anything.
+func (c *candidate) patch(from, to object, path []string) bool {
+	changed := false
+	for _, key := range sortedKeys(to) {
+		if value, there := from[key]; !there || !equal(value, to[key]) {
+			changed = c.set(from[key], there, to[key], append(slices.Clone(path), key)) || changed
+		}
+	}
+	for _, key := range sortedKeys(from) {
+		if _, there := to[key]; !there {
+			changed = c.remove(append(slices.Clone(path), key)) || changed
+		}
+	}
+	return changed
+}
+
+// set writes a value, key by key where it is an object.
+func (c *candidate) set(from any, there bool, to any, path []string) bool {
+	instead, holds := intent.Owned(path...)
+	theirs, isObject := to.(object)
+	ours, wasObject := from.(object)
+	switch {
+	case instead != "":
+		return false
+	case isObject && len(theirs) > 0:
+		return c.patch(ours, theirs, path)
+	case holds || hasNull(to):
+		return false // the comparison tells
+	}
+	if isObject && there && wasObject {
+		c.remove(path)
+	}
+	key := path[len(path)-1]
+	c.stays = append(c.stays, c.clearText(strings.Join(path, "."), key, to, false)...)
+	place := c.settings
+	for _, step := range path[:len(path)-1] {
+		inner, ok := place[step].(object)
+		if !ok {
+			inner = object{}
+			place[step] = inner
+		}
+		place = inner
+	}
+	place[key] = asJSON(to)
+	return true
+}
+
+// remove takes a value out, unless it or a part of it belongs to another field.
+func (c *candidate) remove(path []string) bool {
+	instead, holds := intent.Owned(path...)
+	dotted := slices.ContainsFunc(path, func(step string) bool { return step == "" || strings.ContainsAny(step, ". \t\n") })
+	if instead != "" || holds || dotted {
+		return false // the comparison tells
+	}
+	c.removed = append(c.removed, strings.Join(path, "."))
+	return true
+}

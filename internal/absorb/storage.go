@@ -1,0 +1,77 @@
+package absorb
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// addStorage says where the stores lie that lie elsewhere than the base's.
+func (c *candidate) addStorage() {
+	if c.Distribution.Release.Storage.Inline {
+		return // the comparison tells of what differs
+	}
+	for _, family := range [][2]string{{release.KV, release.KVDefault}, {release.SQL, release.SQLDefault}} {
+		field, name := family[0], family[1]
+		theirs := objectAt(c.want, "storage", "backends", name)
+		if len(theirs) == 0 || equal(theirs, at(c.base, "storage", "backends", name)) {
+			continue
+		}
+		if store := c.store(theirs, "storage.backends."+name, field); store != nil {
+			c.storage[field] = store
+		}
+	}
+	c.keepRegistry()
+}
+
+// store is a backend as the spec has it; nil when it has no field for it.
+func (c *candidate) store(backend object, path, family string) object {
+	kind := strings.TrimPrefix(textAt(backend, "type"), family+"_")
+	switch kind {
+	case "sqlite":
+		return object{"type": "sqlite"}
+	case "redis":
+		return c.redis(backend)
+	case "postgres":
+		c.stay(path, "the connection is in parts, and spec.storage."+family+" takes one connection string from a Secret: "+
+			"put the string into a Secret, and write spec.storage."+family+" by hand")
+	}
+	return nil
+}
+
+// redis is the address, and the password where the server has a key for it.
+func (c *candidate) redis(backend object) object {
+	host := textAt(backend, "host")
+	port, _ := backend["port"].(json.Number)
+	if host == "" || envref.IsMeant(host) || strings.Contains(host, "@") || port == "" {
+		return nil
+	}
+	store := object{"type": "redis", "endpoint": fmt.Sprintf("%s:%s", host, port)}
+	kind, _ := c.Distribution.Release.Storage.Backend(release.KV + "_redis")
+	if variable, secret, ok := c.fromSecret(backend[kind.CredentialKey]); ok && kind.CredentialKey != "" {
+		store["password"] = secret.reference()
+		c.comment("In config.yaml it is "+envref.To(variable)+", which has its value from the same key of the same Secret.", "spec", "storage", "kv", "password")
+	}
+	return store
+}
+
+// keepRegistry keeps the registry of the server where it is, in a store that several stacks may share: a generated
+// configuration has it by the stack's name, unless the variable says where.
+func (c *candidate) keepRegistry() {
+	metadata := objectAt(c.want, "storage", "stores", "metadata")
+	namespace := textAt(metadata, "namespace")
+	kind := textAt(c.want, "storage", "backends", textAt(metadata, "backend"), "type")
+	taken := slices.ContainsFunc(intent.Overrides(&c.Object.Spec).Env, func(v corev1.EnvVar) bool { return v.Name == names.EnvRegistry })
+	if taken || kind == "" || kind == release.KV+"_sqlite" || namespace == "" || envref.IsMeant(namespace) {
+		return
+	}
+	c.env = append(c.env, corev1.EnvVar{Name: names.EnvRegistry, Value: namespace})
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/absorb"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
+)
+
+// absorber knows what the stacks of all documents may refer to.
+type absorber struct {
+	manifests *manifests
+	namespace string
+}
+
+func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p printer) (*absorber, error) {
+	found := &manifests{
+		configMaps: make(map[objectKey]*corev1.ConfigMap),
+		secrets:    make(map[objectKey]*corev1.Secret), secretsTwice: make(map[objectKey]bool),
+	}
+	for _, doc := range documents {
+		found.add(doc, from.namespace)
+	}
+	if from.operatorConfig == "" {
+		return &absorber{found, from.namespace}, nil
+	}
+	var err error
+	found.config, err = readOperatorConfig(from.operatorConfig, stdin, p)
+	return &absorber{found, from.namespace}, err
+}
+
+// absorb looks for fields in the place of a stack's overrideConfig, and says what stays. It reports whether the stack can be written.
+func (c *converter) absorb(doc document.Document, title string, source *manifest.Source) bool {
+	stack := decodeStack(doc, c.absorber.namespace)
+	override := stack.object.Spec.OverrideConfig
+	if override == nil {
+		c.notes = append(c.notes, title+": has no overrideConfig, so --absorb-config changes nothing")
+		return true
+	}
+	named := func(text string) string {
+		if stack.older {
+			return convert.OlderPaths(text)
+		}
+		return text
+	}
+	result, err := c.absorber.search(stack.object)
+	if err != nil {
+		c.problems = append(c.problems, title+": "+named(err.Error()))
+		return false
+	}
+	source.Absorbed = absorbed(result, stack.object)
+	for _, reason := range result.Stays {
+		c.warnings = append(c.warnings, title+": "+named("spec.overrideConfig")+" stays: "+named(reason.String()))
+	}
+	if len(result.Stays) == 0 {
+		c.notes = append(c.notes, fmt.Sprintf("%s: ConfigMap %q is not used by this stack any more", title, override.ConfigMapName))
+	}
+	return true
+}
+
+// search looks for the fields. A ConfigMap that is not there is an error; whatever else keeps the stack from being planned
+// keeps the configuration where it is.
+func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Result, error) {
+	if _, err := a.manifests.override(object); err != nil {
+		return absorb.Result{}, err
+	}
+	in, _, invalid := validate.Spec(object)
+	var stays []absorb.Reason
+	for _, err := range invalid {
+		stays = append(stays, absorb.Reason{Path: err.Field, Why: err.Detail})
+	}
+	if len(stays) > 0 {
+		return absorb.Result{Stays: stays}, nil
+	}
+	input, err := a.manifests.input(object, in, nil)
+	if err != nil {
+		path, why, _ := strings.Cut(err.Error(), ": ")
+		return absorb.Result{Stays: []absorb.Reason{{Path: path, Why: why}}}, nil
+	}
+	return absorb.Config(input), nil
+}
+
+// absorbed is the result as a manifest has it.
+func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *manifest.Absorbed {
+	written := &manifest.Absorbed{Spec: result.Spec, Env: result.Env}
+	for _, reason := range result.Stays {
+		written.Stays = append(written.Stays, reason.String())
+	}
+	if len(result.Stays) > 0 {
+		return written
+	}
+	fields := make([]string, 0, len(result.Spec))
+	for _, field := range []string{"providers", "resources", "storage", "settings", "removeSettings", "disabled"} {
+		if result.Spec[field] != nil {
+			fields = append(fields, field)
+		}
+	}
+	override := object.Spec.OverrideConfig
+	written.Remarks = append([]string{fmt.Sprintf("What ConfigMap %q says is in spec.%s: the operator generates the same configuration from "+
+		"them and the configuration that the distribution comes with.", override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
+	for _, comment := range result.Comments {
+		written.Comments = append(written.Comments, manifest.FieldComment{At: comment.At, Text: comment.Text})
+	}
+	return written
+}

@@ -1,0 +1,66 @@
+package manifest
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// Absorbed are fields that take the place of overrideConfig, with comments.
+type Absorbed struct {
+	// Spec are fields of the spec of v1alpha2 by name, as values of JSON. Empty: overrideConfig stays.
+	Spec map[string]any
+	// Env goes behind spec.workload.overrides.env.
+	Env []any
+	// Comments are on single fields.
+	Comments []FieldComment
+	// Remarks stand above the spec.
+	Remarks []string
+	// Stays says why overrideConfig stays, one sentence each.
+	Stays []string
+}
+
+// FieldComment is a comment on a field.
+type FieldComment struct {
+	// At leads to the field: spec, providers, inference, 0, apiKey.
+	At   []string
+	Text string
+}
+
+// into puts the fields into a stack of v1alpha2.
+func (a *Absorbed) into(stack map[string]any, said *remarks) {
+	if len(a.Spec) == 0 {
+		lines := []string{"--absorb-config leaves it as it is, and nothing of it is in other fields:"}
+		for _, sentence := range a.Stays {
+			lines = append(lines, "- "+sentence)
+		}
+		said.say(strings.Join(lines, "\n"), "spec", "overrideConfig")
+		return
+	}
+	spec := section(stack, "spec")
+	delete(spec, "overrideConfig")
+	if given, ok := child(stack, "metadata", "annotations"); ok {
+		delete(given, names.AnnotationUserConfigNamespace)
+	}
+	maps.Copy(spec, a.Spec)
+	if len(a.Env) > 0 {
+		overrides := section(section(spec, "workload"), "overrides")
+		env, _ := overrides["env"].([]any)
+		overrides["env"] = append(env, a.Env...)
+	}
+	said.ofSpec = append(said.ofSpec, a.Remarks...)
+	for _, comment := range a.Comments {
+		said.say(comment.Text, comment.At...)
+	}
+}
+
+// section is an object within another, made when it is not there.
+func section(object map[string]any, key string) map[string]any {
+	inner, ok := object[key].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		object[key] = inner
+	}
+	return inner
+}
