@@ -124,9 +124,9 @@ test-faults: cluster-tool $(BIN)/gotestsum ## Break what can break around the op
 
 # A cluster of one's own: KUBECONFIG, and CLUSTER_REGISTRY for its images. Else one is made, and its tool tested too.
 NODE_NEEDS = $(BIN)/gotestsum $(if $(KUBECONFIG),,cluster-tool node-packages)
-node_tests = SHOW='scenario took' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
+node_tests = SHOW='$(or $(4),scenario took)' $(if $(KUBECONFIG),,MODULES=test/cluster MODULE_FLAGS='-tags=node -run=^TestNode -count=1 -timeout=20m' \
 	$(BIN)/cluster run --node --) \
-	hack/test $@ -tags=$(1) -count=1 -timeout=$(2) -parallel=8 -run='$(or $(RUN),.)' ./test/node/...
+	hack/test $@ -tags=$(1) -count=1 -timeout=$(2) -parallel=8 -run='$(or $(RUN),$(3),.)' ./test/node/...
 
 .PHONY: test-node
 test-node: $(NODE_NEEDS) ## Run the operator on real pods: on a node of its own (root, Linux) or yours [KUBECONFIG=, CLUSTER_REGISTRY=, RUN=.]
@@ -135,6 +135,10 @@ test-node: $(NODE_NEEDS) ## Run the operator on real pods: on a node of its own 
 .PHONY: test-node-all
 test-node-all: $(NODE_NEEDS) ## The same with every scenario on the real server: databases, HTTPS, upgrade (needs Python 3.12 or newer)
 	@$(call node_tests,node$(comma)all$(if $(KUBECONFIG),,$(comma)own),90m)
+
+.PHONY: test-upgrade
+test-upgrade: $(NODE_NEEDS) ## Upgrade among running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
+	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
 
 .PHONY: test-e2e-older
 test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator before this one on two nodes of its own (root, Linux) [SUITE=its checkout, RUN=]

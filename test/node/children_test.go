@@ -1,4 +1,4 @@
-//go:build node && all
+//go:build node
 
 package node
 

@@ -9,10 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
@@ -108,53 +105,4 @@ func olderManifest(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return manifest
-}
-
-func currentManifest(t *testing.T) []byte {
-	t.Helper()
-	manifest, err := operatorManifest(testutil.Root(), operatorTag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return manifest
-}
-
-// operatedBy waits until the status was written by an operator of this version.
-func (s *scenario) operatedBy(name, version string) {
-	s.t.Helper()
-	s.eventually(func() error {
-		found := &v1alpha2.LlamaStackDistribution{}
-		err := s.get(name, found)
-		if err == nil && found.Status.Version.OperatorVersion != version {
-			err = fmt.Errorf("status by operator %q, want %q", found.Status.Version.OperatorVersion, version)
-		}
-		return err
-	})
-}
-
-// deployed is what an upgrade leaves alone.
-type deployed struct {
-	// Pods are the restarts of each container, by the UID of its pod.
-	Pods map[string]int32
-	// Spec of the Deployment. Its generation also counts changes of annotations, where the operator keeps its record.
-	Spec appsv1.DeploymentSpec
-}
-
-func (s *scenario) deployed(name string) deployed {
-	s.t.Helper()
-	deployment := &appsv1.Deployment{}
-	if err := s.get(names.Deployment(name), deployment); err != nil {
-		s.t.Fatal(err)
-	}
-	pods, err := s.pods(name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	found := deployed{Pods: map[string]int32{}, Spec: deployment.Spec}
-	for i := range pods {
-		for _, container := range pods[i].Status.ContainerStatuses {
-			found.Pods[string(pods[i].UID)+" "+container.Name] = container.RestartCount
-		}
-	}
-	return found
 }

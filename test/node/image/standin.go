@@ -38,9 +38,11 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 	if err != nil {
 		return nil, err
 	}
+	// Stacks of the operator before have /python in their $PATH, whose launcher also calls uvicorn by its name.
 	base, err := NewLayer(folder, append(append(users(serverUser), shell...),
 		File{Source: program, Path: "/standin", Mode: 0o755},
-		Content{Path: "/bin/python", Mode: 0o755, Content: []byte(interpreter)})...)
+		Content{Path: "/bin/python", Mode: 0o755, Content: []byte(interpreter)},
+		Link{Path: "/python/python", Target: "/standin"}, Link{Path: "/python/uvicorn", Target: "/standin"})...)
 	if err != nil {
 		return nil, err
 	}

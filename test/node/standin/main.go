@@ -6,6 +6,7 @@
 //	standin vllm               a model server that demands $VLLM_API_KEY
 //	standin get|post|dns …     a client; -h shows how
 //	standin idle               nothing, until it is told to end
+//	python, uvicorn            the same server, as the launchers of stacks of v1alpha1 start it
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 )
 
@@ -26,7 +28,7 @@ type world struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, world{os.Getenv, os.Environ, os.Stdout, os.Stderr}, os.Args[1:])
+	code := runAs(ctx, world{os.Getenv, os.Environ, os.Stdout, os.Stderr}, filepath.Base(os.Args[0]), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -66,6 +66,12 @@ var listening = regexp.MustCompile(`listening on \[::\](:\d+)`)
 // start runs the stand-in with these variables, for the time of the test.
 func start(t *testing.T, variables map[string]string, args ...string) *program {
 	t.Helper()
+	return startAs(t, "standin", variables, args...)
+}
+
+// startAs does that under another name.
+func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	p := &program{code: make(chan int, 1)}
 	environ := make([]string, 0, len(variables))
@@ -77,7 +83,7 @@ func start(t *testing.T, variables map[string]string, args ...string) *program {
 		func() []string { return environ },
 		&p.stdout, &p.stderr,
 	}
-	go func() { p.code <- run(ctx, w, args) }()
+	go func() { p.code <- runAs(ctx, w, name, args) }()
 	t.Cleanup(func() {
 		stop()
 		select {

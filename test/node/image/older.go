@@ -1,0 +1,27 @@
+package image
+
+import (
+	"context"
+	"path/filepath"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// OlderOperator is an image of the operator for v1alpha1: its program, already built, the shared libraries of this machine
+// that it needs, and the folder of manifests that it renders. Its layers lie in folder.
+func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.Image, error) {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := libraries(ctx, []string{program})
+	if err != nil {
+		return nil, err
+	}
+	layer, err := NewLayer(folder, append(append(users(serverUser), shared...),
+		File{Source: program, Path: "/manager", Mode: 0o755}, Tree{Source: manifests, Path: "/manifests"})...)
+	if err != nil {
+		return nil, err
+	}
+	return New(v1.Config{Entrypoint: []string{"/manager"}, User: serverUser.id(), WorkingDir: "/", Env: []string{"PATH=/bin"}}, layer)
+}

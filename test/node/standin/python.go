@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Other names of the program in its image, in a folder of their own. The launchers of stacks of v1alpha1 look for them in
+// $PATH and start the server with them.
+const (
+	pythonName  = "python"
+	uvicornName = "uvicorn"
+)
+
+// runAs runs what goes by a name in the image.
+func runAs(ctx context.Context, w world, name string, args []string) int {
+	switch name {
+	case pythonName:
+		return runPython(ctx, w, args)
+	case uvicornName:
+		return runUvicorn(ctx, w, args)
+	default:
+		return run(ctx, w, args)
+	}
+}
+
+// runPython answers what launchers ask an image's Python: which version of the server there is, and to start it. The launcher
+// of the operator for v1alpha1 asks by a program of its own for the number of the way to start the server.
+func runPython(ctx context.Context, w world, args []string) int {
+	const byUvicorn = "2"
+	switch {
+	case len(args) >= 2 && args[0] == "-m" && args[1] == uvicornName:
+		return runUvicorn(ctx, w, args[2:])
+	case len(args) == 3 && args[0] == "-c" && args[2] == "llama-stack":
+		fmt.Fprintln(w.stdout, w.getenv("STANDIN_VERSION"))
+		return 0
+	case len(args) == 2 && args[0] == "-c":
+		fmt.Fprintln(w.stdout, byUvicorn)
+		return 0
+	default:
+		fmt.Fprintf(w.stderr, "standin: this is no Python: %q\n", args)
+		return exitFailed
+	}
+}
+
+// runUvicorn serves as the server's factory does: it reads its configuration from another variable, and only its own argument
+// says the port.
+func runUvicorn(ctx context.Context, w world, args []string) int {
+	port := defaultPort
+	if at := slices.Index(args, "--port"); at >= 0 && at+1 < len(args) {
+		port = args[at+1]
+	}
+	getenv := w.getenv
+	w.getenv = func(name string) string {
+		switch name {
+		case "RUN_CONFIG_PATH":
+			return getenv("LLAMA_STACK_CONFIG")
+		case "LLAMA_STACK_PORT":
+			return port
+		default:
+			return getenv(name)
+		}
+	}
+	return runServer(ctx, w)
+}

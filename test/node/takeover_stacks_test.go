@@ -1,0 +1,203 @@
+//go:build node
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// ownImage is the stack with an image and a command of its own.
+const ownImage = "command-and-args"
+
+// takenOver are stacks of the operator for v1alpha1, by the names of their manifests in test/contract: plain with a budget,
+// with a volume, with a configuration, with workers, exposed, scaled, and with an image and a command of their own.
+var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
+
+// The operator for v1alpha1 creates each object by the name of its program, and then applies it by the name of the stack.
+const olderManager = "manager"
+
+var (
+	older1      = filepath.Join(testutil.Root(), "test", "contract", "testdata")
+	enough      = map[string]any{"cpu": "50m", "memory": "64Mi"}
+	environment = []any{
+		// Its launcher starts the server by the image's Python.
+		map[string]any{"name": "PATH", "value": "/python:/bin"},
+		map[string]any{"name": "VLLM_URL", "value": "http://vllm:8000/v1"},
+	}
+)
+
+// olderStacks are the manifest of the stacks and what they refer to. Each asks for less than a real server does.
+func olderStacks(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	var stacks []*unstructured.Unstructured
+	for _, name := range takenOver {
+		objects, err := testutil.ReadObjects(filepath.Join(older1, "cases", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			if object.GetKind() == v1alpha2.Kind {
+				server := object.Object["spec"].(map[string]any)["server"].(map[string]any)
+				container := server["containerSpec"].(map[string]any)
+				container["resources"] = map[string]any{"requests": enough}
+				switch name {
+				case "user-config":
+					container["env"] = environment
+				case ownImage:
+					server["distribution"] = map[string]any{"image": standIn(defaultRelease)}
+					container["command"], container["args"] = []any{"/standin"}, []any{"--insecure"}
+				}
+			}
+			stacks = append(stacks, object)
+		}
+	}
+	return stacks
+}
+
+func manifest(t *testing.T, objects []*unstructured.Unstructured) string {
+	t.Helper()
+	var text []byte
+	for _, object := range objects {
+		one, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, "---\n"...), one...)
+	}
+	return string(text)
+}
+
+// recorded stands in for the operator for v1alpha1: it writes what that one was recorded to write for the same manifests, with
+// this image, and a status.
+func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
+	s.t.Helper()
+	for _, stack := range stacks {
+		if stack.GetKind() != v1alpha2.Kind {
+			continue
+		}
+		found := s.older(stack.GetName())
+		objects, err := testutil.ReadObjects(filepath.Join(older1, "today", stack.GetName()+".yaml"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, object := range objects {
+			object.SetNamespace(s.namespace)
+			if object.GetKind() == "Deployment" {
+				adaptRecorded(object, stack)
+			}
+			if err := s.writeRecorded(found, object); err != nil {
+				s.t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
+			}
+		}
+		if err := writeOlderStatus(s, found); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// older is a stack as v1alpha1 has it.
+func (s *scenario) older(name string) *unstructured.Unstructured {
+	s.t.Helper()
+	found := &unstructured.Unstructured{}
+	found.SetAPIVersion("llamastack.io/v1alpha1")
+	found.SetKind(v1alpha2.Kind)
+	if err := s.get(name, found); err != nil {
+		s.t.Fatal(err)
+	}
+	return found
+}
+
+// adaptRecorded gives a recorded Deployment what the stack asks for in this test, and a probe that does not wait.
+func adaptRecorded(deployment, stack *unstructured.Unstructured) {
+	server := stack.Object["spec"].(map[string]any)["server"].(map[string]any)
+	asked := server["containerSpec"].(map[string]any)
+	if server["autoscaling"] != nil { // the recorded number is the API server's default
+		unstructured.RemoveNestedField(deployment.Object, "spec", "replicas")
+	}
+	containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+	container := containers[0].(map[string]any)
+	container["image"] = standIn(defaultRelease)
+	for amount := range container["resources"].(map[string]any) { // with workers there are limits
+		container["resources"].(map[string]any)[amount] = enough
+	}
+	if added, ok := asked["env"].([]any); ok {
+		container["env"] = append(container["env"].([]any), added...)
+	}
+	switch command, ok := asked["command"]; {
+	case ok:
+		container["command"], container["args"] = command, asked["args"]
+	case container["command"] != nil:
+		container["command"] = []any{
+			"/bin/sh", "-c",
+			`exec uvicorn llama_stack.core.server.server:create_app --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS" --factory`,
+		}
+	}
+	probe := container["startupProbe"].(map[string]any)
+	probe["initialDelaySeconds"], probe["periodSeconds"], probe["failureThreshold"] = int64(1), int64(1), int64(60)
+	_ = unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
+}
+
+// writeRecorded creates an object, or else applies it as the operator for v1alpha1 does at each reconcile: without an owner,
+// and never a claim.
+func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error {
+	created := object.DeepCopy()
+	owner := created.GetOwnerReferences()
+	owner[0].UID = stack.GetUID()
+	created.SetOwnerReferences(owner)
+	err := cluster.Create(s.t.Context(), created, client.FieldOwner(olderManager))
+	if object.GetKind() == "PersistentVolumeClaim" || client.IgnoreAlreadyExists(err) != nil {
+		return client.IgnoreAlreadyExists(err)
+	}
+	applied := object.DeepCopy()
+	applied.SetOwnerReferences(nil)
+	return cluster.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(stack.GetName()), client.ForceOwnership)
+}
+
+func writeOlderStatus(s *scenario, stack *unstructured.Unstructured) error {
+	now := time.Now().UTC().Format(time.RFC3339)
+	stack.Object["status"] = map[string]any{
+		"phase":      "Ready",
+		"serviceURL": fmt.Sprintf("http://%s.%s.svc.cluster.local:8321", names.Service(stack.GetName()), s.namespace),
+		"version":    map[string]any{"operatorVersion": "0.9.0", "llamaStackServerVersion": defaultRelease, "lastUpdated": now},
+		"distributionConfig": map[string]any{
+			"activeDistribution": "starter", "availableDistributions": map[string]any{"starter": standIn(defaultRelease)},
+		},
+		"conditions": []any{map[string]any{
+			"type": "DeploymentReady", "status": "True", "reason": "DeploymentReady", "message": "Deployment is ready", "lastTransitionTime": now,
+		}},
+	}
+	return cluster.Status().Update(s.t.Context(), stack, client.FieldOwner(olderManager))
+}
+
+// allReady waits until a stack has so many pods, all ready, none of those before it.
+func (s *scenario) allReady(stack string, want int, before []string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		pods, err := s.pods(stack)
+		if err != nil {
+			return err
+		}
+		if len(pods) != want {
+			return fmt.Errorf("%s has %d pods, want %d", stack, len(pods), want)
+		}
+		for i := range pods {
+			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil || slices.Contains(before, string(pods[i].UID)) {
+				return errors.New(stack + ": pod " + pods[i].Name + " is not ready, or one of before")
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,336 @@
+//go:build node
+
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// takeOver is a cluster on its way from the operator for v1alpha1 to ours, back, and forth again.
+type takeOver struct {
+	*scenario
+	older   predecessor
+	ours    []byte
+	started time.Time
+	// running are the UIDs of the pods of each stack, as they have to stay.
+	running map[string][]string
+	// made are the objects that were made for the stacks.
+	made map[string]types.UID
+}
+
+// predecessor is the operator for v1alpha1.
+type predecessor interface {
+	// install puts it in place, with its definition.
+	install(t *testing.T) error
+	// act makes of the stacks what it makes of them, or waits until it has.
+	act(s *scenario)
+	// back holds of the pods what has to be true when it acts after ours.
+	back(run *takeOver)
+}
+
+// A cluster with stacks of the operator for v1alpha1 whose pods run gets this operator: the pods and what they stored stay,
+// both versions are read and edited, a node is drained. The older operator comes back, this one comes again, and goes. Only
+// the edits and the drain replace pods. Environment: $OLDER names the program of the older operator. Without it the objects are
+// those that it was recorded to make, by its field managers. It runs alone.
+func TestTakeOver(t *testing.T) {
+	run := &takeOver{
+		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
+		running: map[string][]string{}, made: map[string]types.UID{},
+	}
+	if err := uninstall(t.Context(), run.ours); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if ctx := context.WithoutCancel(t.Context()); t.Failed() { // the other scenarios need ours
+			err := errors.Join(uninstall(ctx, run.ours), install(ctx, run.ours))
+			t.Log("the operator was installed again: ", err)
+		}
+	})
+	if err := run.older.install(t); err != nil {
+		t.Fatal(err)
+	}
+	run.scenario = newScenario(t)
+	// Pods of v1alpha1 have the security context that they always had.
+	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
+	run.make()
+	run.installOurs()
+	run.same("ours was applied over it")
+	run.readBothVersions()
+	run.edit()
+	run.drain()
+	run.turnBack()
+	run.older.back(run)
+	run.installOurs()
+	run.same("the way forth again")
+	run.withoutOperator()
+	run.delete()
+}
+
+// make makes the stacks, and data on their volumes.
+func (run *takeOver) make() {
+	run.t.Helper()
+	run.apply(manifest(run.t, olderStacks(run.t)))
+	run.older.act(run.scenario)
+	for _, stack := range takenOver {
+		run.allReady(stack, replicasOf(stack), nil)
+		run.running[stack] = run.uids(stack)
+	}
+	for child, made := range run.children() {
+		run.made[child] = made.UID
+	}
+	run.exec("storage", "echo kept >/home/lls/.lls/data")
+	run.say("made by the operator for v1alpha1")
+}
+
+func replicasOf(stack string) int {
+	switch stack {
+	case "pdb-min":
+		return 3
+	case "autoscaling":
+		return 2
+	default:
+		return 1
+	}
+}
+
+func (run *takeOver) uids(stack string) []string {
+	run.t.Helper()
+	return slices.Sorted(maps.Keys(run.deployed(stack).Pods))
+}
+
+// exec runs a line of shell in a pod of a stack.
+func (run *takeOver) exec(stack, line string) string {
+	run.t.Helper()
+	return run.kubectl("exec", "deployment/"+names.Deployment(stack), "--", "/bin/sh", "-c", line)
+}
+
+// say logs the pods of each stack after a step, with how often their containers were started again.
+func (run *takeOver) say(step string) {
+	run.t.Helper()
+	run.t.Logf("step, %.0f s: %s", time.Since(run.started).Seconds(), step)
+	for _, stack := range takenOver {
+		var text strings.Builder
+		pods := run.deployed(stack).Pods
+		for _, pod := range slices.Sorted(maps.Keys(pods)) {
+			uid, _, _ := strings.Cut(pod, " ")
+			fmt.Fprintf(&text, " %s (%d restarts)", uid, pods[pod])
+		}
+		run.t.Logf("step:   %-16s%s", stack, text.String())
+	}
+}
+
+// same holds that every pod is the one that it was, and was not started again, and that the data are there.
+func (run *takeOver) same(step string) {
+	run.t.Helper()
+	for _, stack := range takenOver {
+		pods := run.deployed(stack).Pods
+		if diff := cmp.Diff(run.running[stack], slices.Sorted(maps.Keys(pods))); diff != "" {
+			run.t.Errorf("%s: pods of %s (-want +got):\n%s", step, stack, diff)
+		}
+		for pod, restarts := range pods {
+			if restarts > 0 {
+				run.t.Errorf("%s: pod %s of %s was started again", step, pod, stack)
+			}
+		}
+	}
+	children := run.children()
+	for child, uid := range run.made {
+		if now := children[child].UID; now != uid {
+			run.t.Errorf("%s: %s is %q, was %q", step, child, now, uid)
+		}
+	}
+	run.hasData(step)
+	run.say(step)
+}
+
+func (run *takeOver) hasData(step string) {
+	run.t.Helper()
+	if got := run.exec("storage", "read -r text </home/lls/.lls/data; echo $text"); got != "kept\n" {
+		run.t.Errorf("%s: the volume has %q", step, got)
+	}
+}
+
+// installOurs applies the manifest over what is there, and waits until each stack was seen to.
+func (run *takeOver) installOurs() {
+	run.t.Helper()
+	if err := install(run.t.Context(), run.ours); err != nil {
+		run.t.Fatal(err)
+	}
+	for _, stack := range takenOver {
+		run.operatedBy(stack, operatorTag)
+		run.ready(stack)
+	}
+	run.eventually(func() error {
+		stored, err := kubectl(run.t.Context(), nil, "get", "crd", names.CustomResourceDefinition, "--output=jsonpath={.status.storedVersions}")
+		if err == nil && stored != `["v1alpha2"]` {
+			err = fmt.Errorf("stacks are stored in %s", stored)
+		}
+		return err
+	})
+}
+
+func (run *takeOver) readBothVersions() {
+	run.t.Helper()
+	for _, kind := range []string{inV1alpha1, inV1alpha2} {
+		if listed := strings.Fields(run.kubectl("get", kind, "--output=name")); len(listed) != len(takenOver) {
+			run.t.Errorf("%s are %q", kind, listed)
+		}
+	}
+	for kind, path := range map[string]string{inV1alpha1: ".spec.server.storage.mountPath", inV1alpha2: ".spec.workload.storage.mountPath"} {
+		if got := run.kubectl("get", kind, "storage", "--output=jsonpath={"+path+"}"); got != "/home/lls/.lls" {
+			run.t.Errorf("%s of %s is %q", path, kind, got)
+		}
+	}
+}
+
+// edit changes a stack in each version. Their pods are replaced, and no other.
+func (run *takeOver) edit() {
+	run.t.Helper()
+	for _, edit := range []struct{ kind, stack, patch string }{
+		{inV1alpha1, "user-config", `[{"op":"add","path":"/spec/server/containerSpec/env/-","value":{"name":"EDITED","value":"yes"}}]`},
+		{inV1alpha2, "storage", `[{"op":"add","path":"/spec/workload/overrides","value":{"env":[{"name":"EDITED","value":"yes"}]}}]`},
+	} {
+		run.kubectl("patch", edit.kind, edit.stack, "--type=json", "--patch="+edit.patch)
+		before := podUIDs(run.running[edit.stack])
+		run.allReady(edit.stack, len(before), before)
+		run.ready(edit.stack)
+		run.running[edit.stack] = run.uids(edit.stack)
+		if got := run.exec(edit.stack, "echo $EDITED"); got != "yes\n" {
+			run.t.Errorf("%s did not get the edit in %s: %q", edit.stack, edit.kind, got)
+		}
+	}
+	run.same("an edit in each version")
+}
+
+// podUIDs are those of running, whose entries also name a container.
+func podUIDs(running []string) []string {
+	var uids []string
+	for _, each := range running {
+		uid, _, _ := strings.Cut(each, " ")
+		uids = append(uids, uid)
+	}
+	return uids
+}
+
+// drain evicts every pod of the stacks and of the operator, as draining their node does, which waits for budgets. The node
+// itself stays open: no other one could take the pods.
+func (run *takeOver) drain() {
+	run.t.Helper()
+	evicted := operatorPods(run.t)
+	for _, stack := range takenOver {
+		pods, err := run.pods(stack)
+		if err != nil {
+			run.t.Fatal(err)
+		}
+		evicted = append(evicted, pods...)
+	}
+	for i := range evicted {
+		run.eventually(func() error { return run.evict(&evicted[i]) })
+	}
+	for _, stack := range takenOver {
+		before := podUIDs(run.running[stack])
+		run.allReady(stack, len(before), before)
+		run.running[stack] = run.uids(stack)
+	}
+	run.eventually(func() error { _, err := leader(run.t); return err })
+	run.same("the node was drained")
+}
+
+// evict fails for good when the API server can never evict the pod, as with two budgets.
+func (run *takeOver) evict(pod *corev1.Pod) error {
+	err := cluster.SubResource("eviction").Create(run.t.Context(), pod, &policyv1.Eviction{})
+	if err != nil && !apierrors.IsTooManyRequests(err) && !apierrors.IsNotFound(err) {
+		run.t.Fatalf("evict pod %s: %v", pod.Name, err)
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// turnBack follows the page on installation, "Go back".
+func (run *takeOver) turnBack() {
+	run.t.Helper()
+	var said bytes.Buffer
+	streams := cli.Streams{In: strings.NewReader(""), Out: &said, Err: &said}
+	if code := cli.Run(streams, operatorTag, []string{"migrate", "--storage", "v1alpha1"}); code != 0 {
+		run.t.Fatalf("migrate ends with %d:\n%s", code, said.String())
+	}
+	run.kubectl("delete", "deployment", operatorDeployment, "--namespace="+names.OperatorNamespace)
+	run.kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", names.CustomResourceDefinition)
+	run.kubectl("delete", "validatingwebhookconfiguration", "llama-stack-k8s-operator-validating-webhook-configuration", "--ignore-not-found")
+	run.kubectl("replace", "--filename="+definitionBefore)
+	if err := run.older.install(run.t); err != nil {
+		run.t.Fatal(err)
+	}
+	run.eventually(func() error {
+		listed, err := kubectl(run.t.Context(), nil, "get", inV1alpha1, "--namespace="+run.namespace, "--output=name")
+		if err == nil && len(strings.Fields(listed)) != len(takenOver) {
+			err = fmt.Errorf("stacks %q", listed)
+		}
+		return err
+	})
+	run.same("the older definition is back")
+}
+
+// withoutOperator takes the operator away: servers answer, and what is deleted goes with all that was made for it.
+func (run *takeOver) withoutOperator() {
+	run.t.Helper()
+	run.kubectl("delete", "deployment", operatorDeployment, "--namespace="+names.OperatorNamespace)
+	run.eventually(func() error {
+		if left := operatorPods(run.t); len(left) > 0 {
+			return fmt.Errorf("pod %s of the operator is left", left[0].Name)
+		}
+		return nil
+	})
+	c := run.client()
+	for _, stack := range takenOver {
+		var health map[string]any
+		c.ask(run.service(stack)+"/v1/health", &health)
+	}
+	run.same("without an operator")
+	run.kubectl("delete", "llsd", "storage", "--timeout=60s")
+	run.noPods("storage")
+	run.eventually(func() error {
+		for child := range run.children() {
+			if _, name, _ := strings.Cut(child, " "); name == "storage" || strings.HasPrefix(name, "storage-") {
+				return fmt.Errorf("%s is left", child)
+			}
+		}
+		return nil
+	})
+}
+
+// delete puts the operator in place again, and deletes what is left.
+func (run *takeOver) delete() {
+	run.t.Helper()
+	if err := install(run.t.Context(), run.ours); err != nil {
+		run.t.Fatal(err)
+	}
+	run.kubectl("delete", "llsd", "--all", "--timeout=60s")
+	for _, stack := range takenOver {
+		run.noPods(stack)
+	}
+	run.eventually(func() error {
+		if left := slices.Sorted(maps.Keys(run.children())); len(left) > 0 {
+			return fmt.Errorf("%q are left", left)
+		}
+		return nil
+	})
+	run.t.Logf("step, %.0f s: all was deleted", time.Since(run.started).Seconds())
+}
