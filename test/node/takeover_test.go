@@ -18,7 +18,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -204,11 +203,14 @@ func (run *takeOver) readBothVersions() {
 // edit changes a stack in each version. Their pods are replaced, and no other.
 func (run *takeOver) edit() {
 	run.t.Helper()
-	for _, edit := range []struct{ kind, stack, patch string }{
+	edits := []struct{ kind, stack, patch string }{
 		{inV1alpha1, "user-config", `[{"op":"add","path":"/spec/server/containerSpec/env/-","value":{"name":"EDITED","value":"yes"}}]`},
 		{inV1alpha2, "storage", `[{"op":"add","path":"/spec/workload/overrides","value":{"env":[{"name":"EDITED","value":"yes"}]}}]`},
-	} {
+	}
+	for _, edit := range edits {
 		run.kubectl("patch", edit.kind, edit.stack, "--type=json", "--patch="+edit.patch)
+	}
+	for _, edit := range edits {
 		before := podUIDs(run.running[edit.stack])
 		run.allReady(edit.stack, len(before), before)
 		run.ready(edit.stack)
@@ -234,17 +236,21 @@ func podUIDs(running []string) []string {
 // itself stays open: no other one could take the pods.
 func (run *takeOver) drain() {
 	run.t.Helper()
-	evicted := operatorPods(run.t)
+	left := operatorPods(run.t)
 	for _, stack := range takenOver {
 		pods, err := run.pods(stack)
 		if err != nil {
 			run.t.Fatal(err)
 		}
-		evicted = append(evicted, pods...)
+		left = append(left, pods...)
 	}
-	for i := range evicted {
-		run.eventually(func() error { return run.evict(&evicted[i]) })
-	}
+	run.eventually(func() error {
+		left = slices.DeleteFunc(left, func(pod corev1.Pod) bool { return run.evicts(&pod) })
+		if len(left) > 0 {
+			return fmt.Errorf("a budget keeps pod %s and %d others", left[0].Name, len(left)-1)
+		}
+		return nil
+	})
 	for _, stack := range takenOver {
 		before := podUIDs(run.running[stack])
 		run.allReady(stack, len(before), before)
@@ -254,13 +260,15 @@ func (run *takeOver) drain() {
 	run.same("the node was drained")
 }
 
-// evict fails for good when the API server can never evict the pod, as with two budgets.
-func (run *takeOver) evict(pod *corev1.Pod) error {
+// evicts reports whether the pod is on its way out; a budget may keep it for now. It fails for good when the API server can
+// never evict the pod, as with two budgets.
+func (run *takeOver) evicts(pod *corev1.Pod) bool {
+	run.t.Helper()
 	err := cluster.SubResource("eviction").Create(run.t.Context(), pod, &policyv1.Eviction{})
 	if err != nil && !apierrors.IsTooManyRequests(err) && !apierrors.IsNotFound(err) {
 		run.t.Fatalf("evict pod %s: %v", pod.Name, err)
 	}
-	return client.IgnoreNotFound(err)
+	return !apierrors.IsTooManyRequests(err)
 }
 
 // turnBack follows the page on installation, "Go back".
@@ -275,9 +283,6 @@ func (run *takeOver) turnBack() {
 	run.kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", names.CustomResourceDefinition)
 	run.kubectl("delete", "validatingwebhookconfiguration", "llama-stack-k8s-operator-validating-webhook-configuration", "--ignore-not-found")
 	run.kubectl("replace", "--filename="+definitionBefore)
-	if err := run.older.install(run.t); err != nil {
-		run.t.Fatal(err)
-	}
 	run.eventually(func() error {
 		listed, err := kubectl(run.t.Context(), nil, "get", inV1alpha1, "--namespace="+run.namespace, "--output=name")
 		if err == nil && len(strings.Fields(listed)) != len(takenOver) {
@@ -286,6 +291,9 @@ func (run *takeOver) turnBack() {
 		return err
 	})
 	run.same("the older definition is back")
+	if err := run.older.install(run.t); err != nil {
+		run.t.Fatal(err)
+	}
 }
 
 // withoutOperator takes the operator away: servers answer, and what is deleted goes with all that was made for it.
