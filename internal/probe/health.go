@@ -11,14 +11,20 @@ import (
 // addresses and credentials.
 func health(status, message string) v1alpha2.ProviderHealthStatus {
 	switch status {
-	case v1alpha2.ProviderHealthOK, v1alpha2.ProviderHealthNotImplemented:
+	case v1alpha2.ProviderHealthOK:
 		return v1alpha2.ProviderHealthStatus{Status: status}
+	case v1alpha2.ProviderHealthNotImplemented:
+		return v1alpha2.ProviderHealthStatus{Status: status, Message: notImplemented}
 	case v1alpha2.ProviderHealthError:
 		return v1alpha2.ProviderHealthStatus{Status: status, Message: problem(message) + "; the server's log has the details"}
 	default:
 		return v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthUnknown}
 	}
 }
+
+// notImplemented is what every server says of a provider that it does not check. Programs that read the status of v1alpha1
+// expect it: the operator before passed it on.
+const notImplemented = "Provider does not implement health check"
 
 // code begins a status in the messages of the libraries that providers use: "Error
 // code: 401", "Client error '404 Not Found' for url …", "Server error '503 …".

@@ -40,6 +40,7 @@ func TestProviders(t *testing.T) {
 	vllm := func(status, message string) []v1alpha2.ProviderInfo {
 		return []v1alpha2.ProviderInfo{provider("inference", "vllm", vllmType, status, message)}
 	}
+	const notImplemented = "Provider does not implement health check"
 	failing := func(message string) string { return listing(entry("vllm", "Error", message)) }
 	for name, tc := range map[string]struct {
 		answer string
@@ -50,8 +51,8 @@ func TestProviders(t *testing.T) {
 			listing(`{"api": "safety", "provider_id": "a", "provider_type": "inline::llama-guard", "health": {"status": "Not Implemented"}}`,
 				entry("z", "Not Implemented", "not "+canary), entry("b", "Not Implemented", "")),
 			[]v1alpha2.ProviderInfo{
-				provider("inference", "b", vllmType, "Not Implemented", ""), provider("inference", "z", vllmType, "Not Implemented", ""),
-				provider("safety", "a", "inline::llama-guard", "Not Implemented", ""),
+				provider("inference", "b", vllmType, "Not Implemented", notImplemented), provider("inference", "z", vllmType, "Not Implemented", notImplemented),
+				provider("safety", "a", "inline::llama-guard", "Not Implemented", notImplemented),
 			},
 		},
 		"healthy":         {listing(entry("vllm", "OK", canary)), vllm("OK", "")},
