@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,17 +21,26 @@ import (
 // each of its stacks at least every 5 minutes, whether anything changed or not.
 const otherOperatorGone = 15 * time.Minute
 
-// OtherStatusWrites returns of the managed fields of a stack those that tell when another operator wrote its status, without
-// the fields themselves. Only operators for v1alpha1 write a status in that version.
+// OtherStatusWrites returns of the managed fields of a stack those that tell when another operator wrote its status. Only
+// operators for v1alpha1 write a status in that version. Of the fields, an entry keeps at most status.version.lastUpdated: the
+// time of an entry changes only when its fields are other ones, and that field changes with each write.
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var writes []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
 		if entry.Subresource == "status" && entry.APIVersion == v1alpha1.GroupVersion.String() && entry.Manager != names.FieldManager {
-			entry.FieldsV1 = nil
+			entry.FieldsV1 = ownsLastUpdated(entry.FieldsV1)
 			writes = append(writes, entry)
 		}
 	}
 	return writes
+}
+
+// ownsLastUpdated returns the field status.version.lastUpdated alone when it is among the fields, else nil.
+func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
+	if fields == nil || !strings.Contains(fields.GetRawString(), `"f:lastUpdated"`) {
+		return nil
+	}
+	return metav1.NewFieldsV1(`{"f:status":{"f:version":{"f:lastUpdated":{}}}}`)
 }
 
 // otherOperator tells when an operator for v1alpha1 acts on the same stacks: one that another installation runs in another
@@ -57,6 +67,9 @@ func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsE
 func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range OtherStatusWrites(stack.ManagedFields) {
+		if version := stack.Status.Version; entry.FieldsV1 != nil && version != nil && entry.Time.Before(version.LastUpdated) {
+			entry.Time = version.LastUpdated
+		}
 		if entry.Time != nil && (last.Time == nil || last.Time.Before(entry.Time)) {
 			last = entry
 		}

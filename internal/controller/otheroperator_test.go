@@ -24,6 +24,8 @@ func TestOtherOperator(t *testing.T) {
 			Subresource: "status", Time: &metav1.Time{Time: began.Add(after)},
 		}
 	}
+	updating := write(time.Minute)
+	updating.FieldsV1 = metav1.NewFieldsV1(`{"f:status":{"f:phase":{},"f:version":{".":{},"f:lastUpdated":{}}}}`)
 	edited := write(time.Minute)
 	edited.Subresource = ""
 	ours := write(time.Minute)
@@ -32,6 +34,7 @@ func TestOtherOperator(t *testing.T) {
 	newer.APIVersion = v1alpha2.GroupVersion.String()
 	for name, tc := range map[string]struct {
 		entries []metav1.ManagedFieldsEntry
+		updated time.Duration // status.version.lastUpdated
 		after   time.Duration
 		pause   time.Duration
 	}{
@@ -40,6 +43,9 @@ func TestOtherOperator(t *testing.T) {
 		"beside this one":                {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 2 * time.Minute, pause: 14*time.Minute + time.Second},
 		"the last of two":                {entries: []metav1.ManagedFieldsEntry{write(time.Minute), write(-time.Minute)}, after: time.Minute, pause: 15*time.Minute + time.Second},
 		"gone":                           {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 16 * time.Minute},
+		"the same fields again":          {entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute, after: 17 * time.Minute, pause: 14*time.Minute + time.Second},
+		"the same fields, gone":          {entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute, after: 32 * time.Minute},
+		"updated by this one":            {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, updated: 16 * time.Minute, after: 17 * time.Minute},
 		"an edit of the spec":            {entries: []metav1.ManagedFieldsEntry{edited}, after: 2 * time.Minute},
 		"this one":                       {entries: []metav1.ManagedFieldsEntry{ours}, after: 2 * time.Minute},
 		"an edit of the status, by hand": {entries: []metav1.ManagedFieldsEntry{newer}, after: 2 * time.Minute},
@@ -55,6 +61,9 @@ func TestOtherOperator(t *testing.T) {
 				t.Fatal(err)
 			}
 			own.ManagedFields = tc.entries
+			if tc.updated != 0 {
+				own.Status.Version = &v1alpha2.VersionStatus{LastUpdated: &metav1.Time{Time: began.Add(tc.updated)}}
+			}
 			f.cache, f.writes = holding{f.Client, own}, nil
 			f.now = func() time.Time { return began.Add(tc.after) }
 			got, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(own)})
