@@ -158,7 +158,7 @@ func TestProvidersAreNotTold(t *testing.T) {
 			b.create(t, b.stack(t, "my", `{distribution: {name: starter}}`))
 			b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			b.rollOut(t, "my")
-			b.listed(t, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented"}}]`)
+			b.listed(t, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","health":{"status":"Not Implemented","message":"Provider does not implement health check"}}]`)
 			asked.providers.Store(&answer)
 			b.patch(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}
