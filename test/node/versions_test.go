@@ -5,9 +5,12 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
@@ -81,11 +84,15 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	s := newScenario(t)
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	s.apply(fmt.Sprintf(older, "my", 0, "starter"))
+	lost := operatorPods(t)
 	_, err := kubectl(t.Context(), nil, "delete", "pod", "--namespace="+names.OperatorNamespace, "--selector=control-plane=controller-manager", "--grace-period=0", "--force")
 	if err != nil {
 		t.Fatal(err)
 	}
 	took := testutil.Within(t, bothVersionsAfter, func() error {
+		if err := replaced(t, lost, 1); err != nil {
+			return err
+		}
 		for _, kind := range []string{inV1alpha1, inV1alpha2} {
 			if _, err := kubectl(t.Context(), nil, "get", kind, "--all-namespaces"); err != nil {
 				return err
@@ -95,4 +102,28 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	})
 	t.Logf("both versions could be listed after %v", took)
 	s.eventually(func() error { _, err := leader(t); return err })
+	// The scenarios that come next write stacks of v1alpha1 at once.
+	s.eventually(func() error { return replaced(t, lost, operatorReplicas) })
+	s.kubectl("get", inV1alpha1)
+}
+
+// replaced reports as an error that a pod that was lost is still there, or that fewer pods of the operator than wanted are
+// ready in their place.
+func replaced(t *testing.T, lost []corev1.Pod, want int) error {
+	t.Helper()
+	ready := 0
+	for _, pod := range operatorPods(t) {
+		if slices.ContainsFunc(lost, func(was corev1.Pod) bool { return was.UID == pod.UID }) {
+			return fmt.Errorf("pod %q is still there", pod.Name)
+		}
+		if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}) {
+			ready++
+		}
+	}
+	if ready < want {
+		return fmt.Errorf("%d pods of the operator are ready, want %d", ready, want)
+	}
+	return nil
 }
