@@ -141,7 +141,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	return err
 }
 
-// nothing says that there is no object to convert.
+// nothing returns the problem of files without an object to convert.
 func (c *converter) nothing(files []string) string {
 	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, strings.Join(files, ", "))
 	if len(c.others) > 0 {

@@ -1,11 +1,7 @@
 package controller
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
 // limited are the resources in which the operator before this one limited the pods that run, because the stack has workers:
@@ -17,13 +13,12 @@ func limited(stack *stack, workload *workload) []corev1.ResourceName {
 	if workload.deployment == nil || workload.running.Template != "" {
 		return workload.running.Limited
 	}
-	containers, server := workload.deployment.Spec.Template.Spec.Containers, names.ServerContainer(stack.Annotations)
-	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == server })
-	if i < 0 {
+	server := serverContainer(stack, workload.deployment)
+	if server == nil {
 		return nil
 	}
 	var found []corev1.ResourceName
-	resources := &containers[i].Resources
+	resources := &server.Resources
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		limit, ok := resources.Limits[name]
 		if requested := resources.Requests[name]; ok && limit.Cmp(requested) == 0 {

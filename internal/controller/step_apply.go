@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -75,15 +76,22 @@ func (r *Reconciler) apply(
 	return done, nil
 }
 
-// imageOf is the image of the server's container, which is not the resolved one where the template is kept.
+// imageOf returns the image of the server's container. It is not the resolved image when the template is kept.
 func imageOf(stack *stack, deployment *appsv1.Deployment) string {
-	server := names.ServerContainer(stack.Annotations)
-	for i := range deployment.Spec.Template.Spec.Containers {
-		if container := &deployment.Spec.Template.Spec.Containers[i]; container.Name == server {
-			return container.Image
-		}
+	if server := serverContainer(stack, deployment); server != nil {
+		return server.Image
 	}
 	return ""
+}
+
+// serverContainer returns the container of the server. It returns nil when the template has no container of that name.
+func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Container {
+	containers, name := deployment.Spec.Template.Spec.Containers, names.ServerContainer(stack.Annotations)
+	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &containers[i]
 }
 
 // applyPods applies what the pods need to start, who may connect to them, and the

@@ -24,8 +24,20 @@ const (
 	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 
-// What an image says of itself, without a registry: an image that has to be read is being read.
-func TestImageLabels(t *testing.T) {
+// labelsCase is a stack, and what the step finds out about its image.
+type labelsCase struct {
+	spec    string
+	older   bool      // born as v1alpha1
+	config  [2]string // a key of the operator's ConfigMap and its value
+	running rollout.Record
+	lost    bool // the copy of the base that was read is gone
+	base    string
+	digest  string
+	release string
+	unread  *status.Failure
+}
+
+func labelsCases() map[string]labelsCase {
 	reading := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
 		Retry: status.OnReferenceChange, Message: `Reading the labels of image "example.com/mine:1"`,
@@ -50,17 +62,7 @@ func TestImageLabels(t *testing.T) {
 	generated.ConfigHash = "01"
 	embedded := readByName
 	embedded.BaseSource = string(v1alpha2.ConfigSourceEmbedded)
-	for name, tc := range map[string]struct {
-		spec    string
-		older   bool      // born as v1alpha1
-		config  [2]string // a key of the operator's ConfigMap and its value
-		running rollout.Record
-		lost    bool // the copy of the base that was read is gone
-		base    string
-		digest  string
-		release string
-		unread  *status.Failure
-	}{
+	return map[string]labelsCase{
 		"of the catalogue":              {spec: `{distribution: {name: starter}}`},
 		"new":                           {spec: bareImage, unread: reading},
 		"new, nothing is generated":     {spec: `{distribution: {image: "example.com/mine:1"}}`, unread: reading},
@@ -79,7 +81,12 @@ func TestImageLabels(t *testing.T) {
 		"workers of v1alpha1, changed":  {spec: workersOnly, older: true, running: earlier, unread: reading},
 		"workers of v1alpha1, lost":     {spec: workersOnly, older: true, running: generated, unread: reading},
 		"workers of v1alpha1, not read": {spec: workersOnly, older: true, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
-	} {
+	}
+}
+
+// The step reads what an image says of itself. No registry answers: an image that has to be read is being read.
+func TestImageLabels(t *testing.T) {
+	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)
 			own.UID, own.Generation = "own", 3

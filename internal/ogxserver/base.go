@@ -5,13 +5,33 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
+// baseConfig is what a conversion needs of a distribution's configuration.
+type baseConfig struct {
+	Providers map[string][]struct {
+		ID string `yaml:"provider_id"`
+	} `yaml:"providers"`
+	Registered struct {
+		Models []any `yaml:"models"`
+	} `yaml:"registered_resources"`
+}
+
+// readBase decodes an embedded configuration. It returns nil when there is none.
+func readBase(data []byte) *baseConfig {
+	base := &baseConfig{}
+	if data == nil || yaml.Unmarshal(data, base) != nil {
+		return nil
+	}
+	return base
+}
+
 // disabled lists the APIs that are not served, and the providers of the base whose place an OGXServer gives to its own.
 func (c *conversion) disabled() {
-	list, _ := clone(c.get("spec.disabledAPIs")).([]any)
+	list, _ := runtime.DeepCopyJSONValue(c.get("spec.disabledAPIs")).([]any)
 	if list != nil {
 		c.went(path("spec.disabledAPIs"), path("spec.disabled"))
 	}
@@ -31,7 +51,7 @@ func (c *conversion) disabled() {
 	}
 }
 
-// baseUnknown tells what is left to the user where nobody knows the base.
+// baseUnknown warns that the user has to disable providers when the base is not known.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
 		c.differs("An OGXServer's providers of an API take the place of all that the base configuration has of that API. Here they stand "+
@@ -41,20 +61,15 @@ func (c *conversion) baseUnknown() {
 
 // replaced are the providers of the base that an OGXServer does not have.
 func (c *conversion) replaced(disabled []any) []string {
-	var base struct {
-		Providers map[string][]struct {
-			ID string `yaml:"provider_id"`
-		} `yaml:"providers"`
-	}
-	if yaml.Unmarshal(c.base, &base) != nil {
-		return nil // an embedded configuration is YAML
+	if c.base == nil {
+		return nil
 	}
 	var found []string
 	for _, api := range apis {
 		if len(c.taken[api.server]) == 0 || slices.Contains(disabled, any(api.server)) {
 			continue
 		}
-		for _, provider := range base.Providers[api.server] {
+		for _, provider := range c.base.Providers[api.server] {
 			if id, _ := envref.Static(provider.ID); !slices.Contains(c.taken[api.server], id) {
 				found = append(found, api.server+"/"+id)
 			}
@@ -63,19 +78,14 @@ func (c *conversion) replaced(disabled []any) []string {
 	return found
 }
 
-// registersNone reports whether it is known that the base registers no models.
+// registersNone reports whether the base is known to register no models.
 func (c *conversion) registersNone() bool {
-	var base struct {
-		Registered struct {
-			Models []any `yaml:"models"`
-		} `yaml:"registered_resources"`
-	}
-	return c.base != nil && yaml.Unmarshal(c.base, &base) == nil && len(base.Registered.Models) == 0
+	return c.base != nil && len(c.base.Registered.Models) == 0
 }
 
 // models registers models. One without a provider belongs to the first one by name.
 func (c *conversion) models() {
-	models, _ := clone(c.get("spec.resources.models")).([]any)
+	models, _ := runtime.DeepCopyJSONValue(c.get("spec.resources.models")).([]any)
 	if len(models) == 0 {
 		return
 	}

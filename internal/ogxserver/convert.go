@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
@@ -67,7 +69,7 @@ type conversion struct {
 	from   map[string]any
 	result Result
 	// base is the configuration that the server has without any change, nil when it is not known here.
-	base []byte
+	base *baseConfig
 	// taken are the APIs, in the server's spelling, that the OGXServer has providers of, with the ids of these.
 	taken map[string][]string
 }
@@ -128,28 +130,8 @@ func (c *conversion) went(from, to []string) { c.result.places[joined(from)] = t
 // move writes a value to its place as it is.
 func (c *conversion) move(from, to string) {
 	if value := c.get(from); value != nil {
-		c.put(clone(value), path(to)...)
+		c.put(runtime.DeepCopyJSONValue(value), path(to)...)
 		c.went(path(from), path(to))
-	}
-}
-
-// clone is a value of which one copy may be changed.
-func clone(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		copied := make(map[string]any, len(v))
-		for name, inner := range v {
-			copied[name] = clone(inner)
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(v))
-		for i, inner := range v {
-			copied[i] = clone(inner)
-		}
-		return copied
-	default:
-		return value
 	}
 }
 
@@ -164,13 +146,13 @@ func (c *conversion) differs(text string, to ...string) {
 	c.result.Warnings = append(c.result.Warnings, fieldPath(to)+": "+text)
 }
 
-// leaveOut says that a field has no place, and that something is missed.
+// leaveOut records a field that a stack does not have, and warns that its effect is lost.
 func (c *conversion) leaveOut(from, reason string) {
 	c.needless(from, reason)
 	c.result.Warnings = append(c.result.Warnings, from+": "+reason)
 }
 
-// needless says that a field has no place, and needs none.
+// needless records a field that a stack does not have and does not need.
 func (c *conversion) needless(from, reason string) {
 	c.result.LeftOut = append(c.result.LeftOut, from+": "+reason)
 }
@@ -190,7 +172,7 @@ func (c *conversion) configMaps() {
 // adoption are the annotations by which an OGXServer takes over objects of an older stack.
 var adoption = map[string]string{
 	"ogx.io/adopt-storage": "The OGXServer keeps its data in the claim %q. This stack has a claim of its own, %q, and does nothing with " +
-		"this annotation: take the data along as docs/ogxserver.md says.",
+		"this annotation. To keep the data, follow docs/ogxserver.md.",
 	"ogx.io/adopt-networking": "The OGXServer is reached by the Service %q. This stack has a Service of its own, %q, and does nothing " +
 		"with this annotation: change what clients call.",
 }

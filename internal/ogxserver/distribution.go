@@ -1,7 +1,6 @@
 package ogxserver
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,11 +66,11 @@ func (c *conversion) version(name string, versions []string) {
 		return
 	}
 	if resolved, err := distribution.Resolve(name, "", version, nil); err == nil {
-		c.base = resolved.Base
+		c.base = readBase(resolved.Base)
 	}
 }
 
-// otherImage tells that an administrator had put another image in the place of a distribution's.
+// otherImage adds a warning when an administrator replaced the image of the distribution.
 func (c *conversion) otherImage(name string) {
 	runs := c.text("status.resolvedDistribution.image")
 	bare, _, _ := strings.Cut(runs, "@")
@@ -79,5 +78,5 @@ func (c *conversion) otherImage(name string) {
 		return
 	}
 	c.differs(fmt.Sprintf("The OGXServer ran the image %q: write it as image in place of name and version, or add it to image-overrides of "+
-		"the operator's ConfigMap.", cmp.Or(runs, bare)), "spec", "distribution", "name")
+		"the operator's ConfigMap.", runs), "spec", "distribution", "name")
 }

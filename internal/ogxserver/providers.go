@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // providers writes the providers of each API as a list, in the order in which an OGXServer has them.
@@ -125,7 +127,7 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if name == "headers" { // whose names are not fields
-			return clone(v)
+			return runtime.DeepCopyJSONValue(v)
 		}
 		out := make(map[string]any, len(v))
 		for _, inner := range slices.Sorted(maps.Keys(v)) {
@@ -140,7 +142,7 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 		}
 		return v
 	default:
-		return clone(v)
+		return runtime.DeepCopyJSONValue(v)
 	}
 }
 
@@ -185,7 +187,7 @@ func (w *writer) custom(object map[string]any) {
 		w.set("secretRefs", written, "secretRefs")
 	}
 	if settings := object["settings"]; settings != nil {
-		w.set("settings", clone(settings), "settings")
+		w.set("settings", runtime.DeepCopyJSONValue(settings), "settings")
 	}
 }
 
@@ -200,7 +202,7 @@ func (c *conversion) secret(value any, from, to []string) any {
 	for _, field := range []string{"name", "key"} {
 		c.went(append(slices.Clone(from), field), append(slices.Clone(to), "secretKeyRef", field))
 	}
-	return map[string]any{"secretKeyRef": clone(value)}
+	return map[string]any{"secretKeyRef": runtime.DeepCopyJSONValue(value)}
 }
 
 // snake is a field's name in the server's spelling: maxTokens is max_tokens.

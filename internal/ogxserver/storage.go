@@ -21,7 +21,7 @@ func (c *conversion) storage() {
 	c.redis()
 	if sqlite && c.get("spec.workload.storage") != nil {
 		c.differs("An OGXServer with spec.storage keeps SQLite's data in the files /.ogx/kvstore.db and /.ogx/sqlstore.db. This stack keeps it "+
-			"in the directory that its configuration names, below the volume: take the data along as docs/ogxserver.md says.", "spec", "storage")
+			"in the directory that its configuration names, below the volume. To keep the data, follow docs/ogxserver.md.", "spec", "storage")
 	}
 }
 
@@ -35,7 +35,7 @@ func (c *conversion) reference(field string) {
 // hostAndPort is what the operator takes for the address of a Redis.
 var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/0?)?$`)
 
-// redis tells that an address is none to the operator. It may hold a password, and so is not shown.
+// redis warns when the operator refuses the address of Redis. The warning does not show the address, which may hold a password.
 func (c *conversion) redis() {
 	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {
 		c.differs("The operator takes host:port or redis://host:port alone, and refuses this: write it so, and put a password into a Secret "+

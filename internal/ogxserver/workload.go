@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // mountPath is where an OGXServer mounts its volume unless it says otherwise.
@@ -20,7 +21,7 @@ func (c *conversion) workload() {
 	c.autoscaling()
 	c.volume()
 	if claims := c.get("spec.workload.resourceClaims"); claims != nil {
-		c.put(clone(claims), "spec", "workload", "overrides", "podTemplate", "spec", "resourceClaims")
+		c.put(runtime.DeepCopyJSONValue(claims), "spec", "workload", "overrides", "podTemplate", "spec", "resourceClaims")
 		c.went(path("spec.workload.resourceClaims"), path("spec.workload.overrides.podTemplate.spec.resourceClaims"))
 	}
 }
@@ -28,7 +29,7 @@ func (c *conversion) workload() {
 // resources are those that the container of an OGXServer has: requests that are not given are added, and with workers limits,
 // too.
 func (c *conversion) resources() {
-	given, ok := clone(c.get("spec.workload.resources")).(map[string]any)
+	given, ok := runtime.DeepCopyJSONValue(c.get("spec.workload.resources")).(map[string]any)
 	workers, limited := c.number("spec.workload.workers")
 	if !ok && !limited {
 		return
