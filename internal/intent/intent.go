@@ -1,6 +1,7 @@
 package intent
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -13,6 +14,8 @@ type Intent struct {
 	// Providers of all APIs, API by API in the order of the API's fields, within
 	// one API in written order.
 	Providers []Provider
+	// External are the providers that come in images of their own, by API in sorted order, within one API in written order.
+	External []ExternalProvider
 	// Models, Tools and Shields in written order.
 	Models  []Model
 	Tools   []Tool
@@ -61,6 +64,24 @@ type Provider struct {
 	// the sorted keys.
 	Settings map[string]any
 	// Path of the entry: spec.providers.inference or spec.providers.inference[1].
+	Path *field.Path
+}
+
+// ExternalProvider is a provider that comes in a container image of its own.
+type ExternalProvider struct {
+	// API in the server's spelling: vector_io.
+	API string
+	// ID is the provider's id in the server.
+	ID string
+	// Image holds the provider's package, as written.
+	Image string
+	// PullPolicy of that image, empty when unset.
+	PullPolicy corev1.PullPolicy
+	// Config as written; numbers are json.Number. To be written in the order of the sorted keys.
+	Config map[string]any
+	// Secrets are the keys of Config that take their values from Secrets, sorted by key.
+	Secrets []SecretKey
+	// Path of the entry: spec.externalProviders.inference[0].
 	Path *field.Path
 }
 

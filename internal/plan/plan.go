@@ -8,6 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cabundle"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
@@ -27,6 +28,10 @@ type Input struct {
 	// Digest of the image, where Base was read from it: the pods run what was read, whatever becomes of the tag. Empty:
 	// the image runs as it is written.
 	Digest string
+	// Packages are what the images of external providers say of themselves, by the provider's id: see
+	// stackconfig.Input. PackageDigests are the digests of those images, where they were read.
+	Packages       map[string]*externalprovider.Package
+	PackageDigests map[string]string
 	// CatalogueImage is the operator's image for the name and version asked for, before overrides. Empty for a bare
 	// image.
 	CatalogueImage string

@@ -3,6 +3,8 @@ package render
 import (
 	"cmp"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -37,6 +39,9 @@ type Input struct {
 	Directories []string
 	// Registry says how the server's registry is brought in line before the server starts. Nil: it is left alone.
 	Registry *Registry
+	// External are the external providers that the pods install before the server starts, in the order of their
+	// installation. None: nothing is installed.
+	External []ExternalProvider
 	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
 	Inputs string
 	// Expose says how the stack is reached from outside. Nil: it is not.
@@ -94,6 +99,18 @@ type Base struct {
 	ConfigMapName string
 	// Data is the base as it was read.
 	Data []byte
+}
+
+// ExternalProvider is a provider's package that an init container copies out of its image.
+type ExternalProvider struct {
+	// API and ID name the provider in the configuration, Path is the field of the spec that asks for it.
+	API, ID, Path string
+	// Image holds the package, with the digest where it was read. PullPolicy is empty when the user gave none.
+	Image      string
+	PullPolicy corev1.PullPolicy
+	// Type and Module are those of the configuration. Empty: only the image knows them, and the last init container
+	// writes them into the configuration.
+	Type, Module string
 }
 
 // EnvVar is one environment variable: a plain value, a key of a Secret, or an annotation of the pod.

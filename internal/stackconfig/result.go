@@ -1,6 +1,7 @@
 package stackconfig
 
 import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
@@ -25,6 +26,9 @@ type Input struct {
 	// Directory is where the SQLite files of what runs are, in the notation of the configuration. Empty: nothing runs, or
 	// nobody knows it. It counts for a base that names no files.
 	Directory string
+	// Packages are what the images of external providers say of themselves, by the provider's id. A provider without an
+	// entry has the type externalprovider.UnknownType until its pod starts.
+	Packages map[string]*externalprovider.Package
 	// KVTable is the table in which a key-value store in PostgreSQL has the stack's data.
 	// Empty: there is none, or nobody knows.
 	KVTable string

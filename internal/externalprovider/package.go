@@ -1,0 +1,22 @@
+package externalprovider
+
+// Package is the metadata of an external provider's package.
+type Package struct {
+	// Name, Version and Vendor identify the package.
+	Name, Version, Vendor string
+	// API is the server's API that the provider serves, in the server's spelling: vector_io.
+	API string
+	// Type is the provider's type: remote::custom-vllm.
+	Type string
+	// Module is the Python module that the server imports: my_org.custom_vllm.
+	Module string
+	// Wheel is the path of the package's wheel below /lls-provider, DependencyWheels those of what it depends on.
+	Wheel            string
+	DependencyWheels []string
+	// ConfigSchema is a JSON Schema of the provider's configuration. Nil: the package has none.
+	ConfigSchema map[string]any
+}
+
+// UnknownType is the provider type in a configuration whose provider's image could not be asked. The last init container
+// replaces it by the type that the image names. No server accepts it.
+const UnknownType = "external::unknown"

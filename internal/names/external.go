@@ -1,0 +1,51 @@
+package names
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+const (
+	// ExternalVolume is the volume that external providers are installed in.
+	ExternalVolume = "external-providers"
+	// ExternalDir is where the server and the last init container find that volume.
+	ExternalDir = "/opt/llama-stack/external-providers"
+	// ExternalContainer is the init container that installs what the others copied, and completes the configuration.
+	ExternalContainer = "external-providers"
+	// ExternalCopyDir is where an init container that copies a provider's package finds its own part of the volume.
+	ExternalCopyDir = "/opt/llama-stack/external-provider"
+	// ExternalProgram is the program of that last container, in the ConfigMap of what runs before the server starts.
+	ExternalProgram = "external_providers.py"
+)
+
+// The parts of the volume: what the init containers copied, by the provider's number; the Python packages; and the
+// configuration that the server reads.
+const (
+	ExternalImages   = "images"
+	ExternalPackages = "python-packages"
+	ExternalConfig   = "config"
+)
+
+const (
+	externalCopyPrefix = "external-provider-"
+	maxContainerName   = 63
+)
+
+// ExternalCopyContainer is the name of the init container that copies an external provider's package out of its image.
+// An id that cannot be a part of such a name is folded, with a digest of the id behind it.
+func ExternalCopyContainer(id string) string {
+	folded := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(id))
+	if folded == id && len(externalCopyPrefix+id) <= maxContainerName {
+		return externalCopyPrefix + id
+	}
+	sum := sha256.Sum256([]byte(id))
+	digest := hex.EncodeToString(sum[:])[:HashLength]
+	room := maxContainerName - len(externalCopyPrefix) - len(digest) - 1
+	return externalCopyPrefix + strings.TrimRight(folded[:min(len(folded), room)], "-") + "-" + digest
+}
