@@ -330,6 +330,71 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 }
 
+// A predecessor may come back after we applied, and write into the object, or replace it. What it wrote is ours then, and the mark
+// says so until the next apply.
+func TestTakeOverAgain(t *testing.T) {
+	const record = "tester.io/record"
+	for name, writes := range map[string]func(*testing.T, *bench){
+		"by applying": func(t *testing.T, b *bench) {
+			stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale: x}}}`)
+			stale.SetNamespace(b.owner.Namespace)
+			if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale), client.FieldOwner("my")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"by replacing": func(t *testing.T, b *bench) {
+			live := b.get(t, deployments, "my")
+			live.SetAnnotations(map[string]string{"stale": "x"})
+			if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.owner.Mark = apply.Mark{Kind: "Deployment", Annotation: record, Value: "predecessor"}
+			wanted := func() *unstructured.Unstructured {
+				child := b.child(t, deploymentText)
+				child.SetAnnotations(map[string]string{record: "applied"})
+				return child
+			}
+			b.apply(t, wanted())
+			b.counter.take()
+			writes(t, b)
+
+			inHand := b.get(t, deployments, "my")
+			if err := apply.TakeOver("Deployment", inHand, b.owner, manager); err != nil {
+				t.Fatal(err)
+			}
+			desired, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{wanted()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for where, got := range map[string]client.Object{"live": b.get(t, deployments, "my"), "decided on": desired[0].Live, "in hand": inHand} {
+				if diff := cmp.Diff(map[string]string{record: "predecessor", "stale": "x"}, got.GetAnnotations()); diff != "" {
+					t.Errorf("annotations %s (-want +got):\n%s", where, diff)
+				}
+			}
+			b.apply(t, wanted())
+			live := b.get(t, deployments, "my")
+			if diff := cmp.Diff(map[string]string{record: "applied"}, live.GetAnnotations()); diff != "" {
+				t.Errorf("annotations (-want +got):\n%s", diff)
+			}
+			for _, entry := range live.GetManagedFields() {
+				if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply {
+					t.Errorf("%s owns fields by %s: %s", entry.Manager, entry.Operation, entry.FieldsV1.GetRawString())
+				}
+			}
+			if writes := b.counter.take(); writes != 2 {
+				t.Errorf("%d writes, want one for the fields and one for the content", writes)
+			}
+			if got := b.apply(t, wanted()); got[0] != apply.Unchanged {
+				t.Errorf("%s, want unchanged", got[0])
+			}
+		})
+	}
+}
+
 // Who puts back what we once applied owns it from then on; what we leave out has
 // to go nevertheless, and nothing that they wrote elsewhere, or others there.
 func TestReclaim(t *testing.T) {

@@ -14,17 +14,20 @@ import (
 
 // migrateFieldOwnership makes the fields that the owner's predecessors and the makers of the
 // object wrote ours, so that what an apply leaves out really goes away. Of
-// predecessors that happens once an object: as soon as we have applied anything,
-// whoever writes beside us means to. The patch touches nothing but the managed
-// fields and is refused when the object changed.
+// predecessors that happens when we have not applied the object yet, and when they were at work
+// since: whoever else writes beside us means to. The patch touches nothing but the managed
+// fields and the owner's mark, and is refused when the object changed.
 func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	fields, err := TakenOver(live, owner, a.manager)
+	fields, err := TakenOver(live.GetKind(), live, owner, a.manager)
 	if err != nil {
 		return nil, err
 	}
+	var marked map[string]string
 	entries := fields
 	if entries == nil {
 		entries = managedFields(live)
+	} else {
+		marked = owner.marked(live.GetKind(), live)
 	}
 	made, err := migrateFromMakers(owner, wanted, live, entries, a.manager)
 	if err != nil {
@@ -36,23 +39,39 @@ func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted
 	if fields == nil {
 		return live, nil
 	}
-	taken, err := a.replaceManagedFields(ctx, live, fields)
+	taken, err := a.replaceManagedFields(ctx, live, fields, marked)
 	if err != nil {
 		return nil, fmt.Errorf("take over the fields of %w", err)
 	}
 	return taken, nil
 }
 
-// TakenOver returns the managed fields of an object after the manager took over those of the owner's predecessors. Nil:
-// there is nothing to take, because the manager has applied the object since they were last at work, or none of
+// TakeOver does to an object in hand what the manager does to the live one before it applies it: it takes over the fields of
+// the owner's predecessors, and marks the object.
+func TakeOver(kind string, object metav1.Object, owner Owner, manager string) error {
+	taken, err := TakenOver(kind, object, owner, manager)
+	if err != nil || taken == nil {
+		return err
+	}
+	object.SetManagedFields(taken)
+	if marked := owner.marked(kind, object); marked != nil {
+		object.SetAnnotations(marked)
+	}
+	return nil
+}
+
+// TakenOver returns the managed fields of an object of a kind after the manager took over those of the owner's predecessors.
+// Nil: there is nothing to take, because the manager has applied the object since they were last at work, or none of
 // them wrote it.
-func TakenOver(live *unstructured.Unstructured, owner Owner, manager string) ([]metav1.ManagedFieldsEntry, error) {
+func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
 	if i := indexApplied(entries, manager); i >= 0 {
-		if !entries[i].Time.Before(&owner.PredecessorsUntil) {
+		switch {
+		case entries[i].Time.Before(&owner.PredecessorsUntil):
+			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // once more, and not again
+		case !owner.appliedAgain(entries) && !owner.replaced(kind, live):
 			return nil, nil
 		}
-		entries[i].Time = owner.PredecessorsUntil.DeepCopy() // once more, and not again
 	}
 	// The upgrade knows only entries of updates: let the applied ones look alike.
 	sources := sets.New[string]()
@@ -68,13 +87,41 @@ func TakenOver(live *unstructured.Unstructured, owner Owner, manager string) ([]
 	upgraded := &unstructured.Unstructured{Object: map[string]any{}}
 	upgraded.SetManagedFields(entries)
 	if err := csaupgrade.UpgradeManagedFields(upgraded, sources, manager); err != nil {
-		return nil, fmt.Errorf("take over the fields of %s %q: %w", live.GetKind(), live.GetName(), err)
+		return nil, fmt.Errorf("take over the fields of %s %q: %w", kind, live.GetName(), err)
 	}
 	entries = upgraded.GetManagedFields()
-	if live.GetKind() != "PersistentVolumeClaim" {
+	if kind != "PersistentVolumeClaim" {
 		return entries, nil
 	}
 	return entries, keepMetadata(entries, manager)
+}
+
+// appliedAgain reports whether a predecessor applied fields that this program has not taken over. By the name that it applies
+// by, which is the owner's, nobody else does.
+func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
+	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Subresource == "" && entry.Operation == metav1.ManagedFieldsOperationApply &&
+			slices.Contains(o.Predecessors, Manager{Name: entry.Manager, Operation: entry.Operation})
+	})
+}
+
+// replaced reports whether somebody took away what this program remembers of an object.
+func (o Owner) replaced(kind string, live metav1.Object) bool {
+	return kind == o.Mark.Kind && live.GetAnnotations()[o.Mark.Annotation] == ""
+}
+
+// marked returns the annotations of an object with the owner's mark. Nil: objects of the kind have none.
+func (o Owner) marked(kind string, live metav1.Object) map[string]string {
+	if kind != o.Mark.Kind {
+		return nil
+	}
+	annotations := map[string]string{o.Mark.Annotation: o.Mark.Value}
+	for key, value := range live.GetAnnotations() {
+		if key != o.Mark.Annotation {
+			annotations[key] = value
+		}
+	}
+	return annotations
 }
 
 // keepMetadata gives up everything but the metadata: a claim's spec cannot be

@@ -23,6 +23,19 @@ type Owner struct {
 	// PredecessorsUntil is when a predecessor was last seen at work. When that is after this program applied an object,
 	// somebody went back to the predecessor and forth again, and its fields are taken over once more. Zero: nobody knows.
 	PredecessorsUntil metav1.Time
+	// Mark is written when fields of predecessors are taken over. The zero value: none is.
+	Mark Mark
+}
+
+// Mark says of an object that predecessors wrote it last: the fields that were theirs do not tell any more once they are taken
+// over.
+type Mark struct {
+	// Kind of the objects that are marked.
+	Kind string
+	// Annotation is where this program remembers what it applied. A predecessor that replaces an object takes it away.
+	Annotation string
+	// Value is what the annotation says after that.
+	Value string
 }
 
 // Manager is a field manager.

@@ -31,7 +31,7 @@ func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any
 	}
 	live, err := desired.content()
 	if err == nil {
-		live, err = a.replaceManagedFields(ctx, live, fields)
+		live, err = a.replaceManagedFields(ctx, live, fields, nil)
 	}
 	if err != nil {
 		return desired, fmt.Errorf("regain fields of %w", err)
@@ -79,14 +79,19 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 	return withoutEmpty(entries), err
 }
 
-// replaceManagedFields changes whose the fields are, and nothing else. It is refused when the object changed.
+// replaceManagedFields changes whose the fields are, and the annotations unless they are nil, and nothing else. It is refused
+// when the object changed.
 func (a *Applier) replaceManagedFields(
-	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry,
+	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry, annotations map[string]string,
 ) (*unstructured.Unstructured, error) {
-	patch, err := json.Marshal([]map[string]any{
+	changes := []map[string]any{
 		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
-	})
+	}
+	if annotations != nil {
+		changes = append(changes, map[string]any{"op": "add", "path": "/metadata/annotations", "value": annotations})
+	}
+	patch, err := json.Marshal(changes)
 	if err != nil {
 		return nil, fmt.Errorf("%s %q: encode managed fields: %w", live.GetKind(), live.GetName(), err)
 	}

@@ -80,7 +80,11 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 		t.ByHand = append(t.ByHand, title+" belongs to nobody and does not carry the labels of this stack: delete it, or give the stack another name")
 		return nil
 	}
-	taken, err := apply.TakenOver(live, apply.Owner{Predecessors: predecessors(stack.GetName())}, names.FieldManager)
+	by := apply.Owner{
+		Predecessors: predecessors(stack.GetName()),
+		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
+	}
+	taken, err := apply.TakenOver(live.GetKind(), live, by, names.FieldManager)
 	switch {
 	case err != nil:
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
@@ -92,7 +96,9 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 	if live.GetKind() != kindDeployment || taken == nil || t.NextRollOut != "" {
 		return nil // the condition Adopted tells of a Deployment that is adopted
 	}
-	live.SetManagedFields(taken)
+	if err := apply.TakeOver(live.GetKind(), live, by, names.FieldManager); err != nil {
+		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
+	}
 	return t.decide(live, built)
 }
 

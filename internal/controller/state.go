@@ -41,7 +41,7 @@ type workload struct {
 	// deployment is the stack's own. Nil: there is none.
 	deployment  *appsv1.Deployment
 	replicaSets []appsv1.ReplicaSet
-	// running is the record of that Deployment.
+	// running is the record of that Deployment. It is empty when an operator for v1alpha1 wrote the template since.
 	running rollout.Record
 }
 
@@ -66,6 +66,7 @@ func ownerOf(stack *stack) apply.Owner {
 		UID: stack.UID, Namespace: stack.Namespace, Name: stack.Name, Labels: names.ChildSelector(stack.Name),
 		// An older operator applied under the name of the object it worked for.
 		Predecessors: []apply.Manager{{Name: stack.Name, Operation: metav1.ManagedFieldsOperationApply}},
+		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
 	}
 	if last := lastOtherWrite(stack).Time; last != nil {
 		owner.PredecessorsUntil = *last

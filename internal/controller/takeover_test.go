@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -99,6 +101,43 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 		if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
 			t.Errorf("%s: a change gives image %q, want %q", name, image, want)
 		}
+	}
+}
+
+// Somebody went back to the operator before, and forth again. Its pods stay; what the record says of the pods that it replaced counts
+// no more: the next change gives the release that runs now.
+func TestForthAgain(t *testing.T) {
+	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
+	f := newFixture(t)
+	first := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}", "")
+	ours := f.adopts(t, first, rollout.Changed)
+	applied := appsv1ac.Deployment("my", "team").WithSpec(appsv1ac.DeploymentSpec().WithTemplate(corev1ac.PodTemplateSpec().
+		WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName(names.Container).WithImage(running)))))
+	if err := f.Apply(t.Context(), applied, client.FieldOwner("my"), client.ForceOwnership); err != nil {
+		t.Fatal(err)
+	}
+	before := f.template(t, first)
+	if ours.Spec.Containers[0].Image == running || before.Spec.Containers[0].Image != running {
+		t.Fatalf("image %q, then %q", ours.Spec.Containers[0].Image, before.Spec.Containers[0].Image)
+	}
+	for i := range 2 {
+		again := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}", told)
+		s, err := f.until(t, again, "apply")
+		if err != nil || s.owned.decision.Outcome != rollout.KeepTemplate {
+			t.Fatalf("reconcile %d: outcome %s, error %v", i+1, s.owned.decision.Outcome, err)
+		}
+		if diff := cmp.Diff(before, f.template(t, again)); diff != "" {
+			t.Errorf("the pods are replaced at reconcile %d:\n%s", i+1, diff)
+		}
+		if i == 0 && s.workload.running.Places != nil {
+			t.Errorf("the data of the pods before counts: %+v", s.workload.running.Places)
+		}
+	}
+	changed := fromV1alpha1(t, "distribution: {name: starter}, storage: {size: 1Gi}, workers: 2", told)
+	changed.Generation = 2
+	now := f.adopts(t, changed, rollout.Changed)
+	if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
+		t.Errorf("a change gives image %q, want %q", image, want)
 	}
 }
 

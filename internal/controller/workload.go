@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
@@ -22,6 +23,9 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 		return found, fmt.Errorf("read cached Deployment: %w", err)
 	}
 	if err == nil && (metav1.IsControlledBy(&deployment, stack) || ownerOf(stack).Adopts(&deployment)) {
+		if err := apply.TakeOver(kindDeployment, &deployment, ownerOf(stack), names.FieldManager); err != nil {
+			return found, fmt.Errorf("find whose the pods are: %w", err)
+		}
 		found.deployment = &deployment
 		found.running, _ = rollout.Parse(deployment.Annotations)
 	}

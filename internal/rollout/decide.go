@@ -76,6 +76,9 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 		decision.NewerGeneration = true
 		return decision, nil
 	}
+	if o.byPredecessor {
+		return o.keep()
+	}
 	switch back, confirmed := o.rolledBack(); {
 	case back && !confirmed:
 		return o.stop("the Deployment and its ReplicaSets do not fit together yet"), nil
@@ -132,7 +135,8 @@ func (o observed) applyChange() (Decision, error) {
 		next.setTemplateInputs(o.record.templateInputs())
 		rendered = o.sameGeneration()
 	}
-	replaces := next.templateInputs() != o.running()
+	// What another program's template says of its inputs, it says of ours.
+	replaces := next.templateInputs() != o.running() || o.recorded && o.record.Template == ""
 	if !replaces {
 		next.Left = o.record.Left
 	}
@@ -227,8 +231,11 @@ func (o observed) keep() (Decision, error) {
 	next.Template = o.record.Template
 	next.OperatorVersion = o.record.OperatorVersion
 	next.keepData(o.record)
-	if o.recorded {
+	switch {
+	case o.recorded:
 		next.setTemplateInputs(o.record.templateInputs())
+	case o.inputs != "":
+		next.setTemplateInputs(o.inputs)
 	}
 	next.Kept = o.record.Kept
 	if next.Kept == nil {

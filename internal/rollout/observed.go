@@ -25,6 +25,8 @@ type observed struct {
 	// record on the live Deployment, when recorded.
 	record   Record
 	recorded bool
+	// byPredecessor says that the template is another operator's, in whatever it has of ours.
+	byPredecessor bool
 	// inputs is what the live template says of its inputs.
 	inputs string
 	// past holds the ReplicaSets of the live Deployment.
@@ -47,6 +49,7 @@ type revision struct {
 func observe(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) observed {
 	result := observed{live: live, inputs: live.Spec.Template.Annotations[names.AnnotationInputs], rendered: rendered}
 	result.record, result.recorded = Parse(live.Annotations)
+	result.byPredecessor = live.Annotations[names.AnnotationRendered] == ByPredecessor
 	for i := range replicaSets {
 		if set := &replicaSets[i]; metav1.IsControlledBy(set, live) {
 			result.past = append(result.past, newRevision(set))

@@ -71,6 +71,10 @@ type Record struct {
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
 }
 
+// ByPredecessor is in place of a record while an operator for v1alpha1 was the last to write the template: before this one
+// came, or when somebody went back to that operator, and forth again.
+const ByPredecessor = "by-predecessor"
+
 // Distribution is how a stack's image was chosen.
 type Distribution struct {
 	// Name and Version are what the spec asked for.

@@ -187,6 +187,7 @@ func (w *world) reconcile(s stack) rollout.Decision {
 // decide does so with a rendering.
 func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 	w.t.Helper()
+	w.takeOverFields()
 	before := mustJSON(w.t, rendered)
 	decision, err := rollout.Decide(w.live(), w.sets, rendered)
 	if err != nil {

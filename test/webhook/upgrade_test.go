@@ -25,8 +25,8 @@ import (
 const afterLoss = 30 * time.Second
 
 // The journey of a cluster that runs the operator before: upgrade, work in both
-// versions, loss of every replica, and back. Each part begins where the one before
-// ended.
+// versions, loss of every replica, back, and forth again. Each part begins where the
+// one before ended.
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)
@@ -51,10 +51,15 @@ func TestUpgradeAndBack(t *testing.T) {
 	c.Publish(t)
 	c.withoutOperator(t, len(stored))
 	lost := time.Now()
-	c.startReplicas(t)
+	replicas = c.startReplicas(t)
 	testutil.Within(t, afterLoss-time.Since(lost), func() error { return c.bothLists(t, len(stored)+1) })
 
 	c.turnBack(t, stored)
+	for _, o := range replicas {
+		o.Kill(t)
+	}
+	c.Publish(t)
+	c.forthAgain(t)
 }
 
 // waitForStorage waits until every object is stored in a version.

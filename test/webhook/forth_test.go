@@ -1,0 +1,131 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// olderMark is a variable that only the operator for v1alpha1 gives.
+const olderMark = "OLDER"
+
+// forthAgain lets the operator for v1alpha1 act after this one, and installs this one again. It leaves the pods alone that the
+// other one made, until their stack changes.
+func (c *cluster) forthAgain(t *testing.T) {
+	t.Helper()
+	const applied, replaced, untouched = "minimal", "storage", "expose"
+	c.olderApplies(t, applied)
+	c.olderReplaces(t, replaced)
+	left := map[string]*appsv1.Deployment{}
+	for _, stack := range []string{applied, replaced, untouched} {
+		c.olderStatus(t, stack)
+		left[stack] = c.rendered(t, stack)
+	}
+
+	c.Install(t)
+	c.startReplicas(t)
+	for stack, before := range left {
+		c.waitForRecord(t, stack)
+		now := c.rendered(t, stack)
+		if diff := cmp.Diff(before.Spec.Template, now.Spec.Template); diff != "" || now.Generation != before.Generation {
+			t.Errorf("the pods of %q are replaced, generation %d, was %d (-before +now):\n%s", stack, now.Generation, before.Generation, diff)
+		}
+		if record, _ := rollout.Parse(now.Annotations); (record.Kept == nil) != (stack == untouched) {
+			t.Errorf("the record of %q is %+v", stack, record)
+		}
+	}
+	for _, stack := range []string{applied, replaced} {
+		edit := `{"spec":{"server":{"containerSpec":{"env":[{"name":"EDITED","value":"yes"}]}}}}`
+		if err := c.edit(t, v1alpha1.GroupVersion.Version, stack, edit); err != nil {
+			t.Fatal(err)
+		}
+		testutil.Within(t, patience, func() error {
+			if env := c.rendered(t, stack).Spec.Template.Spec.Containers[0].Env; !hasEnv(env, "EDITED") || hasEnv(env, olderMark) {
+				return fmt.Errorf("%q has the variables %v after an edit", stack, env)
+			}
+			return nil
+		})
+	}
+}
+
+func hasEnv(env []corev1.EnvVar, name string) bool {
+	return slices.ContainsFunc(env, func(v corev1.EnvVar) bool { return v.Name == name })
+}
+
+func (c *cluster) rendered(t testing.TB, stack string) *appsv1.Deployment {
+	t.Helper()
+	found := &appsv1.Deployment{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: names.Deployment(stack)}, found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// olderApplies applies a template as the operator for v1alpha1 does: by the name of the stack, over what is there.
+func (c *cluster) olderApplies(t testing.TB, stack string) {
+	t.Helper()
+	live := c.rendered(t, stack)
+	server := live.Spec.Template.Spec.Containers[0]
+	sent := appsv1ac.Deployment(live.Name, live.Namespace).WithSpec(appsv1ac.DeploymentSpec().
+		WithSelector(metav1ac.LabelSelector().WithMatchLabels(live.Spec.Selector.MatchLabels)).
+		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(live.Spec.Template.Labels).WithSpec(corev1ac.PodSpec().
+			WithContainers(corev1ac.Container().WithName(server.Name).WithImage("older:latest").
+				WithEnv(corev1ac.EnvVar().WithName(olderMark).WithValue("yes"))))))
+	if err := c.Apply(t.Context(), sent, client.FieldOwner(stack), client.ForceOwnership); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// olderReplaces replaces a Deployment, as the operator for v1alpha1 does when a volume is to go.
+func (c *cluster) olderReplaces(t testing.TB, stack string) {
+	t.Helper()
+	live := c.rendered(t, stack)
+	live.Annotations, live.Labels, live.Spec.Template.Annotations = nil, nil, nil
+	server := &live.Spec.Template.Spec.Containers[0]
+	server.Image, server.Env = "older:latest", []corev1.EnvVar{{Name: olderMark, Value: "yes"}}
+	if err := c.Update(t.Context(), live, client.FieldOwner("manager")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// olderStatus writes the status of a stack as the operator for v1alpha1 does.
+func (c *cluster) olderStatus(t testing.TB, stack string) {
+	t.Helper()
+	object := c.get(t, v1alpha1.GroupVersion.Version, stack)
+	version := map[string]any{"operatorVersion": "older", "lastUpdated": metav1.Now().UTC().Format(time.RFC3339)}
+	if err := unstructured.SetNestedField(object.Object, version, "status", "version"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Status().Update(t.Context(), object, client.FieldOwner("manager")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitForRecord waits until this operator wrote down that another one was at work.
+func (c *cluster) waitForRecord(t testing.TB, stack string) {
+	t.Helper()
+	testutil.Within(t, patience, func() error {
+		record, ok := rollout.Parse(c.rendered(t, stack).Annotations)
+		if !ok || record.PredecessorsUntil == "" {
+			return errors.New("the record of " + stack + " takes no account of the other operator")
+		}
+		return nil
+	})
+}
