@@ -13,6 +13,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte("iruk"))
 	f.Add([]byte("iisoouurrkk"))
 	f.Add([]byte("ioiuoiruskioeti"))
+	f.Add([]byte("ipipsppriupo"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		script = script[:min(len(script), 24)] // longer ones say nothing new
 		w := newWorld(t)
@@ -23,6 +24,9 @@ func FuzzDecide(f *testing.F) {
 			before := w.rollouts
 			pending := decision.Outcome == rollout.KeepTemplate || decision.Outcome == rollout.RolledBack
 			reason := happen(w, &s, event, strconv.Itoa(i), pending)
+			if event == 'p' {
+				before = w.rollouts // the operator for v1alpha1 replaced pods, and this one has no reason to
+			}
 			decision = w.reconcile(s)
 			if decision.Outcome == rollout.StaleCache {
 				t.Fatalf("event %d (%c): %s", i, event, decision.Message)
@@ -66,6 +70,10 @@ func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 			w.undo()
 		}
 		return true
+	case 'p': // the operator for v1alpha1, and this one again
+		older := *s
+		older.image += "-older"
+		w.olderApplies(older)
 	case 'r': // a restart
 		w.restart(mark)
 		return true
