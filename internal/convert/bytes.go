@@ -28,7 +28,9 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 // reads, is of another kind or version, or has no metadata. Nothing else in a
 // LlamaStackDistribution is one.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
-	o, err := parse(object)
+	from := takeArena()
+	defer from.giveBack()
+	o, err := parse(object, from)
 	if err != nil {
 		return dst, err
 	}
@@ -47,13 +49,25 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	return o.appendTo(dst), nil
 }
 
+// looked are the objects that conversion looks into in every object, of either version.
+var looked = func() shape {
+	found := shape{}
+	found.add(path{"metadata", annotations})
+	found.add(path{"status", "distributionConfig"})
+	for _, f := range fields {
+		found.add(f.older[:len(f.older)-1])
+		found.add(f.hub[:len(f.hub)-1])
+	}
+	return found
+}()
+
 // parse reads an object, and opens what conversion looks into in every one.
-func parse(data []byte) (*object, error) {
-	r := reader{data: data, closing: make([]byte, 0, roomForClosing)}
+func parse(data []byte, from *arena) (*object, error) {
+	r := reader{data: data, arena: from, closing: make([]byte, 0, roomForClosing)}
 	var o *object
 	i := r.space(0)
 	if r.at(i) == '{' {
-		o, i = r.object(i, "metadata", spec, "status")
+		o, i = r.object(i, looked)
 	} else {
 		i = r.value(i)
 	}

@@ -103,7 +103,7 @@ const (
 // content are the annotations and the spec of an object, and what an annotation of
 // ours carries.
 func content(o *object) (*object, losses, error) {
-	result := newObject()
+	result := o.another()
 	if written := o.get(spec); written.exists() {
 		result.set(spec, written)
 	}
@@ -129,7 +129,7 @@ func putContent(o *object, apiVersion string, converted *object) {
 	o.put(spec, converted.get(spec))
 	metadata := o.objectAt("metadata")
 	if metadata == nil {
-		metadata = newObject()
+		metadata = o.another()
 		o.set("metadata", value{object: metadata})
 	}
 	metadata.put(annotations, converted.get(annotations))

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
 // digestLength is how many hex digits tell two values of one field apart.
@@ -72,14 +74,18 @@ func (e *encoder) comma(i int) {
 }
 
 // appendText writes a text as marshal does, and most of them faster.
-func appendText(dst []byte, text string) []byte {
+func appendText[T string | []byte](dst []byte, text T) []byte {
 	begin := len(dst)
-	dst = append(dst, '"')
+	dst = append(append(dst, '"'), text...)
+	if jsontext.PlainASCII(dst, begin+1) == len(dst) {
+		return append(dst, '"')
+	}
+	dst = dst[:begin+1]
 	written := 0
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c < ' ' || c > '~':
-			return append(dst[:begin], marshal(text)...)
+			return append(dst[:begin], marshal(string(text))...)
 		case c == '"' || c == '\\':
 			dst = append(append(dst, text[written:i]...), '\\')
 			written = i

@@ -84,17 +84,3 @@ func holder(older, hub string) field {
 func split(dotted string) path { return strings.Split(dotted, ".") }
 
 func annotationPath(name string) path { return path{annotations, name} }
-
-// copyField copies one field between two contents. A null is a field that is not
-// there.
-func (f field) copyField(from *object, source path, to *object, target path) {
-	v := from.lookup(source)
-	if v.isNull() {
-		return
-	}
-	if !f.holder {
-		to.setAt(target, v.clone())
-	} else if from.objectAt(source...) != nil && to.lookup(target).isNull() {
-		to.setAt(target, value{object: newObject()})
-	}
-}

@@ -21,14 +21,12 @@ var (
 // toHub is what of an older content can be seen in the hub.
 func toHub(older *object, born string) *object {
 	older = switchedOff(older)
-	hub := newObject()
+	hub := older.another()
 	if given := older.objectAt(annotations); given != nil {
 		hub.set(annotations, value{object: given.clone()})
 	}
 	hub.deleteAt(annotationPath(names.AnnotationConversionData))
-	for _, f := range fields {
-		f.copyField(older, f.older, hub, f.hub)
-	}
+	copyFields(waysToHub, older, hub)
 	for _, a := range attributes {
 		if v := older.lookup(a.older); v.hasText() && !v.says(a.usual) && a.applies(hub) {
 			hub.setAt(annotationPath(a.annotation), v)
@@ -37,7 +35,7 @@ func toHub(older *object, born string) *object {
 	exposeToHub(older, hub)
 	if providers := hub.objectAt(hubProviders...); providers != nil {
 		for i := range providers.members {
-			providersToHub(&providers.members[i].value)
+			providersToHub(&providers.members[i].value, hub.arena)
 		}
 	}
 	if born != bornHub {
@@ -102,7 +100,7 @@ func exposeToHub(older, hub *object) {
 
 // toOlder is what of a hub's content can be seen in v1alpha1.
 func toOlder(hub *object) *object {
-	older := newObject()
+	older := hub.another()
 	if given := hub.objectAt(annotations); given != nil {
 		older.set(annotations, value{object: given.clone()})
 	}
@@ -110,9 +108,7 @@ func toOlder(hub *object) *object {
 	if born(hub) == "" {
 		older.deleteAt(annotationPath(names.AnnotationCompat))
 	}
-	for _, f := range fields {
-		f.copyField(hub, f.hub, older, f.older)
-	}
+	copyFields(waysToOlder, hub, older)
 	for _, a := range attributes {
 		if v := hub.lookup(annotationPath(a.annotation)); v.hasText() && a.applies(hub) {
 			older.setAt(a.older, v)
@@ -125,7 +121,7 @@ func toOlder(hub *object) *object {
 	switch expose := hub.lookup(hubExpose); {
 	case expose.isTrue(), expose.isFalse():
 		older.setAt(olderExpose, expose)
-	case expose.opened() != nil:
+	case expose.opened(hub.arena) != nil:
 		older.setAt(olderExpose, rawBool(!expose.member("enabled").isFalse()))
 	}
 	tidy(older)

@@ -30,6 +30,9 @@ type loss struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
+// roomForLosses is how many bytes most losses have at most.
+const roomForLosses = 1 << 10
+
 // appendTo writes losses as marshal does, and faster: most objects have some.
 func (l losses) appendTo(dst []byte) []byte {
 	dst = append(dst, '{')
@@ -105,7 +108,7 @@ const maxSteps = 8
 // changed later leaves the others alone. It reports whether that is all: it ends
 // when there is more than annotations may have.
 func differences(written, visible *object, how layout) ([]loss, bool) {
-	f := finder{layout: how, room: maxAnnotations}
+	f := finder{layout: how, room: maxAnnotations, arena: written.arena}
 	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})
 	return f.found, f.room >= 0
 }
@@ -114,13 +117,14 @@ type finder struct {
 	layout
 	found []loss
 	room  int
+	arena *arena
 }
 
 func (f *finder) compare(p path, written, visible value) {
 	if f.room < 0 || written.raw != nil && bytes.Equal(written.raw, visible.raw) {
 		return
 	}
-	fields, others := written.opened(), visible.opened()
+	fields, others := written.opened(f.arena), visible.opened(f.arena)
 	inParts := len(p) < maxSteps && !f.isUnit(p) && (fields != nil || !written.exists()) && (others != nil || !visible.exists())
 	if inParts && (fields.size() > 0 || others.size() > 0) {
 		for key, both := range pairs(fields, others) {
@@ -129,12 +133,15 @@ func (f *finder) compare(p path, written, visible value) {
 		if written.exists() {
 			return // an object comes into being with what is in it
 		}
-		visible = value{object: newObject()} // it goes once nothing is left in it
+		visible = value{object: f.arena.object()} // it goes once nothing is left in it
 	}
 	if written.exists() != visible.exists() || !equal(written, visible) {
 		f.add(p, written, visible)
 	}
 }
+
+// roomForFound is how many differences most objects have at most.
+const roomForFound = 8
 
 func (f *finder) add(p path, written, visible value) {
 	if len(written.raw) > longestSpelling*f.room {
@@ -149,6 +156,9 @@ func (f *finder) add(p path, written, visible value) {
 		difference.Value = encode(written)
 	}
 	f.room -= len(difference.Path) + len(difference.Value)
+	if f.found == nil {
+		f.found = make([]loss, 0, roomForFound)
+	}
 	f.found = append(f.found, difference)
 }
 

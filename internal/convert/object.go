@@ -12,6 +12,8 @@ type object struct {
 	members []member
 	// places are where the keys stand in an object with many members. Nil: nobody has asked yet.
 	places map[string]int
+	// arena is where the object is from, and those that are made for it. Nil: they are their own.
+	arena *arena
 }
 
 type member struct {
@@ -23,13 +25,21 @@ type member struct {
 const few = 32
 
 // newObject is an object with room for as many members as most have.
-func newObject() *object {
+func newObject(from *arena) *object {
 	roomy := &struct {
 		object
 		room [6]member
 	}{}
-	roomy.members = roomy.room[:0]
+	roomy.members, roomy.arena = roomy.room[:0], from
 	return &roomy.object
+}
+
+// another is an empty object from where this one is.
+func (o *object) another() *object {
+	if o == nil {
+		return newObject(nil)
+	}
+	return o.arena.object()
 }
 
 func (o *object) find(key string) int {
@@ -73,6 +83,9 @@ func (o *object) get(key string) value {
 	}
 	return value{}
 }
+
+// open is the object that the member at a place is, opened for good. Nil: it is none.
+func (o *object) open(i int) *object { return o.members[i].value.open(o.arena) }
 
 func (o *object) set(key string, v value) {
 	if i := o.find(key); i >= 0 {
@@ -158,7 +171,7 @@ func pairs(a, b *object) iter.Seq2[string, pair] {
 
 // merged is the union of two objects; of a key in both, over's value.
 func merged(under, over *object) *object {
-	result := newObject()
+	result := over.another()
 	for _, o := range []*object{under, over} {
 		for _, m := range o.sorted() {
 			result.set(m.key, m.value)

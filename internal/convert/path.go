@@ -11,7 +11,7 @@ func (o *object) lookup(p path) value {
 		if i < 0 {
 			return value{}
 		}
-		o = o.members[i].value.open()
+		o = o.open(i)
 	}
 	return o.get(p[last])
 }
@@ -23,7 +23,7 @@ func (o *object) objectAt(p ...string) *object {
 		if i < 0 {
 			return nil
 		}
-		o = o.members[i].value.open()
+		o = o.open(i)
 	}
 	return o
 }
@@ -47,9 +47,9 @@ func (o *object) setAt(p path, v value) {
 		i := o.find(step)
 		if i < 0 {
 			i = len(o.members)
-			o.set(step, value{object: newObject()})
+			o.set(step, value{object: o.another()})
 		}
-		if o = o.members[i].value.open(); o == nil {
+		if o = o.open(i); o == nil {
 			return
 		}
 	}

@@ -14,9 +14,9 @@ var moved = []string{"region", "deploymentName", "config"}
 
 // providersToHub turns the providers of one API, a single one or a list. What has
 // nothing to turn stays the bytes it was.
-func providersToHub(written *value) {
+func providersToHub(written *value, from *arena) {
 	if written.hasMoved() {
-		providerToHub(written.open())
+		providerToHub(written.open(from))
 		return
 	}
 	providers := written.listed()
@@ -24,7 +24,7 @@ func providersToHub(written *value) {
 		return
 	}
 	for i := range *providers {
-		if provider := (*providers)[i].open(); provider != nil {
+		if provider := (*providers)[i].open(from); provider != nil {
 			providerToHub(provider)
 		}
 	}
@@ -43,7 +43,7 @@ func providerToHub(provider *object) {
 	if !provider.get("settings").isNull() && settings == nil {
 		return
 	}
-	added := newObject()
+	added := provider.another()
 	if region := provider.get("region"); region.isRaw('"') {
 		added.set(regionKey(provider), region)
 		provider.delete("region")

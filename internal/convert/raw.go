@@ -2,13 +2,25 @@ package convert
 
 import (
 	"encoding/json"
-	"slices"
 )
 
-// object opens the object at a place, and in it the objects that are members of these keys. It leads behind it. Of a key
-// that stands twice the last one counts, as everywhere in Go.
-func (r *reader) object(i int, inner ...string) (*object, int) {
-	o, ascending := newObject(), true
+// shape names the objects within an object that are to be opened with it.
+type shape map[string]shape
+
+// add adds the objects on a way.
+func (s shape) add(way path) {
+	for _, key := range way {
+		if s[key] == nil {
+			s[key] = shape{}
+		}
+		s = s[key]
+	}
+}
+
+// object opens the object at a place, and in it those of a shape. It leads behind it. Of a key that stands twice the last
+// one counts, as everywhere in Go.
+func (r *reader) object(i int, within shape) (*object, int) {
+	o, ascending := r.arena.object(), true
 	r.depth++
 	for i = r.enter(i); r.at(i) != '}'; {
 		end, start := r.key(i)
@@ -16,8 +28,8 @@ func (r *reader) object(i int, inner ...string) (*object, int) {
 			return nil, end
 		}
 		m := member{key: keyText(r.data[i:end])}
-		if i = start; r.at(i) == '{' && slices.Contains(inner, m.key) {
-			m.value.object, i = r.object(i)
+		if i = start; r.at(i) == '{' && within[m.key] != nil {
+			m.value.object, i = r.object(i, within[m.key])
 		} else if i = r.value(i); i <= len(r.data) {
 			m.value.raw = r.data[start:i:i]
 		}
@@ -35,7 +47,7 @@ func (r *reader) object(i int, inner ...string) (*object, int) {
 	if ascending {
 		return o, i + 1
 	}
-	each := newObject()
+	each := r.arena.object()
 	for _, m := range o.members {
 		each.set(m.key, m.value)
 	}
@@ -43,13 +55,15 @@ func (r *reader) object(i int, inner ...string) (*object, int) {
 }
 
 // openObject opens a raw object.
-func openObject(raw json.RawMessage) *object {
-	o, _ := again(raw).object(0)
+func openObject(raw json.RawMessage, from *arena) *object {
+	r := again(raw)
+	r.arena = from
+	o, _ := r.object(0, nil)
 	return o
 }
 
 // roomForItems is how many items most lists have at most.
-const roomForItems = 8
+const roomForItems = 12
 
 // openList opens a raw list.
 func openList(raw json.RawMessage) *list {

@@ -1,8 +1,9 @@
 package convert
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
 // maxNesting is how deep objects and lists are nested at most in what is JSON, as for encoding/json.
@@ -17,6 +18,8 @@ type reader struct {
 	// closing are the brackets that close what value is in at a place, and depth is how many objects it is in beside.
 	closing []byte
 	depth   int
+	// arena is where the objects come from.
+	arena *arena
 	// deepest is how many objects and lists are nested at most.
 	deepest int
 }
@@ -134,30 +137,17 @@ func (r *reader) word(i int, word string) int {
 	return r.bad()
 }
 
-// meaning are the bytes that do not stand for themselves in a text.
-var meaning = func() (found [256]bool) {
-	found['"'], found['\\'] = true, true
-	for c := range ' ' {
-		found[c] = true
-	}
-	return found
-}()
-
 // text leads behind a text.
 func (r *reader) text(i int) int {
-	data := r.data
-	for i++; i < len(data); i++ {
-		c := data[i]
-		if !meaning[c] {
-			continue
-		}
-		switch c {
+	for i++; i < len(r.data); i++ {
+		i = jsontext.Plain(r.data, i)
+		switch r.at(i) {
 		case '"':
 			return i + 1
 		case '\\':
 			i = r.escape(i + 1)
 		default:
-			return r.bad() // a control character
+			return r.bad() // a control character, or the end
 		}
 	}
 	return r.bad()
@@ -242,17 +232,10 @@ func (r *reader) skip(i int) int {
 	}
 }
 
-// skipText leads behind a text. Its end is the first quote with an even number of
-// backslashes before it.
+// skipText leads behind a text that was taken before: all that means something in it are escapes of two bytes or more.
 func (r *reader) skipText(i int) int {
-	begin := i + 1
-	for i = begin; ; i++ {
-		i += bytes.IndexByte(r.data[i:], '"')
-		escapes := i
-		for escapes > begin && r.data[escapes-1] == '\\' {
-			escapes--
-		}
-		if (i-escapes)%2 == 0 {
+	for i++; ; i += len(`\"`) {
+		if i = jsontext.Plain(r.data, i); r.data[i] == '"' {
 			return i + 1
 		}
 	}

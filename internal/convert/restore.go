@@ -72,7 +72,7 @@ func (r restoring) restored(
 	if len(l.Lost) == 0 {
 		return visible, nil
 	}
-	result, skeleton := visible.clone(), newObject()
+	result, skeleton := visible.clone(), visible.another()
 	if err := r.restore(l, result, skeleton); err != nil {
 		return visible, err
 	}
@@ -115,7 +115,7 @@ func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true
 	}
-	fields, others, writes := shown.opened(), visible.opened(), written.opened()
+	fields, others, writes := shown.opened(nil), visible.opened(nil), written.opened(nil)
 	if fields == nil || others == nil {
 		return false
 	}

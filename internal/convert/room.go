@@ -18,9 +18,9 @@ func (l losses) write(content *object, complete bool) {
 		l.Lost, l.Omitted = nil, true
 	}
 	if l.Born != "" || len(l.Lost) > 0 || l.Omitted {
-		text := string(l.appendTo(nil))
+		text := l.appendTo(make([]byte, 0, roomForLosses))
 		if len(l.Lost) > 0 && exceeds(content, len(names.AnnotationConversionData)+len(text)) {
-			text = string(losses{Born: l.Born, Omitted: true}.appendTo(nil))
+			text = losses{Born: l.Born, Omitted: true}.appendTo(nil)
 		}
 		content.setAt(annotationPath(names.AnnotationConversionData), rawText(text))
 	}

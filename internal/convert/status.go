@@ -55,7 +55,7 @@ func statusToHub(o *object) []value {
 	providers := providersOf(status)
 	for i := range providers {
 		if providers[i].member(providerConfig).exists() {
-			providers[i].open().delete(providerConfig) // the server's own answer, in which secrets may stand
+			providers[i].open(o.arena).delete(providerConfig) // the server's own answer, in which secrets may stand
 		}
 	}
 	list := status.listAt(conditions)
@@ -66,7 +66,7 @@ func statusToHub(o *object) []value {
 	followed := followedIn(entries)
 	kept := (*list)[:0]
 	for _, entry := range entries {
-		i := slices.IndexFunc(followers, func(f follower) bool { return f.name == entry.name })
+		i := slices.IndexFunc(followers, func(f follower) bool { return entry.name.says(f.name) })
 		if i < 0 || !followed[i].exists() {
 			kept = append(kept, entry.value)
 		}
@@ -84,8 +84,8 @@ func statusFromHub(o *object) {
 	}
 	providers := providersOf(status)
 	for i := range providers {
-		if provider := providers[i].open(); provider != nil {
-			provider.set(providerConfig, value{object: newObject()}) // v1alpha1 requires one
+		if provider := providers[i].open(o.arena); provider != nil {
+			provider.set(providerConfig, value{object: o.another()}) // v1alpha1 requires one
 		}
 	}
 	for i, condition := range followed {
@@ -98,15 +98,13 @@ func statusFromHub(o *object) {
 
 // condition is an entry of the conditions, under its type.
 type condition struct {
-	name  string
-	value value
+	name, value value
 }
 
 func conditionsOf(entries list) []condition {
 	found := make([]condition, len(entries))
 	for i, entry := range entries {
-		name, _ := entry.member("type").text()
-		found[i] = condition{name, entry}
+		found[i] = condition{entry.member("type"), entry}
 	}
 	return found
 }
@@ -116,7 +114,7 @@ func followedIn(entries []condition) []value {
 	found := make([]value, len(followers))
 	for i, f := range followers {
 		for _, entry := range entries {
-			if entry.name == f.follows && hasState(entry.value) {
+			if entry.name.says(f.follows) && hasState(entry.value) {
 				found[i] = entry.value
 				break
 			}
@@ -135,7 +133,8 @@ func (f follower) from(followed value, status *object) *object {
 	if !followed.exists() {
 		return nil
 	}
-	made := followed.clone().opened()
+	followed = followed.clone()
+	made := followed.open(status.arena)
 	made.set("type", rawText(f.name))
 	hasPods := !made.get("reason").says(v1alpha2.ReasonScaledToZero)
 	switch {

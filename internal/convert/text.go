@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
 // isText reports whether a raw text says something, which is plain ASCII.
 func isText(raw []byte, want string) bool {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1:len(raw)-1]) == want
+	if string(raw[1:len(raw)-1]) == want {
+		return true
 	}
-	return text(raw) == want
+	return bytes.IndexByte(raw, '\\') >= 0 && text(raw) == want
 }
 
 // usualKeys are the keys of most objects: they take no memory.
@@ -56,10 +58,5 @@ func text(raw []byte) string {
 
 // isPlain reports whether a raw text is spelt as everybody would spell it.
 func isPlain(raw []byte) bool {
-	for _, c := range raw {
-		if c < ' ' || c > '~' || c == '\\' {
-			return false
-		}
-	}
-	return true
+	return jsontext.PlainASCII(raw, 1) == len(raw)-1
 }

@@ -18,15 +18,15 @@ type value struct {
 type list []value
 
 // open makes an object of raw JSON that is one, for good, and returns it. Nil: it is none.
-func (v *value) open() *object {
+func (v *value) open(from *arena) *object {
 	if v.object == nil && v.isRaw('{') {
-		*v = value{object: openObject(v.raw)}
+		*v = value{object: openObject(v.raw, from)}
 	}
 	return v.object
 }
 
 // opened is the object that a value is; the value stays as it is. Nil: it is none.
-func (v value) opened() *object { return v.open() }
+func (v value) opened(from *arena) *object { return v.open(from) }
 
 // listed is the list that a value is; the value stays as it is. Nil: it is none.
 func (v value) listed() *list { return v.openList() }
@@ -73,7 +73,7 @@ func rawBool(is bool) value {
 	return value{raw: json.RawMessage("false")}
 }
 
-func rawText(text string) value {
+func rawText[T string | []byte](text T) value {
 	return value{raw: appendText(make([]byte, 0, len(text)+len(text)/4+len(`""`)), text)} // a quarter for escapes
 }
 
@@ -99,7 +99,7 @@ func equal(a, b value) bool {
 	if a.raw != nil && b.raw != nil {
 		return bytes.Equal(a.raw, b.raw) || bytes.Equal(encode(a), encode(b))
 	}
-	x, y := a.opened(), b.opened()
+	x, y := a.opened(nil), b.opened(nil)
 	if x != nil || y != nil {
 		return x != nil && y != nil && slices.EqualFunc(x.sorted(), y.sorted(), func(m, n member) bool {
 			return m.key == n.key && equal(m.value, n.value)

@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
-		"internal/validate", "internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
+		"internal/validate", "internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
 		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -62,7 +62,8 @@ var Rules = []Rule{
 	{Path: "internal/cabundle", Kind: Pure},
 	{Path: "internal/typecheck", Kind: Pure, Imports: []string{"internal/suggest"}},
 	{Path: "internal/podtemplate", Kind: Pure, Imports: []string{"internal/names", "internal/typecheck"}},
-	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/typecheck"}},
+	{Path: "internal/jsontext", Kind: Pure},
+	{Path: "internal/convert", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/jsontext", "internal/typecheck"}},
 	{Path: "internal/manifest", Kind: Pure, Imports: []string{
 		"api/...", "internal/names", "internal/convert", "internal/suggest", "internal/typecheck", "internal/stackconfig/yamlnode",
 	}},
@@ -90,7 +91,7 @@ var Rules = []Rule{
 	{Path: "internal/worker"},
 	{Path: "internal/resolve/...", Imports: slices.Concat(pure, []string{"internal/worker"})},
 	{Path: "internal/apply", Imports: []string{"internal/names"}},
-	{Path: "internal/webhook/conversion", Imports: []string{"internal/convert"}},
+	{Path: "internal/webhook/conversion", Imports: []string{"internal/convert", "internal/jsontext"}},
 	{Path: "internal/probe", Imports: []string{"api/...", "internal/names", "internal/worker"}},
 	{Path: "internal/webhook/admission", Imports: slices.Concat(pure, []string{"internal/operatorconfig"})},
 	{Path: "internal/migration/...", Imports: []string{"api/...", "internal/names", "internal/status"}},

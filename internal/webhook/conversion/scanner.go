@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/jsontext"
 )
 
 // scanner reads JSON from a stream, value by value. It keeps nothing but what it is asked for, and needs no more memory
@@ -114,10 +116,8 @@ func spelt(raw []byte) (string, bool) {
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {
 		return "", false
 	}
-	for _, c := range raw[1:last] {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return "", false
-		}
+	if jsontext.PlainASCII(raw, 1) < last {
+		return "", false
 	}
 	return string(raw[1:last]), true
 }
@@ -173,17 +173,18 @@ type ender struct {
 // scan says how many bytes of a part belong to the value, and whether it ends there.
 func (e *ender) scan(part []byte) (int, bool) {
 	for i := 0; i < len(part); i++ {
-		if e.inText && !e.escaped {
-			i += plain(part[i:])
-		}
-		if i == len(part) {
-			break
+		if e.inText {
+			if i = e.text(part, i); e.inText {
+				break
+			}
+			if e.depth == 0 {
+				return i, true
+			}
+			if i == len(part) {
+				break
+			}
 		}
 		switch c := part[i]; {
-		case e.inText:
-			if e.text(c) {
-				return i + 1, true
-			}
 		case e.depth > 0 && !structural[c]:
 		case c == '"' && !e.scalar:
 			e.inText = true
@@ -202,32 +203,29 @@ func (e *ender) scan(part []byte) (int, bool) {
 	return len(part), false
 }
 
-// text takes a byte of a text, and reports whether the value ends with it.
-func (e *ender) text(c byte) bool {
-	switch {
-	case e.escaped:
-		e.escaped = false
-	case c == '\\':
-		e.escaped = true
-	case c == '"':
-		e.inText = false
-		return e.depth == 0
+// text leads from within a text to behind it, or to the end of the part.
+func (e *ender) text(part []byte, i int) int {
+	for ; i < len(part); i++ {
+		if e.escaped {
+			e.escaped = false
+			continue
+		}
+		if i = jsontext.Plain(part, i); i == len(part) {
+			break
+		}
+		switch part[i] {
+		case '\\':
+			e.escaped = true
+		case '"':
+			e.inText = false
+			return i + 1
+		}
 	}
-	return false
+	return i
 }
 
 // structural are the bytes that begin or end a text, an object or a list.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
-
-// plain is how many bytes come before the next one that means something in a text.
-func plain(part []byte) int {
-	for i, c := range part {
-		if c == '"' || c == '\\' {
-			return i
-		}
-	}
-	return len(part)
-}
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 

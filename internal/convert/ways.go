@@ -1,0 +1,71 @@
+package convert
+
+import "slices"
+
+// way is a key on the way to fields of one version, and what is below it. All fields are looked up in one walk over what an
+// object has: most have few of them.
+type way struct {
+	key string
+	// to is the place of the field in the other version. Nil: this is only on the way to others.
+	to path
+	// holder is that of the field.
+	holder bool
+	below  []way
+}
+
+var (
+	waysToHub   = waysOf(func(f field) (from, to path) { return f.older, f.hub })
+	waysToOlder = waysOf(func(f field) (from, to path) { return f.hub, f.older })
+)
+
+func waysOf(ends func(field) (from, to path)) []way {
+	root := way{}
+	for _, f := range fields {
+		from, to := ends(f)
+		at := &root
+		for _, key := range from {
+			at = at.step(key)
+		}
+		at.to, at.holder = to, f.holder
+	}
+	return root.below
+}
+
+// step is the way below a way. It is made where there is none.
+func (w *way) step(key string) *way {
+	i := slices.IndexFunc(w.below, func(below way) bool { return below.key == key })
+	if i < 0 {
+		i = len(w.below)
+		w.below = append(w.below, way{key: key})
+	}
+	return &w.below[i]
+}
+
+// copyFields copies the fields that ways lead to from one content to another. A null is a field that is not there.
+func copyFields(ways []way, from, to *object) {
+	for i := range ways {
+		w := &ways[i]
+		found := from.find(w.key)
+		if found < 0 {
+			continue
+		}
+		if w.to != nil {
+			w.copyField(from, found, to)
+		}
+		if len(w.below) > 0 {
+			copyFields(w.below, from.open(found), to)
+		}
+	}
+}
+
+// copyField copies the field that is a member of from.
+func (w *way) copyField(from *object, member int, to *object) {
+	v := from.members[member].value
+	switch {
+	case v.isNull():
+	case !w.holder:
+		to.setAt(w.to, v.clone())
+	case from.open(member) != nil && to.lookup(w.to).isNull():
+		to.setAt(w.to, value{object: to.another()})
+	}
+}
