@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,13 +49,14 @@ func fuzzTree(f *testing.F, apiVersion string) {
 			return
 		}
 		_, back := convertAndBack(object)
-		if diff := cmp.Diff(sameStored(object), sameStored(back)); diff != "" {
-			t.Fatalf("there and back (-was +is):\n%s", diff)
+		// To compare takes a tenth of the time that to tell the difference takes.
+		if was, is := sameStored(object), sameStored(back); !reflect.DeepEqual(was, is) {
+			t.Fatalf("there and back (-was +is):\n%s", cmp.Diff(was, is))
 		}
 		checkStored(t, back)
 		// An annotation that somebody wrote by hand may say what does not agree with the object; once it is written
 		// here it stays.
-		if _, again := convertAndBack(back); !cmp.Equal(back, again) {
+		if _, again := convertAndBack(back); !reflect.DeepEqual(back, again) {
 			t.Fatalf("there and back once more (-was +is):\n%s", cmp.Diff(back, again))
 		}
 	})
