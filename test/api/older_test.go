@@ -1,0 +1,48 @@
+package api
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+)
+
+// tellsTypesAlone reports whether the API server is one that names the type of a value that a rule refuses, where later
+// ones write the value: 1.34 is. One that emulates an older version writes the value.
+func tellsTypesAlone(t *testing.T) bool {
+	t.Helper()
+	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := asked.ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version.MustParseGeneric(said.GitVersion).LessThan(version.MustParseGeneric("1.35.0"))
+}
+
+// refusedType is a line about a value whose type alone is told.
+var refusedType = regexp.MustCompile(`^(.*: Invalid value: )"(?:string|object|array|integer|number|boolean)"(: .*)$`)
+
+// withValues gives what an API server that names types says in the words of one that writes values, as far as these are
+// wanted: field and message are the same.
+func withValues(got, want []string) []string {
+	var lines []string
+	for _, line := range got {
+		if parts := refusedType.FindStringSubmatch(line); parts != nil {
+			i := slices.IndexFunc(want, func(wanted string) bool {
+				return strings.HasPrefix(wanted, parts[1]) && strings.HasSuffix(wanted, parts[2])
+			})
+			if i >= 0 {
+				line = want[i]
+			}
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
