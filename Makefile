@@ -77,12 +77,19 @@ clean: ## Remove what the targets built in this work tree
 
 ##@ Tests
 
+# The race detector needs a C compiler.
+RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
+# The packages that RACE does not have.
+OTHERS = $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(RACE_PACKAGES))))(/|$$)')
+
+# Each package runs once: those with goroutines under the race detector, the others with coverage, beside one another.
 # Tests that wait for an API server keep a core busy for a part of the time only: three packages at once fill two.
 .PHONY: test
-test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with coverage of the pure packages
-	@export $(ASSETS); mkdir -p $(CACHE)/test; \
-	MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
-		-p=3 -timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out ./...
+test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with the race detector where there is a C compiler, and coverage of the pure packages
+	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
+	[ -n "$$race" ] || echo "There is no C compiler: the packages with goroutines are tested without the race detector."; \
+	BESIDE="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
+		-p=2 -timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(OTHERS)
 
 # Not with a user's own KUBEBUILDER_ASSETS: the version is the point. The gate emulates it, because to build a second
 # Kubernetes takes it ten minutes more.
@@ -97,7 +104,7 @@ test-unit: $(BIN)/gotestsum ## Run the tests of the pure packages only: no contr
 	@hack/test test-unit $(PURE)
 
 .PHONY: test-race
-test-race: cluster-tool $(BIN)/gotestsum ## Run the tests of the packages with goroutines under the race detector (needs a C compiler)
+test-race: cluster-tool $(BIN)/gotestsum ## Run only the tests of the packages with goroutines, under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
 # Servers that start keep a core busy for a part of the time only: three packages at once fill two.
