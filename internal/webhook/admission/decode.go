@@ -3,6 +3,7 @@ package admission
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -35,6 +36,19 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	}
 	object, problems = fit(value)
 	return object, warnings, problems
+}
+
+// loses is an error where an update takes away what the stored object has beside
+// the one of v1alpha1 that was read: more than an annotation can carry.
+func loses(request admission.Request) error {
+	var before map[string]any
+	if err := json.Unmarshal(request.OldObject.Raw, &before); err != nil || before["apiVersion"] != v1alpha1.GroupVersion.String() {
+		return nil // there is none, or it shows all
+	}
+	if err := convert.DataProblem(before); errors.Is(err, convert.ErrOmitted) {
+		return err
+	}
+	return nil
 }
 
 // fit decodes a value into a stack, or tells what of it does not fit.

@@ -49,7 +49,8 @@ func NewValidator(options Options) *Validator {
 
 // Handle answers one request. It never denies what does not change the spec, what
 // is being deleted, or an update because of an error that the stored object has
-// already: such an error becomes a warning.
+// already: such an error becomes a warning. It denies an update through v1alpha1
+// that would remove what v1alpha1 cannot carry.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
@@ -64,6 +65,9 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	before := stored(request)
 	if before != nil && sameSpec(before, object) {
 		return answer(request, nil, markRemoved(before, object))
+	}
+	if lost := loses(request); lost != nil {
+		return answer(request, []string{lost.Error()}, nil)
 	}
 	found := v.check(ctx, object)
 	found.warnings = append(warnings, found.warnings...)

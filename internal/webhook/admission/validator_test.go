@@ -81,6 +81,22 @@ func through(version string, request admission.Request) admission.Request {
 	return request
 }
 
+// beingDeleted is a stack that is deleted already.
+func beingDeleted(t testing.TB, raw runtime.RawExtension) runtime.RawExtension {
+	t.Helper()
+	var stack map[string]any
+	if err := json.Unmarshal(raw.Raw, &stack); err != nil {
+		t.Fatal(err)
+	}
+	metadata, _ := stack["metadata"].(map[string]any)
+	metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+	changed, err := json.Marshal(stack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: changed}
+}
+
 func marked(stack *v1alpha2.LlamaStackDistribution) {
 	stack.Annotations = map[string]string{"llamastack.io/compat": "v1alpha1"}
 }
@@ -98,6 +114,9 @@ func TestHandle(t *testing.T) {
 	}
 	more := strings.Replace(bad, "{distribution", "{workload: {replicas: 2}, distribution", 1)
 	bounded := map[string]string{"bounds": "[{namespaces: [team], images: [registry.example.com]}]"}
+	// A stack of v1alpha2 with more than an annotation can carry, as v1alpha1 shows it.
+	big := older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
+	bigChanged := older(t, `{distribution: {name: starter}, workers: 2}`, `{llamastack.io/conversion-data: '{"born":"v1alpha2","omitted":true}'}`)
 	status := create(object(t, bad, nil))
 	status.SubResource = "status"
 	deletion := create(runtime.RawExtension{})
@@ -124,19 +143,24 @@ func TestHandle(t *testing.T) {
 		"beyond an administrator's bound": {
 			config: bounded, request: create(object(t, good, nil)), denied: "registry.example.com",
 		},
-		"an update that breaks it":         {request: update(object(t, good, nil), object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
-		"an update of what was wrong":      {request: update(object(t, bad, nil), object(t, more, nil)), warned: `spec.providers.inference.provider: `},
-		"a label on what is wrong":         {request: update(object(t, bad, nil), object(t, bad, labelled))},
-		"a finalizer of what is wrong":     {request: update(object(t, bad, deleted), object(t, more, deleted))},
-		"a status of what is wrong":        {request: status},
-		"a deletion":                       {request: deletion},
-		"garbage":                          {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
-		"no object":                        {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
-		"a wrong type that was restored":   {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
-		"the mark taken away":              {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
-		"the mark of a volume taken away":  {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
-		"what the operator does not do":    {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), warned: "spec.externalProviders"},
-		"more than is compared, but valid": {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
+		"an update that breaks it":             {request: update(object(t, good, nil), object(t, bad, nil)), denied: `spec.providers.inference.provider: `},
+		"an update of what was wrong":          {request: update(object(t, bad, nil), object(t, more, nil)), warned: `spec.providers.inference.provider: `},
+		"a label on what is wrong":             {request: update(object(t, bad, nil), object(t, bad, labelled))},
+		"a finalizer of what is wrong":         {request: update(object(t, bad, deleted), object(t, more, deleted))},
+		"a status of what is wrong":            {request: status},
+		"a deletion":                           {request: deletion},
+		"garbage":                              {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
+		"no object":                            {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
+		"a wrong type that was restored":       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
+		"v1alpha1 over what it cannot carry":   {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
+		"its annotation taken away as well":    {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
+		"the same spec in v1alpha1":            {request: through("v1alpha1", update(big.Object, big.Object))},
+		"a finalizer of what is being deleted": {request: through("v1alpha1", update(big.Object, beingDeleted(t, bigChanged.Object)))},
+		"a new one that had no room":           {request: bigChanged, warned: "write the object as v1alpha2"},
+		"the mark taken away":                  {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
+		"the mark of a volume taken away":      {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
+		"what the operator does not do":        {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), warned: "spec.externalProviders"},
+		"more than is compared, but valid":     {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
