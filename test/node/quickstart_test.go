@@ -1,0 +1,114 @@
+//go:build node
+
+package node
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// quickstart is the manifest of the quickstart of v1alpha1, but for the API group, and what lets it run on a small node and
+// be reached: docs/v1alpha1.md says that a stack without a port has no Service.
+const quickstart = `
+apiVersion: llamastack.io/v1alpha1
+kind: LlamaStackDistribution
+metadata:
+  name: my-stack
+spec:
+  server:
+    containerSpec: {port: 8321, resources: ` + small + `}
+    distribution:
+      name: starter
+    providers:
+      inference:
+        provider: vllm
+        endpoint: "http://vllm:8000"
+        apiKey:
+          secretKeyRef:
+            name: vllm-creds
+            key: token
+    resources:
+      models:
+        - "llama3.2-8b"
+`
+
+// The quickstart of v1alpha1 with pods that run: nothing runs without the Secret; with it the server has the ConfigMap that
+// the status names, and reaches the model server with the token; another model is another ConfigMap, and other pods.
+func TestQuickstart(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
+	s.apply(quickstart)
+	s.condition("my-stack", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound)
+	if got := s.shown("my-stack", "{.status.conditions[?(@.type=='ConfigReady')].status} {.status.generatedConfigMap}"); got != "Unknown " {
+		t.Errorf("without the Secret ConfigReady and generatedConfigMap are %q", got)
+	}
+	if pods, err := s.pods("my-stack"); err != nil || len(pods) > 0 {
+		t.Errorf("%d pods without the Secret (%v)", len(pods), err)
+	}
+
+	s.models("vllm", "sk-quick", "llama3.2-8b", "llama3.2-70b")
+	s.kubectl("create", "secret", "generic", "vllm-creds", "--from-literal=token=sk-quick")
+	for _, condition := range []string{"ConfigReady", "DeploymentReady", "HealthCheck", "ServiceReady"} {
+		s.kubectl("wait", "--for=condition="+condition, fmt.Sprintf("--timeout=%.0fs", s.patience.Seconds()), inV1alpha1+"/my-stack")
+	}
+	first := s.runsGenerated("my-stack", "")
+	c, url := s.client(), s.service("my-stack")
+	c.provider(url, "vllm", map[string]any{"base_url": "http://vllm:8000/v1", "api_token": redacted})
+	c.chat(url, "vllm/llama3.2-8b")
+
+	s.kubectl("patch", inV1alpha1, "my-stack", "--type=merge", `--patch={"spec":{"server":{"resources":{"models":["llama3.2-70b"]}}}}`)
+	s.runsGenerated("my-stack", first)
+	c.chat(url, "vllm/llama3.2-70b")
+}
+
+// shown is what kubectl prints of a stack of v1alpha1.
+func (s *scenario) shown(stack, jsonpath string) string {
+	s.t.Helper()
+	return s.kubectl("get", inV1alpha1, stack, "--output=jsonpath="+jsonpath)
+}
+
+// generatedName is how a ConfigMap is called that holds the configuration of the quickstart's stack.
+var generatedName = regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`)
+
+// runsGenerated waits until the one pod of a stack is ready and runs on the ConfigMap that the status of v1alpha1 names, which
+// is another than before. It gives its name.
+func (s *scenario) runsGenerated(stack, before string) string {
+	s.t.Helper()
+	var generated string
+	s.eventually(func() error {
+		generated = s.shown(stack, "{.status.generatedConfigMap}")
+		if generated == before || !generatedName.MatchString(generated) {
+			return fmt.Errorf("generatedConfigMap is %q, and was %q", generated, before)
+		}
+		pods, err := s.pods(stack)
+		if err != nil || len(pods) != 1 || !isReady(&pods[0]) {
+			return fmt.Errorf("%d pods, want one that is ready (%v)", len(pods), err)
+		}
+		if !slices.ContainsFunc(pods[0].Spec.Volumes, func(volume corev1.Volume) bool {
+			return volume.ConfigMap != nil && volume.ConfigMap.Name == generated
+		}) {
+			return fmt.Errorf("the pod has no volume of ConfigMap %q", generated)
+		}
+		return nil
+	})
+	configMap := &corev1.ConfigMap{}
+	if err := s.get(generated, configMap); err != nil {
+		s.t.Fatal(err)
+	}
+	if owner := configMap.OwnerReferences; len(owner) != 1 || owner[0].Kind != v1alpha2.Kind || owner[0].Name != stack {
+		s.t.Errorf("ConfigMap %q is owned by %v", generated, owner)
+	}
+	if strings.Contains(configMap.Data[names.ConfigFile], "sk-quick") {
+		s.t.Error("the configuration has the token")
+	}
+	return generated
+}
