@@ -42,7 +42,7 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 // the one of v1alpha1 that was read: more than an annotation can carry.
 func loses(request admission.Request) error {
 	var before map[string]any
-	if err := json.Unmarshal(request.OldObject.Raw, &before); err != nil || before["apiVersion"] != v1alpha1.GroupVersion.String() {
+	if json.Unmarshal(request.OldObject.Raw, &before) != nil || before["apiVersion"] != v1alpha1.GroupVersion.String() {
 		return nil // there is none, or it shows all
 	}
 	if err := convert.DataProblem(before); errors.Is(err, convert.ErrOmitted) {
