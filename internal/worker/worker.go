@@ -4,27 +4,23 @@ import (
 	"context"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue holds the stacks that are to be handled.
-type Queue = workqueue.TypedInterface[types.NamespacedName]
-
-// Run handles the stacks of a queue, so many at a time, until ctx ends. It calls notify for
-// each stack of which handle reports news.
-func Run(
-	ctx context.Context, queue Queue, workers int,
-	handle func(context.Context, types.NamespacedName) (news bool), notify func(context.Context, types.NamespacedName),
+// Run handles the stacks of a queue, or other things that are to be done for stacks, so many at a time, until ctx ends. It
+// calls notify for each of which handle reports news.
+func Run[T comparable](
+	ctx context.Context, queue workqueue.TypedInterface[T], workers int,
+	handle func(context.Context, T) (news bool), notify func(context.Context, T),
 ) {
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			for stack, ended := queue.Get(); !ended && ctx.Err() == nil; stack, ended = queue.Get() {
-				if handle(ctx, stack) {
-					notify(ctx, stack)
+			for task, ended := queue.Get(); !ended && ctx.Err() == nil; task, ended = queue.Get() {
+				if handle(ctx, task) {
+					notify(ctx, task)
 				}
-				queue.Done(stack)
+				queue.Done(task)
 			}
 		})
 	}

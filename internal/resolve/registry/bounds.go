@@ -5,50 +5,73 @@ import (
 	"time"
 )
 
-// maxKept bounds the configurations that are kept for the stacks of a namespace, in
-// bytes. A stack needs its own until it is rolled out.
+// maxKept bounds what is kept of images for the stacks of a namespace, in bytes: configurations, and what external
+// providers say of themselves. A stack needs its own until it is rolled out.
 const maxKept = 32 << 20
 
-// keptConfigs are the tasks of a namespace that have a configuration, the oldest first.
-type keptConfigs struct {
+// part is what a task has of the pool's bounds.
+type part struct {
+	namespace string
+	// busy tells that the task waits for its share.
+	busy bool
+	// place is the task's among those that keep something, counted how many bytes that was; dropped tells that it had to
+	// make room for others.
+	place   *list.Element
+	counted int
+	dropped bool
+}
+
+func (one *part) bounds() *part { return one }
+
+// keeper is a task that keeps something of an image.
+type keeper interface {
+	bounds() *part
+	// size is how many bytes it keeps.
+	size() int
+	// drop keeps nothing any more.
+	drop()
+}
+
+// kept are the tasks of a namespace that keep something, the oldest first.
+type kept struct {
 	tasks list.List
 	size  int
 }
 
-// keep counts the configuration of a task that is not counted yet, and drops the oldest ones of its namespace
-// where they are too large together. A stack whose configuration was dropped has it read
-// again when it asks.
-func (p *Pool) keep(one *task) {
-	if one.size() == 0 {
+// keep counts what a task keeps that is not counted yet, and drops the oldest tasks of its namespace where they keep too
+// much together. A stack for which that was dropped has it read again when it asks.
+func (p *Pool) keep(one keeper) {
+	own := one.bounds()
+	if own.counted = one.size(); own.counted == 0 {
 		return
 	}
-	namespace := one.target.Stack.Namespace
-	kept, ok := p.kept[namespace]
+	all, ok := p.kept[own.namespace]
 	if !ok {
-		kept = &keptConfigs{}
-		p.kept[namespace] = kept
+		all = &kept{}
+		p.kept[own.namespace] = all
 	}
-	one.kept = kept.tasks.PushBack(one)
-	kept.size += one.size()
-	for kept.size > maxKept {
-		oldest := kept.tasks.Front().Value.(*task)
+	own.place = all.tasks.PushBack(one)
+	all.size += own.counted
+	for all.size > maxKept {
+		oldest := all.tasks.Front().Value.(keeper)
 		p.unkeep(oldest)
-		oldest.outcome, oldest.dropped = Outcome{}, true
+		oldest.drop()
+		oldest.bounds().dropped = true
 	}
 }
 
-// unkeep does not count the configuration of a task any more.
-func (p *Pool) unkeep(one *task) {
-	if one.kept == nil {
+// unkeep does not count what a task keeps any more.
+func (p *Pool) unkeep(one keeper) {
+	own := one.bounds()
+	if own.place == nil {
 		return
 	}
-	namespace := one.target.Stack.Namespace
-	kept := p.kept[namespace]
-	kept.tasks.Remove(one.kept)
-	kept.size -= one.size()
-	one.kept = nil
-	if kept.tasks.Len() == 0 {
-		delete(p.kept, namespace)
+	all := p.kept[own.namespace]
+	all.tasks.Remove(own.place)
+	all.size -= own.counted
+	own.place, own.counted = nil, 0
+	if all.tasks.Len() == 0 {
+		delete(p.kept, own.namespace)
 	}
 }
 
@@ -60,16 +83,17 @@ func (t *task) size() int {
 	return len(t.outcome.Image.Config)
 }
 
+func (t *task) drop() { t.outcome = Outcome{} }
+
 // setBusy notes that a task waits for its share, or not any more.
-func (p *Pool) setBusy(one *task, waits bool) {
+func (p *Pool) setBusy(one *part, waits bool) {
 	if one.busy == waits {
 		return
 	}
-	namespace := one.target.Stack.Namespace
 	if one.busy = waits; waits {
-		p.busy[namespace]++
-	} else if p.busy[namespace]--; p.busy[namespace] == 0 {
-		delete(p.busy, namespace)
+		p.busy[one.namespace]++
+	} else if p.busy[one.namespace]--; p.busy[one.namespace] == 0 {
+		delete(p.busy, one.namespace)
 	}
 }
 

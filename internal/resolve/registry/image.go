@@ -17,6 +17,9 @@ type Image struct {
 	Release string
 	// ReleaseLabel is the label that says Release.
 	ReleaseLabel string
+	// Provider is what an external provider's image says of it, as its label LabelProvider has it. Empty: it has no such
+	// label, or the image was read as that of a server.
+	Provider string
 	// Entrypoint is the program, with its arguments, that the image starts. Nil: the image has none, or one that needs
 	// the arguments of its CMD too, which a command in a pod would drop.
 	Entrypoint []string

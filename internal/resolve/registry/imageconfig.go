@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 )
@@ -39,6 +40,19 @@ func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// provider is the label with the metadata of an external provider's package, as it is written. Empty: there is none.
+func (c *imageConfig) provider(ctx context.Context) (string, error) {
+	found := map[string]string{}
+	if err := c.addLabels(ctx, found, LabelProvider); err != nil {
+		return "", err
+	}
+	label := found[LabelProvider]
+	if base64.StdEncoding.DecodedLen(len(label)) > maxProvider+2 {
+		return "", &LabelError{Label: LabelProvider, Err: tooLarge("metadata of the package", maxProvider)}
+	}
+	return label, nil
 }
 
 // addLabels adds the labels of some names, and keeps nothing of the others.

@@ -26,10 +26,15 @@ const (
 	// image builders write by convention counts, if it is one of a release.
 	LabelRelease      = "io.llamastack.server.version"
 	LabelImageVersion = "org.opencontainers.image.version"
+	// LabelProvider holds the metadata of an external provider's package, in base64.
+	LabelProvider = "io.llamastack.provider"
 )
 
 // maxConfig bounds a configuration: what is kept of it has to fit into a ConfigMap.
 const maxConfig = 768 << 10
+
+// maxProvider bounds the metadata of an external provider's package.
+const maxProvider = 64 << 10
 
 // maxPath is the longest path of a file in Linux.
 const maxPath = 4096

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"math/rand/v2"
 	"reflect"
@@ -43,6 +42,9 @@ type PoolOptions struct {
 	// LookAgain is the pause before an image that has no configuration is read again:
 	// somebody may have labelled it. Zero: an hour.
 	LookAgain time.Duration
+	// ProvidersTime bounds how long the images of the external providers of one stack are
+	// read. Zero: a minute.
+	ProvidersTime time.Duration
 	// Log gets what only matters when somebody looks for it.
 	Log logr.Logger
 }
@@ -57,6 +59,7 @@ const (
 	perNamespace            = 4
 	perRegistryAndNamespace = 2
 	lookAgain               = time.Hour
+	providersTime           = time.Minute
 	// busy is the pause of a target whose registry or namespace has its share, as long as
 	// busyTogether of its namespace wait at most: more of them look less often.
 	busy         = 50 * time.Millisecond
@@ -74,40 +77,43 @@ type Outcome struct {
 // of the manager.
 type Pool struct {
 	options PoolOptions
-	queue   workqueue.TypedDelayingInterface[types.NamespacedName]
+	queue   workqueue.TypedDelayingInterface[key]
 
-	mu      sync.Mutex
-	reader  *Reader
-	current Options
-	waiting map[types.NamespacedName]*task
-	inUse   map[share]int
-	busy    map[string]int          // tasks that wait for their share, by namespace
-	kept    map[string]*keptConfigs // by namespace
+	mu        sync.Mutex
+	reader    *Reader
+	current   Options
+	waiting   map[types.NamespacedName]*task
+	providers map[types.NamespacedName]*providersTask
+	inUse     map[share]int
+	busy      map[string]int   // tasks that wait for their share, by namespace
+	kept      map[string]*kept // by namespace
+}
+
+// key is a task in the queue: the image of a stack's server, or the images of its external providers.
+type key struct {
+	stack     types.NamespacedName
+	providers bool
 }
 
 // share is a part of the reads at once: those of a registry, for a namespace, or both.
 type share struct{ registry, namespace string }
 
 type task struct {
+	part
 	target   Target
 	outcome  Outcome
 	attempts int
-	// busy tells that the task waits for its share.
-	busy bool
-	// kept is the task's place among those with a configuration; dropped tells that the
-	// configuration had to make room for others.
-	kept    *list.Element
-	dropped bool
 }
 
 // NewPool makes a pool; it reads nothing before Start.
 func NewPool(options PoolOptions) *Pool {
 	options.FirstRetry = cmp.Or(options.FirstRetry, firstRetry)
 	options.LookAgain = cmp.Or(options.LookAgain, lookAgain)
+	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
-		options: options, queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), reader: New(Options{}),
-		waiting: map[types.NamespacedName]*task{}, inUse: map[share]int{},
-		busy: map[string]int{}, kept: map[string]*keptConfigs{},
+		options: options, queue: workqueue.NewTypedDelayingQueue[key](), reader: New(Options{}),
+		waiting: map[types.NamespacedName]*task{}, providers: map[types.NamespacedName]*providersTask{}, inUse: map[share]int{},
+		busy: map[string]int{}, kept: map[string]*kept{},
 	}
 }
 
@@ -124,7 +130,13 @@ func (p *Pool) Configure(options Options) {
 	for stack, task := range p.waiting {
 		if task.outcome.Err != nil {
 			task.attempts = 0
-			p.queue.Add(stack)
+			p.queue.Add(key{stack: stack})
+		}
+	}
+	for stack, task := range p.providers {
+		if task.failed() {
+			task.attempts = 0
+			p.queue.Add(key{stack: stack, providers: true})
 		}
 	}
 }
@@ -140,12 +152,12 @@ func (p *Pool) Read(target Target) (Outcome, bool) {
 		return known.outcome, known.outcome != Outcome{}
 	}
 	p.forget(target.Stack)
-	p.waiting[target.Stack] = &task{target: target}
-	p.queue.Add(target.Stack)
+	p.waiting[target.Stack] = &task{target: target, part: part{namespace: target.Stack.Namespace}}
+	p.queue.Add(key{stack: target.Stack})
 	return Outcome{}, false
 }
 
-// Forget drops a stack that is gone, or needs nothing read any more.
+// Forget drops the server's image of a stack that is gone, or needs nothing read any more.
 func (p *Pool) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,20 +169,23 @@ func (p *Pool) forget(stack types.NamespacedName) {
 	if !ok {
 		return
 	}
-	p.setBusy(task, false)
+	p.setBusy(&task.part, false)
 	p.unkeep(task)
 	delete(p.waiting, stack)
 }
 
 // Start reads until ctx ends.
 func (p *Pool) Start(ctx context.Context) error {
-	worker.Run(ctx, p.queue, readers, p.handle, p.options.Notify)
+	worker.Run(ctx, p.queue, readers, p.handle, func(ctx context.Context, of key) { p.options.Notify(ctx, of.stack) })
 	return nil
 }
 
-// handle reads the image of one stack; true when there is news to tell.
-func (p *Pool) handle(ctx context.Context, stack types.NamespacedName) (news bool) {
-	target, reader, release := p.begin(stack)
+// handle reads an image for one stack; true when there is news to tell.
+func (p *Pool) handle(ctx context.Context, of key) (news bool) {
+	if of.providers {
+		return p.handleProviders(ctx, of.stack)
+	}
+	target, reader, release := p.begin(of.stack)
 	if reader == nil {
 		return false
 	}
@@ -188,24 +203,34 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
 	if !ok || task.dropped || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
 		return Target{}, nil, nil
 	}
-	registry := registryOf(task.target.Image)
+	release, ok := p.take(&task.part, key{stack: stack}, task.target.Image)
+	if !ok {
+		return Target{}, nil, nil
+	}
+	return task.target, p.reader, release
+}
+
+// take takes a share of the pool for an image. False: registry or namespace has its share, and the task is in the queue
+// again.
+func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) {
+	registry := registryOf(image)
 	shares := map[share]int{
-		{registry: registry}:                             perRegistry,
-		{namespace: stack.Namespace}:                     perNamespace,
-		{registry: registry, namespace: stack.Namespace}: perRegistryAndNamespace,
+		{registry: registry}:                                perRegistry,
+		{namespace: of.stack.Namespace}:                     perNamespace,
+		{registry: registry, namespace: of.stack.Namespace}: perRegistryAndNamespace,
 	}
 	for share, most := range shares {
 		if p.inUse[share] >= most {
 			p.setBusy(task, true)
-			p.queue.AddAfter(stack, pauseTogether(p.busy[stack.Namespace]))
-			return Target{}, nil, nil
+			p.queue.AddAfter(of, pauseTogether(p.busy[of.stack.Namespace]))
+			return nil, false
 		}
 	}
 	p.setBusy(task, false)
 	for share := range shares {
 		p.inUse[share]++
 	}
-	return task.target, p.reader, func() {
+	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for share := range shares {
@@ -213,7 +238,7 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
 				delete(p.inUse, share)
 			}
 		}
-	}
+	}, true
 }
 
 func registryOf(image string) string {
@@ -251,10 +276,10 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	task.outcome = outcome
 	p.keep(task)
 	if outcome.Image != nil && outcome.Image.Config == nil {
-		p.queue.AddAfter(target.Stack, p.options.LookAgain)
+		p.queue.AddAfter(key{stack: target.Stack}, p.options.LookAgain)
 	}
 	if outcome.Err != nil {
-		p.queue.AddAfter(target.Stack, p.pause(task.attempts))
+		p.queue.AddAfter(key{stack: target.Stack}, p.pause(task.attempts))
 		p.options.Log.V(1).Info("Image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error", outcome.Err.Error())
 	}
 	task.attempts++

@@ -32,6 +32,7 @@ type Reader struct {
 // that came from another registry or that others' credentials opened, even though
 // everything that is kept has its digest.
 type knownKey struct {
+	provider    bool
 	repository  string
 	credentials [sha256.Size]byte
 	digest      v1.Hash
@@ -50,13 +51,23 @@ func (r *Reader) Close() { r.through.close() }
 // stays until something changes; Transient reports of any other error whether another
 // attempt may help. No error holds anything that a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
+	return r.readAs(ctx, image, credentials, false)
+}
+
+// ReadProvider reads the image of an external provider, of which nothing but digest and label are known then. Its errors
+// are those of Read.
+func (r *Reader) ReadProvider(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
+	return r.readAs(ctx, image, credentials, true)
+}
+
+func (r *Reader) readAs(ctx context.Context, image string, credentials authn.Keychain, provider bool) (*Image, error) {
 	ref, err := r.reference(image)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
-	found, err := r.read(ctx, ref, credentials)
+	found, err := r.read(ctx, ref, credentials, provider)
 	if err != nil {
 		return nil, fmt.Errorf("read image %q: %w", image, err)
 	}
@@ -65,13 +76,13 @@ func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keych
 
 // read asks the registry for the name each time, whatever is known of the digest that
 // it stands for: the answer says that these credentials may read it.
-func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain) (*Image, error) {
+func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool) (*Image, error) {
 	repository := ref.Context()
 	auth, err := authn.Resolve(ctx, keychain, repository)
 	if err != nil {
 		return nil, err
 	}
-	key := knownKey{repository: repository.Name()}
+	key := knownKey{repository: repository.Name(), provider: provider}
 	if key.credentials, err = fingerprint(ctx, auth); err != nil {
 		return nil, err
 	}
@@ -86,7 +97,7 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	key.digest = digest
 	found, ok := r.known.Get(key)
 	if !ok {
-		if found, err = r.inspect(ctx, session, content); err != nil {
+		if found, err = r.inspect(ctx, session, content, provider); err != nil {
 			return nil, err
 		}
 		r.known.Add(key, found)
@@ -110,7 +121,7 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 }
 
 // inspect reads what the manifest, or the index, of an image leads to.
-func (r *Reader) inspect(ctx context.Context, session *session, content []byte) (*Image, error) {
+func (r *Reader) inspect(ctx context.Context, session *session, content []byte, provider bool) (*Image, error) {
 	single, err := decodeManifest(content)
 	if err != nil {
 		return nil, err
@@ -131,7 +142,23 @@ func (r *Reader) inspect(ctx context.Context, session *session, content []byte) 
 			return nil, err
 		}
 	}
+	if provider {
+		return providerOf(ctx, single, session.blob)
+	}
 	return contentOf(ctx, single, session.blob)
+}
+
+// providerOf is what the image of an external provider says of it, by its manifest.
+func providerOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
+	config, err := readImageConfig(ctx, of, blob)
+	if err != nil {
+		return nil, err
+	}
+	label, err := config.provider(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Image{Provider: label}, nil
 }
 
 // contentOf is what an image says of itself, by its manifest.

@@ -1,0 +1,255 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func providers(name string, images ...string) Providers {
+	return Providers{Stack: types.NamespacedName{Namespace: "ns", Name: name}, Images: images}
+}
+
+// read waits until every image was tried, and says of each what its label has, or why it has none.
+func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	eventually(t, "every image", func() bool {
+		outcomes, ended := pool.ReadProviders(asked)
+		for image, outcome := range outcomes {
+			if got[image] = message(outcome.Err); outcome.Err == nil {
+				got[image] = outcome.Image.Provider
+			}
+		}
+		return ended
+	})
+	return got
+}
+
+// The images of a stack's external providers are read one after another, and told once. What else an image has in its
+// labels does not matter, and nothing is asked for again.
+func TestPoolProviders(t *testing.T) {
+	server := serve(t)
+	var now, most, credentials atomic.Int32
+	server.instead(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "/manifests/") && r.Method == http.MethodGet {
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(time.Millisecond)
+			now.Add(-1)
+		}
+		return false
+	})
+	want, images := map[string]string{}, []string{}
+	for i, labels := range []map[string]string{
+		{LabelProvider: "one"}, {LabelProvider: "two", LabelBase64: "***"}, {"some": "label"}, nil,
+		{LabelProvider: strings.Repeat("a", 100_000)},
+	} {
+		ref := server.push(t, fmt.Sprintf("test/provider-%d:1", i), image(t, labels))
+		images, want[ref] = append(images, ref), labels[LabelProvider]
+	}
+	want[images[4]] = fmt.Sprintf("read image %q: label %q: the metadata of the package is larger than 65536 bytes", images[4], LabelProvider)
+	gone := server.host + "/test/gone:1"
+	images = append(images, gone)
+	want[gone] = fmt.Sprintf("read image %q: the registry answers with status 404 Not Found and code NAME_UNKNOWN", gone)
+	pool, told := runPool(t, server, func(Target) (authn.Keychain, error) {
+		credentials.Add(1)
+		return &Keychain{}, nil
+	})
+	pool.options.FirstRetry = time.Hour
+	asked := providers("my", images...)
+	if outcomes, ended := pool.ReadProviders(asked); ended {
+		t.Fatalf("got %v before anything was read", outcomes)
+	}
+	if diff := cmp.Diff(want, read(t, pool, asked)); diff != "" {
+		t.Errorf("images (-want +got):\n%s", diff)
+	}
+	eventually(t, "the news", func() bool { return told.Load() == 1 })
+	if most.Load() != 1 || credentials.Load() != 1 {
+		t.Errorf("%d images at once, credentials read %d times, want 1 and 1", most.Load(), credentials.Load())
+	}
+	outcomes, _ := pool.ReadProviders(asked)
+	if digest := outcomes[images[0]].Image.Digest; !strings.HasPrefix(digest, "sha256:") {
+		t.Errorf("digest %q", digest)
+	}
+	before := server.requests.Load()
+	read(t, pool, asked)
+	if got := server.requests.Load(); got != before {
+		t.Errorf("%d requests for what is known", got-before)
+	}
+
+	// Other images are read, and the server's image beside them.
+	read(t, pool, providers("my", images[1]))
+	if got := server.requests.Load(); got == before {
+		t.Error("other images were not asked for")
+	}
+	pool.Read(target("my", images[0]))
+	eventually(t, "the server's image", func() bool {
+		outcome, _ := pool.Read(target("my", images[0]))
+		return outcome.Image != nil && outcome.Image.Provider == ""
+	})
+	pool.Forget(asked.Stack)
+	if _, ended := pool.ReadProviders(providers("my", images[1])); !ended {
+		t.Error("the server's image is known, and those of providers are forgotten with it")
+	}
+	pool.ForgetProviders(asked.Stack)
+	if len(pool.providers)+len(pool.kept)+len(pool.busy) != 0 {
+		t.Errorf("left: %d tasks, %v kept, %v busy", len(pool.providers), pool.kept, pool.busy)
+	}
+}
+
+// A registry that does not answer is asked once, not for each image, and again later.
+func TestPoolProvidersOfADeadRegistry(t *testing.T) {
+	server, dead := serve(t), serve(t)
+	alive := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))
+	var down atomic.Bool
+	var asked atomic.Int32
+	down.Store(true)
+	dead.instead(func(w http.ResponseWriter, _ *http.Request) bool {
+		if !down.Load() {
+			return false
+		}
+		asked.Add(1)
+		if hijacker, ok := w.(http.Hijacker); ok {
+			if connection, _, err := hijacker.Hijack(); err == nil {
+				_ = connection.Close()
+			}
+		}
+		return true
+	})
+	pool, told := runPool(t, server, anonymous)
+	pool.options.FirstRetry = time.Hour
+	pool.Configure(Options{Insecure: []string{server.host, dead.host}, Timeout: 5 * time.Second})
+	many := []string{alive}
+	for i := range 300 {
+		many = append(many, fmt.Sprintf("%s/test/provider-%d:1", dead.host, i))
+	}
+	got := read(t, pool, providers("my", many...))
+	if len(got) != len(many) || got[alive] != "one" {
+		t.Errorf("%d images of %d, the one of the other registry: %q", len(got), len(many), got[alive])
+	}
+	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: ask ", last)) {
+		t.Errorf("the last image: %q", got[last])
+	}
+	const requests = 10 // of one read: each address is tried by HTTPS and HTTP, and tried again
+	if asked.Load() > requests {
+		t.Errorf("a dead registry was asked %d times", asked.Load())
+	}
+	eventually(t, "the news", func() bool { return told.Load() == 1 })
+
+	// A change of the options is a reason for another attempt at once: of what could not be read.
+	down.Store(false)
+	before := server.requests.Load()
+	pool.Configure(Options{Insecure: []string{server.host, dead.host}, Timeout: 4 * time.Second})
+	eventually(t, "another failure", func() bool {
+		outcomes, _ := pool.ReadProviders(providers("my", many...))
+		return strings.Contains(message(outcomes[many[1]].Err), "404")
+	})
+	if got := server.requests.Load(); got != before {
+		t.Errorf("what was read is read again: %d requests", got-before)
+	}
+}
+
+// Credentials that cannot be read are those of every image.
+func TestPoolProvidersWithoutCredentials(t *testing.T) {
+	server := serve(t)
+	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) { return nil, errors.New("no credentials") })
+	pool.options.FirstRetry = time.Hour
+	want := map[string]string{"a": "no credentials", "b": "no credentials"}
+	if diff := cmp.Diff(want, read(t, pool, providers("my", "a", "b"))); diff != "" {
+		t.Errorf("images (-want +got):\n%s", diff)
+	}
+}
+
+// Reading the images of one stack takes a while at most, and what it keeps of them is bounded.
+func TestPoolProvidersBounds(t *testing.T) {
+	server := serve(t)
+	label := strings.Repeat("a", 80<<10)
+	var images []string
+	for i := range 15 {
+		images = append(images, server.push(t, fmt.Sprintf("test/provider-%d:1", i), image(t, map[string]string{LabelProvider: label})))
+	}
+	pool, _ := runPool(t, server, anonymous)
+	pool.options.FirstRetry = time.Hour
+	asked := providers("my", images...)
+	got := read(t, pool, asked)
+	for i, image := range images {
+		want := label
+		if i >= maxProviders/len(label) {
+			want = `label "io.llamastack.provider": the metadata of all external providers together is larger than 1048576 bytes`
+		}
+		if got[image] != want {
+			t.Errorf("image %d: %.200q", i, got[image])
+		}
+	}
+	if size := pool.kept["ns"].size; size > maxProviders {
+		t.Errorf("%d bytes are kept", size)
+	}
+	pool.ForgetProviders(asked.Stack)
+
+	pool.options.ProvidersTime = time.Nanosecond
+	got = read(t, pool, asked)
+	if got[images[0]] != label || got[images[1]] != errNoTime.Error() || got[images[14]] != errNoTime.Error() {
+		t.Errorf("without time: %.200q", []string{got[images[0]], got[images[1]], got[images[14]]})
+	}
+}
+
+// What is kept for external providers makes room for others of its namespace, and is read again.
+func TestPoolProvidersMakeRoom(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))
+	pool, _ := runPool(t, server, anonymous)
+	asked := providers("my", ref)
+	read(t, pool, asked)
+	large := target("large", ref)
+	pool.mu.Lock()
+	pool.waiting[large.Stack] = &task{target: large, part: part{namespace: "ns"}}
+	pool.mu.Unlock()
+	pool.conclude(large, Outcome{Image: &Image{Config: make([]byte, maxKept)}})
+	if _, ended := pool.ReadProviders(asked); ended {
+		t.Error("nothing made room")
+	}
+	if got := read(t, pool, asked); got[ref] != "one" {
+		t.Errorf("read again: %q", got)
+	}
+}
+
+// However many images a stack has, and however slow their registry is, others have their turn: of the same namespace, too.
+func TestPoolProvidersLeaveOthersTheirTurn(t *testing.T) {
+	server := serve(t)
+	ref := server.push(t, "test/shares:1", image(t, nil))
+	slow := serve(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	slow.instead(func(_ http.ResponseWriter, r *http.Request) bool {
+		select {
+		case <-ctx.Done():
+		case <-r.Context().Done():
+		}
+		return true
+	})
+	pool, _ := runPool(t, server, anonymous)
+	t.Cleanup(cancel)
+	pool.Configure(Options{Insecure: []string{server.host, slow.host}, Timeout: time.Hour})
+	for stack := range 40 {
+		var images []string
+		for i := range 320 {
+			images = append(images, fmt.Sprintf("%s/test/provider-%d-%d:1", slow.host, stack, i))
+		}
+		pool.ReadProviders(providers(fmt.Sprint("many-", stack), images...))
+	}
+	for _, namespace := range []string{"other", "ns"} {
+		own := Target{Stack: types.NamespacedName{Namespace: namespace, Name: "own"}, Image: ref}
+		eventually(t, "the image of a stack in "+namespace, func() bool {
+			outcome, _ := pool.Read(own)
+			return outcome.Image != nil
+		})
+	}
+}
