@@ -10,10 +10,12 @@ type Package struct {
 	Type string
 	// Module is the Python module that the server imports: my_org.custom_vllm.
 	Module string
-	// Wheel is the path of the package's wheel below /lls-provider, DependencyWheels those of what it depends on.
+	// Wheel is the path of the package's wheel below /lls-provider, DependencyWheels those of what it depends on. Without
+	// any, all wheels of /lls-provider/packages are meant.
 	Wheel            string
 	DependencyWheels []string
-	// ConfigSchema is a JSON Schema of the provider's configuration. Nil: the package has none.
+	// ConfigSchema is a JSON Schema of the provider's configuration, spec.configSchema of the file: nil, bool, int, float64,
+	// string, []any and map[string]any. Nil: the package has none.
 	ConfigSchema map[string]any
 }
 

@@ -34,7 +34,7 @@ var (
 	})
 	belowPlan = slices.Concat(types, []string{
 		"internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/stackconfig/...", "internal/distribution",
-		"internal/validate", "internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
+		"internal/externalprovider", "internal/validate", "internal/bounds", "internal/cabundle", "internal/convert", "internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout", "internal/retention",
 		"internal/startup", "internal/status", "internal/typecheck",
 	})
 	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
@@ -53,8 +53,11 @@ var Rules = []Rule{
 	{Path: "internal/suggest", Kind: Pure},
 	{Path: "internal/intent", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/envref", "internal/suggest"}},
 	{Path: "internal/stackconfig/schema", Kind: Pure, Imports: []string{"internal/envref", "internal/suggest"}},
+	{Path: "internal/stackconfig/yamlnode", Kind: Pure},
+	{Path: "internal/stackconfig/baseconfig", Kind: Pure, Imports: []string{"internal/stackconfig/yamlnode"}},
+	{Path: "internal/externalprovider", Kind: Pure, Imports: []string{"internal/stackconfig/baseconfig", "internal/stackconfig/yamlnode"}},
 	{Path: "internal/stackconfig/...", Kind: Pure, Imports: []string{
-		"api/...", "internal/names", "internal/envref", "internal/suggest", "internal/intent",
+		"api/...", "internal/names", "internal/envref", "internal/suggest", "internal/intent", "internal/externalprovider",
 	}},
 	{Path: "internal/distribution", Kind: Pure, Imports: facts},
 	{Path: "internal/imagename", Kind: Pure},

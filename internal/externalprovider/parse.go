@@ -1,0 +1,84 @@
+package externalprovider
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+)
+
+const (
+	// Label of an image holds its metadata file, in base64.
+	Label = "io.llamastack.provider"
+	// Directory is the directory of an image that holds the package.
+	Directory = "/lls-provider"
+	// File is the metadata file in that directory.
+	File = "lls-provider-spec.yaml"
+	// MaxSize is the size of the largest metadata file, in bytes.
+	MaxSize = 64 << 10
+)
+
+// What a metadata file says of its own form.
+const (
+	apiVersion = "llamastack.io/v1alpha1"
+	kind       = "ProviderPackage"
+)
+
+// FromLabel reads the metadata in the label of an image. No input makes it panic.
+func FromLabel(text string) (*Package, error) {
+	if base64.StdEncoding.DecodedLen(len(text)) > MaxSize+2 {
+		return nil, fmt.Errorf("label %s: holds more than the %d bytes that a metadata file may have", Label, MaxSize)
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fmt.Errorf("label %s: is not base64", Label)
+	}
+	found, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("label %s: %w", Label, err)
+	}
+	return found, nil
+}
+
+// Parse reads a metadata file. Errors carry the line; no input makes it panic. Fields that are not known are left out: a
+// later version of the format may have them.
+func Parse(data []byte) (*Package, error) {
+	found, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", File, err)
+	}
+	return found, nil
+}
+
+func parse(data []byte) (*Package, error) {
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("has %d bytes, more than the %d that it may have", len(data), MaxSize)
+	}
+	root, err := baseconfig.Read(data)
+	if err != nil {
+		return nil, err
+	}
+	file := section{node: root, problem: new(error)}
+	file.must("apiVersion", apiVersion)
+	file.must("kind", kind)
+	metadata, spec := file.section("metadata"), file.section("spec")
+	found := &Package{
+		Name:             metadata.text("name", nil),
+		Version:          metadata.text("version", nil),
+		Vendor:           metadata.text("vendor", nil),
+		Module:           spec.text("packageName", module),
+		Type:             spec.text("providerType", providerType),
+		API:              spec.text("api", api),
+		Wheel:            spec.wheel("wheelPath"),
+		DependencyWheels: spec.wheels("dependencyWheels"),
+		ConfigSchema:     spec.object("configSchema"),
+	}
+	if *file.problem != nil {
+		return nil, *file.problem
+	}
+	return found, nil
+}
+
+var errOutside = errors.New("is not the path of a wheel below " + Directory + ": write it like packages/my_provider-1.0-py3-none-any.whl")
