@@ -199,7 +199,11 @@ func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.Deployment
 	}
 	p.Losses = p.losses(in)
 	p.unshared(&in.Object.Spec)
-	p.Rendered, err = rollout.NewRendered(deployment, p.record(in, digest))
+	record, err := p.record(in, digest)
+	if err != nil {
+		return err
+	}
+	p.Rendered, err = rollout.NewRendered(deployment, record)
 	return err
 }
 

@@ -72,7 +72,11 @@ func elsewhere(in Input) []string {
 }
 
 // record is the record of this rendering.
-func (p *Plan) record(in Input, inputs string) rollout.Record {
+func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
+	external, err := recordExternal(in)
+	if err != nil {
+		return rollout.Record{}, err
+	}
 	spec, source := &in.Object.Spec, ""
 	if p.BaseConfigMapName != "" {
 		source = string(p.ConfigSource)
@@ -110,7 +114,8 @@ func (p *Plan) record(in Input, inputs string) rollout.Record {
 		Elsewhere:       elsewhere(in),
 		TrustsPlatform:  in.Trust.Both,
 		KeepsGroup:      in.OpenShift && in.KeepsGroup && names.Compat(in.Object.Annotations),
-	}
+		External:        external,
+	}, nil
 }
 
 // storageSecret is the Secret with derived values as the record has it.

@@ -69,6 +69,9 @@ type Record struct {
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup says that the template has, on OpenShift, the fsGroup that an operator before this one gave it.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
+	// External is what was found out about the images of external providers, in the order of their installation. It stays
+	// in force while the image of the provider is the same.
+	External []External `json:"external,omitempty"`
 }
 
 // ByPredecessor is in place of a record while an operator for v1alpha1 was the last to write the template: before this one
@@ -93,6 +96,38 @@ type Distribution struct {
 	// Entrypoint is that of the image at Digest, as a JSON list. Empty: it was not read.
 	Entrypoint string `json:"entrypoint,omitempty"`
 }
+
+// External is what was found out about the image of an external provider: nothing but ID and Image where it could not be
+// read, or is not to be read. A stack may have hundreds of them, so that it is short.
+type External struct {
+	// ID is the provider's.
+	ID string `json:"id"`
+	// Image tells whether the image is the same: see ExternalImage.
+	Image string `json:"image"`
+	// Digest of the image when it was read. Empty: it was not read.
+	Digest string `json:"digest,omitempty"`
+	// API, Type and Module are those of the image's label. Empty: it has none that can be used.
+	API    string `json:"api,omitempty"`
+	Type   string `json:"type,omitempty"`
+	Module string `json:"module,omitempty"`
+	// Settings are a digest of the provider's settings, which were held to the schema of the label. Empty: it has none.
+	Settings string `json:"settings,omitempty"`
+}
+
+// ExternalImage is a digest of an image's name as the spec has it.
+func ExternalImage(image string) string { return hash([]byte(image))[:shortLength] }
+
+// ExternalSettings is a digest of the settings of an external provider, with the keys whose values are in Secrets.
+func ExternalSettings(config map[string]any, secrets []string) (string, error) {
+	data, err := json.Marshal([]any{config, secrets})
+	if err != nil {
+		return "", fmt.Errorf("digest the settings of an external provider: %w", err)
+	}
+	return hash(data)[:shortLength], nil
+}
+
+// shortLength is how many hex digits those digests have.
+const shortLength = 16
 
 // StorageSecret names a Secret with derived values.
 type StorageSecret struct {

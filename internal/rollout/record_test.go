@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,5 +156,29 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 	}
 	if strings.Contains(decision.Message, "hunter2") {
 		t.Error("the message holds a value")
+	}
+}
+
+// The largest list of external providers has room in the annotations of a Deployment, which have 256 KiB together.
+func TestRecordOfManyExternalProviders(t *testing.T) {
+	const many, most = 320, 200 << 10
+	var record rollout.Record
+	for i := range many {
+		settings, err := rollout.ExternalSettings(map[string]any{"n": i}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record.External = append(record.External, rollout.External{
+			ID: fmt.Sprintf("%03d%s", i, strings.Repeat("x", 60)), Image: rollout.ExternalImage(fmt.Sprint(strings.Repeat("x", 500), i)),
+			Digest: "sha256:" + strings.Repeat("0", 64), API: "vector_io", Type: "remote::" + strings.Repeat("t", 80),
+			Module: strings.Repeat("m", 120), Settings: settings,
+		})
+	}
+	text, err := record.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > most {
+		t.Errorf("the record of %d external providers has %d bytes, more than %d", many, len(text), most)
 	}
 }

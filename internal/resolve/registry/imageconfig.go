@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
 // imageConfig is what is needed of an image's configuration. Labels and arguments
@@ -49,8 +51,8 @@ func (c *imageConfig) provider(ctx context.Context) (string, error) {
 		return "", err
 	}
 	label := found[LabelProvider]
-	if base64.StdEncoding.DecodedLen(len(label)) > maxProvider+2 {
-		return "", &LabelError{Label: LabelProvider, Err: tooLarge("metadata of the package", maxProvider)}
+	if base64.StdEncoding.DecodedLen(len(label)) > externalprovider.MaxSize+2 {
+		return "", &LabelError{Label: LabelProvider, Err: tooLarge("metadata of the package", externalprovider.MaxSize)}
 	}
 	return label, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
 // The labels of an image (FR-027a), ours and those that the server's own images
@@ -27,14 +29,11 @@ const (
 	LabelRelease      = "io.llamastack.server.version"
 	LabelImageVersion = "org.opencontainers.image.version"
 	// LabelProvider holds the metadata of an external provider's package, in base64.
-	LabelProvider = "io.llamastack.provider"
+	LabelProvider = externalprovider.Label
 )
 
 // maxConfig bounds a configuration: what is kept of it has to fit into a ConfigMap.
 const maxConfig = 768 << 10
-
-// maxProvider bounds the metadata of an external provider's package.
-const maxProvider = 64 << 10
 
 // maxPath is the longest path of a file in Linux.
 const maxPath = 4096

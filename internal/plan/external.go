@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+// ExternalImage is what is known of the image of an external provider.
+type ExternalImage struct {
+	// Package is what the image's label says. Nil: it has none that can be used, or was not read.
+	Package *externalprovider.Package
+	// Digest of the image when it was read. Empty: it was not read.
+	Digest string
+	// Changed says that the settings are others than those that were held to the schema of the label. A record does not have
+	// the schema: who wants the settings to be checked reads the image again.
+	Changed bool
+}
+
+// RecordedImage is what a record knows of the image of an external provider. Nil: nothing.
+func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvider) (*ExternalImage, error) {
+	for _, found := range recorded {
+		if found.ID != provider.ID || found.Image != rollout.ExternalImage(provider.Image) {
+			continue
+		}
+		known := &ExternalImage{Digest: found.Digest}
+		if found.Type == "" {
+			return known, nil
+		}
+		known.Package = &externalprovider.Package{API: found.API, Type: found.Type, Module: found.Module}
+		if found.Settings == "" {
+			return known, nil
+		}
+		known.Package.ConfigSchema = map[string]any{} // it lets any settings pass
+		settings, err := externalSettings(provider)
+		known.Changed = settings != found.Settings
+		return known, err
+	}
+	return nil, nil //nolint:nilnil // a record need not know an image
+}
+
+// recordExternal is what the record keeps of the images of external providers.
+func recordExternal(in Input) ([]rollout.External, error) {
+	var recorded []rollout.External
+	for i := range in.Intent.External {
+		provider := &in.Intent.External[i]
+		found := rollout.External{
+			ID: provider.ID, Image: rollout.ExternalImage(provider.Image), Digest: in.PackageDigests[provider.ID],
+		}
+		if known := in.Packages[provider.ID]; known != nil {
+			found.API, found.Type, found.Module = known.API, known.Type, known.Module
+			if known.ConfigSchema != nil {
+				var err error
+				if found.Settings, err = externalSettings(provider); err != nil {
+					return nil, err
+				}
+			}
+		}
+		recorded = append(recorded, found)
+	}
+	return recorded, nil
+}
+
+func externalSettings(provider *intent.ExternalProvider) (string, error) {
+	var keys []string
+	for i := range provider.Secrets {
+		keys = append(keys, provider.Secrets[i].Key)
+	}
+	return rollout.ExternalSettings(provider.Config, keys)
+}

@@ -1,0 +1,117 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+)
+
+func externals() []intent.ExternalProvider {
+	return []intent.ExternalProvider{
+		{API: "inference", ID: "checked", Image: "example.com/checked:1", Config: map[string]any{"url": "http://a", "n": json.Number("1")}},
+		{API: "inference", ID: "labelled", Image: "example.com/labelled:1"},
+		{API: "safety", ID: "bare", Image: "example.com/bare:1"},
+		{API: "safety", ID: "unread", Image: "example.com/unread:1"},
+	}
+}
+
+// withExternals is an input with external providers, whose images say what is in found, by id.
+func withExternals(t *testing.T, external []intent.ExternalProvider, found map[string]*plan.ExternalImage) plan.Input {
+	t.Helper()
+	in := input(t, "disabled: [eval]\n")
+	in.Intent.External = external
+	in.Packages, in.PackageDigests = map[string]*externalprovider.Package{}, map[string]string{}
+	for id, image := range found {
+		if image.Package != nil {
+			in.Packages[id] = image.Package
+		}
+		if image.Digest != "" {
+			in.PackageDigests[id] = image.Digest
+		}
+	}
+	return in
+}
+
+// recall is what a record knows of the images of external providers, by id.
+func recall(t *testing.T, record rollout.Record, external []intent.ExternalProvider) map[string]*plan.ExternalImage {
+	t.Helper()
+	known := map[string]*plan.ExternalImage{}
+	for i := range external {
+		image, err := plan.RecordedImage(record.External, &external[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if image != nil {
+			known[external[i].ID] = image
+		}
+	}
+	return known
+}
+
+// What was found out about the images of external providers is in the record, and comes back out of it, so that nobody has
+// to read them again. A record is written of what it knows, and stays the same.
+func TestExternalImagesAreRecorded(t *testing.T) {
+	schema := map[string]any{"type": "object"}
+	found := map[string]*plan.ExternalImage{
+		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{
+			Name: "a", API: "inference", Type: "remote::a", Module: "a.b", ConfigSchema: schema,
+		}},
+		"labelled": {Digest: "sha256:2", Package: &externalprovider.Package{Name: "b", API: "inference", Type: "inline::b", Module: "b"}},
+		"bare":     {Digest: "sha256:3"},
+	}
+	record := build(t, withExternals(t, externals(), found)).Rendered.Record
+	want := map[string]*plan.ExternalImage{
+		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{
+			API: "inference", Type: "remote::a", Module: "a.b", ConfigSchema: map[string]any{},
+		}},
+		"labelled": {Digest: "sha256:2", Package: &externalprovider.Package{API: "inference", Type: "inline::b", Module: "b"}},
+		"bare":     {Digest: "sha256:3"},
+		"unread":   {},
+	}
+	got := recall(t, record, externals())
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
+	}
+	again := build(t, withExternals(t, externals(), got)).Rendered.Record
+	if diff := cmp.Diff(record.External, again.External); diff != "" {
+		t.Errorf("recorded again (-first +second):\n%s", diff)
+	}
+}
+
+// Another image is another one, and settings that nobody held to the schema are told.
+func TestChangesOfExternalProviders(t *testing.T) {
+	found := map[string]*plan.ExternalImage{
+		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{API: "inference", Type: "remote::a", Module: "a", ConfigSchema: map[string]any{"a": 1}}},
+		"bare":    {Digest: "sha256:3"},
+	}
+	record := build(t, withExternals(t, externals(), found)).Rendered.Record
+	for name, tc := range map[string]struct {
+		change func(all []intent.ExternalProvider)
+		id     string
+		known  bool
+		told   bool
+	}{
+		"nothing":                  {func([]intent.ExternalProvider) {}, "checked", true, false},
+		"image":                    {func(all []intent.ExternalProvider) { all[0].Image += "0" }, "checked", false, false},
+		"id":                       {func(all []intent.ExternalProvider) { all[0].ID = "another" }, "another", false, false},
+		"setting":                  {func(all []intent.ExternalProvider) { all[0].Config = map[string]any{"url": "http://b"} }, "checked", true, true},
+		"number":                   {func(all []intent.ExternalProvider) { all[0].Config["n"] = json.Number("2") }, "checked", true, true},
+		"key of a Secret":          {func(all []intent.ExternalProvider) { all[0].Secrets = []intent.SecretKey{{Key: "token"}} }, "checked", true, true},
+		"setting without a schema": {func(all []intent.ExternalProvider) { all[2].Config = map[string]any{"a": 1} }, "bare", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := externals()
+			tc.change(changed)
+			got := recall(t, record, changed)[tc.id]
+			if (got != nil) != tc.known || got != nil && got.Changed != tc.told {
+				t.Errorf("got %+v, want known %t, told %t", got, tc.known, tc.told)
+			}
+		})
+	}
+}
