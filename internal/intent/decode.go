@@ -24,6 +24,8 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 	}
 	var errs Errors
 	in.Providers = decodeProviders(spec.Providers, path.Child("providers"), &errs)
+	in.External = decodeExternal(spec.ExternalProviders, path.Child("externalProviders"), &errs)
+	uniqueExternal(in, &errs)
 	decodeResources(in, spec.Resources, path.Child("resources"), &errs)
 	in.Storage = decodeStorage(spec.Storage, path.Child("storage"), &errs)
 	in.Disabled = decodeDisabled(spec.Disabled, path.Child("disabled"), &errs)

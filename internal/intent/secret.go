@@ -61,7 +61,16 @@ func nameSecrets(in *Intent) []SecretUse {
 	}
 	for i := range in.Providers {
 		p := &in.Providers[i]
+		if in.ExternalWith(p.API, p.ID) != nil {
+			continue // an external provider takes its place
+		}
 		add(p.APIKey, names.EnvVar(p.ID, names.FieldAPIKey), PurposeProvider)
+		for k := range p.Secrets {
+			add(&p.Secrets[k].SecretRef, names.EnvVar(p.ID, p.Secrets[k].Key), PurposeProvider)
+		}
+	}
+	for i := range in.External {
+		p := &in.External[i]
 		for k := range p.Secrets {
 			add(&p.Secrets[k].SecretRef, names.EnvVar(p.ID, p.Secrets[k].Key), PurposeProvider)
 		}

@@ -1,0 +1,103 @@
+package intent
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+// decodeExternal reads the providers that come in images of their own. The rules of a single field (package validate) tell
+// what is wrong with it.
+func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.Path, errs *Errors) []ExternalProvider {
+	var all []ExternalProvider
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		list := written[name]
+		for i := range list {
+			all = append(all, decodeExternalProvider(&list[i], serverAPI(name), path.Child(name).Index(i), errs))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ExternalProvider) int { return strings.Compare(a.API, b.API) })
+	return all
+}
+
+// serverAPI is the server's name of an API that was written in camelCase or snake_case.
+func serverAPI(name string) string {
+	var snake strings.Builder
+	for _, r := range name {
+		if 'A' <= r && r <= 'Z' {
+			snake.WriteByte('_')
+			r += 'a' - 'A'
+		}
+		snake.WriteRune(r)
+	}
+	return cmp.Or(API(name), snake.String())
+}
+
+func decodeExternalProvider(written *v1alpha2.ExternalProvider, api string, path *field.Path, errs *Errors) ExternalProvider {
+	p := ExternalProvider{
+		API: api, ID: written.ProviderID, Image: written.Image, PullPolicy: written.ImagePullPolicy, Path: path,
+		Config: decodeExternalConfig(written.Config, path.Child("config"), errs),
+	}
+	for _, key := range slices.Sorted(maps.Keys(written.SecretRefs)) {
+		at := path.Child("secretRefs").Key(key)
+		if key == "" {
+			errs.Forbidden(at, "the empty key is no key of a provider's configuration")
+			continue
+		}
+		if _, both := p.Config[key]; both {
+			errs.Forbidden(path.Child("config").Child(key), "%q is set by %s too; keep one of them", key, at)
+		}
+		ref := written.SecretRefs[key]
+		if secret := typedSecret(&ref, at, errs); secret != nil {
+			p.Secrets = append(p.Secrets, SecretKey{Key: key, SecretRef: *secret})
+		}
+	}
+	return p
+}
+
+func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs *Errors) map[string]any {
+	if written == nil {
+		return nil
+	}
+	value, _ := decodeJSON(written.Raw)
+	config, _ := value.(map[string]any)
+	if deeper(config, maxDepth) {
+		errs.Forbidden(path, "is nested deeper than %d levels", maxDepth)
+		return nil
+	}
+	return config
+}
+
+// uniqueExternal holds FR-072 for external providers: ids are unique over all APIs. One of the same API takes the place of
+// the other provider (FR-092).
+func uniqueExternal(in *Intent, errs *Errors) {
+	first := make(map[string]*Provider, len(in.Providers))
+	for i := range in.Providers {
+		if p := &in.Providers[i]; first[p.ID] == nil {
+			first[p.ID] = p
+		}
+	}
+	for i := range in.External {
+		p := &in.External[i]
+		if other := first[p.ID]; other != nil && other.API != p.API {
+			errs.Forbidden(p.Path.Child("providerId"),
+				"%q is the id of %s too; provider ids are unique over all APIs, give one of them another id", p.ID, other.Path)
+		}
+	}
+}
+
+// ExternalWith is the external provider of an API with an id, nil without one. It goes before any other provider.
+func (in *Intent) ExternalWith(api, id string) *ExternalProvider {
+	for i := range in.External {
+		if p := &in.External[i]; p.API == api && p.ID == id {
+			return p
+		}
+	}
+	return nil
+}

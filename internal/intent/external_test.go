@@ -1,0 +1,142 @@
+package intent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+)
+
+func TestExternalProviders(t *testing.T) {
+	in := normal(t, `
+externalProviders:
+  vectorIo:
+  - {providerId: third, image: "r/c:1"}
+  vector_io:
+  - {providerId: fourth, image: "r/d:1"}
+  inference:
+  - providerId: second
+    image: r/b:1
+    imagePullPolicy: Always
+    config: {z: 1.50, a: {x: [true, null]}}
+    secretRefs:
+      token: {secretKeyRef: {name: s, key: t}}
+      key: {secretKeyRef: {name: s, key: k}}
+  - {providerId: first, image: "r/a:1", config: {}}
+`)
+	secret := func(key, in, variable string) intent.SecretKey {
+		return intent.SecretKey{Key: key, SecretRef: intent.SecretRef{
+			Name: "s", Key: in, EnvVar: variable, Path: path("spec.externalProviders.inference[0].secretRefs[" + key + "].secretKeyRef"),
+		}}
+	}
+	want := []intent.ExternalProvider{
+		{
+			API: "inference", ID: "second", Image: "r/b:1", PullPolicy: corev1.PullAlways, Path: path("spec.externalProviders.inference[0]"),
+			Config:  map[string]any{"z": json.Number("1.5"), "a": map[string]any{"x": []any{true, nil}}},
+			Secrets: []intent.SecretKey{secret("key", "k", "LLSD_SECOND_KEY"), secret("token", "t", "LLSD_SECOND_TOKEN")},
+		},
+		{API: "inference", ID: "first", Image: "r/a:1", Config: map[string]any{}, Path: path("spec.externalProviders.inference[1]")},
+		{API: "vector_io", ID: "third", Image: "r/c:1", Path: path("spec.externalProviders.vectorIo[0]")},
+		{API: "vector_io", ID: "fourth", Image: "r/d:1", Path: path("spec.externalProviders.vector_io[0]")},
+	}
+	if diff := cmp.Diff(want, in.External, paths); diff != "" {
+		t.Errorf("external providers (-want +got):\n%s", diff)
+	}
+	uses := []intent.SecretUse{
+		{Secret: "s", Key: "k", Path: "spec.externalProviders.inference[0].secretRefs[key].secretKeyRef", EnvVar: "LLSD_SECOND_KEY", Purpose: intent.PurposeProvider},
+		{Secret: "s", Key: "t", Path: "spec.externalProviders.inference[0].secretRefs[token].secretKeyRef", EnvVar: "LLSD_SECOND_TOKEN", Purpose: intent.PurposeProvider},
+	}
+	if diff := cmp.Diff(uses, in.Secrets); diff != "" {
+		t.Errorf("secrets (-want +got):\n%s", diff)
+	}
+}
+
+// A provider whose place an external one takes needs no Secret, and its variables are no others.
+func TestExternalTakesThePlaceOfAnother(t *testing.T) {
+	in := normal(t, `
+providers: {inference: {id: mine, provider: vllm, apiKey: {secretKeyRef: {name: old, key: k}}}}
+externalProviders: {inference: [{providerId: mine, image: a, secretRefs: {api_key: {secretKeyRef: {name: new, key: k}}}}]}
+`)
+	want := []intent.SecretUse{{
+		Secret: "new", Key: "k", EnvVar: "LLSD_MINE_API_KEY", Purpose: intent.PurposeProvider,
+		Path: "spec.externalProviders.inference[0].secretRefs[api_key].secretKeyRef",
+	}}
+	if diff := cmp.Diff(want, in.Secrets); diff != "" {
+		t.Errorf("secrets (-want +got):\n%s", diff)
+	}
+	if got := in.ExternalWith("inference", "mine"); got != &in.External[0] {
+		t.Errorf("got %v", got)
+	}
+	if got := in.ExternalWith("safety", "mine"); got != nil {
+		t.Errorf("another API has %v", got)
+	}
+}
+
+func TestExternalErrors(t *testing.T) {
+	for name, tc := range map[string]struct{ spec, want string }{
+		"one key, two fields": {
+			`externalProviders: {inference: [{providerId: a, image: b, config: {k: 1}, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}]}`,
+			`spec.externalProviders.inference[0].config.k: "k" is set by spec.externalProviders.inference[0].secretRefs[k] too; keep one of them`,
+		},
+		"the empty key": {
+			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
+			`spec.externalProviders.inference[0].secretRefs[]: the empty key is no key of a provider's configuration`,
+		},
+		"no secret": {
+			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {secretKeyRef: {name: S, key: t}}}}]}`,
+			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" cannot be the name of a Secret: ` +
+				`lower-case letters, digits, "-" and ".", with a letter or digit at both ends`,
+		},
+		"the id of a provider of another API": {
+			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,
+			`spec.externalProviders.safety[0].providerId: "vllm" is the id of spec.providers.inference too; ` +
+				`provider ids are unique over all APIs, give one of them another id`,
+		},
+		"one variable, two secrets": {
+			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
+				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,
+			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: becomes the variable LLSD_A_B_K, and so does ` +
+				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef, which is another value; give one of the two providers another id`,
+		},
+		"too deep": {
+			`externalProviders: {inference: [{providerId: a, image: b, config: {a: ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}]}`,
+			`spec.externalProviders.inference[0].config: is nested deeper than 32 levels`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, errs := intent.FromObject(object(t, tc.spec))
+			if diff := cmp.Diff(tc.want, intent.Messages(errs)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// FuzzExternalConfig holds for any JSON in the config of an external provider: no panic, and the same answer twice.
+func FuzzExternalConfig(f *testing.F) {
+	for _, seed := range []string{`{"a":{"b":[1,2.5,null]}}`, `null`, `[]`, `{`, `{"k":1}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		decode := func() (*intent.Intent, string) {
+			obj := &v1alpha2.LlamaStackDistribution{}
+			obj.Spec.ExternalProviders = map[string]v1alpha2.ExternalProviders{"inference": {{
+				ProviderID: "a", Image: "b", Config: &apiextensionsv1.JSON{Raw: raw},
+				SecretRefs: map[string]v1alpha2.SecretReference{"k": {}},
+			}}}
+			in, errs := intent.FromObject(obj)
+			return in, intent.Messages(errs)
+		}
+		in, errs := decode()
+		again, errsAgain := decode()
+		if diff := cmp.Diff(in.External, again.External, paths); diff != "" || errs != errsAgain || len(in.External) != 1 {
+			t.Errorf("two answers: %s", diff)
+		}
+	})
+}
