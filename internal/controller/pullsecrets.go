@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
@@ -18,6 +19,21 @@ import (
 type pullSources struct {
 	Secrets        []string `json:"secrets,omitempty"`
 	ServiceAccount string   `json:"serviceAccount,omitempty"`
+}
+
+// credentialsOf names where the credentials for a stack's images are, for pullCredentials.
+func credentialsOf(stack *stack) (string, error) {
+	sources := pullSources{ServiceAccount: render.ServiceAccountName(stack)}
+	if workload := stack.Spec.Workload; workload != nil && workload.Overrides != nil {
+		for _, secret := range workload.Overrides.ImagePullSecrets {
+			sources.Secrets = append(sources.Secrets, secret.Name)
+		}
+	}
+	credentials, err := json.Marshal(sources)
+	if err != nil {
+		return "", fmt.Errorf("encode pull Secrets: %w", err)
+	}
+	return string(credentials), nil
 }
 
 // pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by

@@ -143,6 +143,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.statuses.forget(name)
 	metrics.Forget(name)
 	r.pool.Forget(name)
+	r.pool.ForgetProviders(name)
 	r.prober.Forget(name)
 	r.retries.forget(reconcile.Request{NamespacedName: name})
 }

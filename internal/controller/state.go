@@ -26,6 +26,7 @@ type state struct {
 	configMaps configMaps
 	secrets    secrets
 	base       *plan.Base
+	external   externalImages
 	planned    planned
 	owned      owned
 	// leaves is the data that this change leaves behind, as its record tells: of the step retention.

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -197,19 +195,13 @@ func registryOptions(registries operatorconfig.Registries) registry.Options {
 }
 
 func imageTarget(stack *stack, image string, running *rollout.Record) (registry.Target, error) {
-	sources := pullSources{ServiceAccount: render.ServiceAccountName(stack)}
-	if workload := stack.Spec.Workload; workload != nil && workload.Overrides != nil {
-		for _, secret := range workload.Overrides.ImagePullSecrets {
-			sources.Secrets = append(sources.Secrets, secret.Name)
-		}
-	}
-	credentials, err := json.Marshal(sources)
+	credentials, err := credentialsOf(stack)
 	if err != nil {
-		return registry.Target{}, fmt.Errorf("encode pull Secrets: %w", err)
+		return registry.Target{}, err
 	}
 	found := running.Distribution
 	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
 		image += "@" + found.Digest // the base that was kept is lost: the same one is read again
 	}
-	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: string(credentials)}, nil
+	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: credentials}, nil
 }

@@ -29,10 +29,11 @@ type planFacts struct {
 	configMaps *configMaps
 	secrets    *secrets
 	base       *plan.Base
+	external   *externalImages
 }
 
 func (s *state) facts() planFacts {
-	return planFacts{s.stack, &s.workload, s.intent, &s.image, &s.labels, &s.configMaps, &s.secrets, s.base}
+	return planFacts{s.stack, &s.workload, s.intent, &s.image, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external}
 }
 
 // planned is what the stack should be.
@@ -99,7 +100,8 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 		References: f.secrets.references, OperatorVersion: r.version, OpenShift: r.openShift, Cluster: cluster,
 		KeepsGroup: plan.KeepsGroup(f.workload.deployment, running),
 		Trust:      f.configMaps.trust, Unexposed: owner != nil, Bounds: f.image.config.Bounds.For(f.stack.Namespace),
-		StorageSecret: running.StorageSecret, EarlierHost: earlierHost, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
+		StorageSecret: running.StorageSecret, EarlierHost: earlierHost,
+		Packages: f.external.packages, PackageDigests: f.external.digests, Serving: f.secrets.values.Serving(render.TLSSecret(&f.stack.Spec)),
 	}}, nil
 }
 

@@ -44,6 +44,10 @@ var steps = []step{
 		s.base, err = r.baseConfig(ctx, s.stack, &s.labels, s.configMaps.contents, &s.workload.running)
 		return err
 	}},
+	{"external_images", v1alpha2.ConditionConfigGenerated, func(_ context.Context, r *Reconciler, s *state) (err error) {
+		s.external, err = r.externalImages(s.stack, s.intent, &s.image, &s.workload.running, &s.report)
+		return err
+	}},
 	{"plan", v1alpha2.ConditionConfigGenerated, func(ctx context.Context, r *Reconciler, s *state) (err error) {
 		s.planned, err = r.plan(ctx, s.facts(), &s.report)
 		return err

@@ -1,0 +1,143 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// externalImages are what the images of external providers say of themselves, by the provider's id.
+type externalImages struct {
+	packages map[string]*externalprovider.Package
+	digests  map[string]string
+}
+
+// externalImages takes what the images of external providers say of themselves. Each is read once, and what was found stays
+// in force until the image in the spec is another. The stack waits for the end of the attempt and never for its success:
+// what nobody knows before the pods start, they find out.
+func (r *Reconciler) externalImages(
+	stack *stack, wishes *intent.Intent, image *resolvedImage, running *rollout.Record, report *report,
+) (externalImages, error) {
+	found := externalImages{map[string]*externalprovider.Package{}, map[string]string{}}
+	var unread []externalImage
+	for i := range wishes.External {
+		provider := &wishes.External[i]
+		known, err := plan.RecordedImage(running.External, provider)
+		if err != nil {
+			return found, err
+		}
+		if known != nil {
+			found.add(provider.ID, known)
+		}
+		if known == nil || known.Changed {
+			unread = append(unread, imageToRead(provider, known))
+		}
+	}
+	if len(unread) == 0 || !image.config.Registries.ReadLabels {
+		r.pool.ForgetProviders(keyOf(stack))
+		return found, nil
+	}
+	outcomes, err := r.readExternalImages(stack, unread)
+	if err != nil {
+		return found, err
+	}
+	if note := found.addRead(unread, outcomes); note != "" {
+		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, note)
+	}
+	return found, nil
+}
+
+// externalImage is the image of an external provider that is to be read.
+type externalImage struct{ provider, image string }
+
+// imageToRead is the image of a provider. One that was read before is read as it was then.
+func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) externalImage {
+	wanted := externalImage{provider.ID, provider.Image}
+	if known != nil && known.Digest != "" && !strings.Contains(wanted.image, "@") {
+		wanted.image += "@" + known.Digest
+	}
+	return wanted
+}
+
+// readExternalImages gives what became of reading images. The error says what the stack waits for.
+func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
+	credentials, err := credentialsOf(stack)
+	if err != nil {
+		return nil, err
+	}
+	target := registry.Providers{Stack: keyOf(stack), Credentials: credentials}
+	for _, wanted := range unread {
+		if !slices.Contains(target.Images, wanted.image) {
+			target.Images = append(target.Images, wanted.image)
+		}
+	}
+	outcomes, ended := r.pool.ReadProviders(target)
+	if !ended {
+		return nil, &status.Failure{
+			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonProgressing, Unknown: true, Retry: status.OnReferenceChange,
+			Message: "Reading the labels of " + count(len(target.Images), "image") + " of external providers",
+		}
+	}
+	return outcomes, nil
+}
+
+func (f *externalImages) add(id string, known *plan.ExternalImage) {
+	if known.Package != nil {
+		f.packages[id] = known.Package
+	}
+	if known.Digest != "" {
+		f.digests[id] = known.Digest
+	}
+}
+
+// addRead takes what was read, and says what could not be.
+func (f *externalImages) addRead(unread []externalImage, outcomes map[string]registry.Outcome) (note string) {
+	var failed []string
+	for _, wanted := range unread {
+		outcome := outcomes[wanted.image]
+		read, err := packageOf(outcome)
+		if outcome.Err == nil {
+			f.add(wanted.provider, read)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Sprintf("%q: %s", wanted.provider, status.Shorten(err.Error(), maxExternalCause)))
+		}
+	}
+	if len(failed) == 0 {
+		return ""
+	}
+	shown := failed[:min(len(failed), maxExternalCauses)]
+	note = "The labels of external providers cannot be read: " + strings.Join(shown, "; ")
+	if more := len(failed) - len(shown); more > 0 {
+		note += fmt.Sprintf("; and %d more", more)
+	}
+	return note + ". Their pods find out type and module when they start, until the image changes"
+}
+
+const (
+	// maxExternalCauses and maxExternalCause leave room for the rest of an event's note.
+	maxExternalCauses = 3
+	maxExternalCause  = 240
+)
+
+// packageOf is what was read of an image. The error says why its label is of no use; an image without a label is in order.
+func packageOf(outcome registry.Outcome) (*plan.ExternalImage, error) {
+	if outcome.Err != nil {
+		return nil, outcome.Err
+	}
+	read := &plan.ExternalImage{Digest: outcome.Image.Digest}
+	if outcome.Image.Provider == "" {
+		return read, nil
+	}
+	var err error
+	read.Package, err = externalprovider.FromLabel(outcome.Image.Provider)
+	return read, err
+}
