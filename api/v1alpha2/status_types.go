@@ -248,6 +248,18 @@ type ProviderHealthStatus struct {
 // +kubebuilder:validation:Enum=Pending;Installing;Ready;Failed
 type ExternalProviderPhase string
 
+// The phases of an external provider.
+const (
+	// ExternalProviderPending: no pod has begun with it.
+	ExternalProviderPending ExternalProviderPhase = "Pending"
+	// ExternalProviderInstalling: a pod installs it, or its server is not ready yet.
+	ExternalProviderInstalling ExternalProviderPhase = "Installing"
+	// ExternalProviderReady: a server with it is ready.
+	ExternalProviderReady ExternalProviderPhase = "Ready"
+	// ExternalProviderFailed: it does not get into the pods, or keeps the server from starting.
+	ExternalProviderFailed ExternalProviderPhase = "Failed"
+)
+
 // ExternalProviderStatus is the state of one external provider.
 type ExternalProviderStatus struct {
 	// providerId as the spec has it.
@@ -258,10 +270,10 @@ type ExternalProviderStatus struct {
 	// phase of its installation.
 	// +optional
 	Phase ExternalProviderPhase `json:"phase,omitempty"`
-	// message says why, when it failed.
+	// message says why it failed, or what to look at although it is ready.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// initContainerName that installs it.
+	// initContainerName that copies it out of its image.
 	// +optional
 	InitContainerName string `json:"initContainerName,omitempty"`
 }

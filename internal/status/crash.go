@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -58,10 +59,10 @@ func crash(pod, container string, ended *corev1.ContainerStateTerminated) string
 
 // crashed says how a container ended, and where its logs are.
 func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
-	switch ended.Reason {
-	case "OOMKilled":
+	switch {
+	case ended.Reason == "OOMKilled":
 		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
-	case "StartError", "ContainerCannotRun": // the runtime's words: nothing of the container ran
+	case slices.Contains(notStarted, ended.Reason): // the runtime's words: nothing of the container ran
 		return fmt.Sprintf("container %q cannot be started: %s", container, takenOver(ended.Message))
 	}
 	if class, remedy := exceptionIn(ended.Message); class != "" {

@@ -16,6 +16,8 @@ const (
 	imageInspectError = "ImageInspectError"
 )
 
+var notPulled = []string{errImagePull, imagePullBackOff, invalidImageName, errImageNeverPull, imageInspectError}
+
 // pullAnswers are what a registry or the way to it answers, told by words in the
 // kubelet's message, and what that means. The first that is found counts: the
 // message itself may hold a URL with credentials.
@@ -37,7 +39,7 @@ var pullAnswers = []struct {
 // moved.
 func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	message := fmt.Sprintf("image %q of container %q cannot be pulled", container.Image, container.Name)
-	if meaning := pullMeaning(container.State.Waiting); meaning != "" {
+	if meaning := pullMeaning(container.State.Waiting, "spec.workload.overrides.imagePullPolicy"); meaning != "" {
 		message += ": " + meaning
 	}
 	if now := movedTo(container.Image); now != "" {
@@ -46,12 +48,14 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	return message + "; see kubectl describe pod " + pod
 }
 
-func pullMeaning(waiting *corev1.ContainerStateWaiting) string {
+// pullMeaning says why an image cannot be had, as far as the kubelet's message tells. policy is the field that keeps a node from
+// pulling it.
+func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	switch waiting.Reason {
 	case invalidImageName:
 		return "that is no image reference"
 	case errImageNeverPull:
-		return "it is not on the node, and spec.workload.overrides.imagePullPolicy is Never"
+		return "it is not on the node, and " + policy + " is Never"
 	}
 	message := strings.ToLower(waiting.Message)
 	for _, answer := range pullAnswers {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -43,28 +44,31 @@ type Preflight struct {
 	Until time.Time
 }
 
-// JudgePreflight looks at a pod that runs once, its restart policy being Never. deadline is that of the pod.
-func JudgePreflight(pod *corev1.Pod, deadline time.Duration, now time.Time) Preflight {
+// JudgePreflight looks at a pod that runs once, its restart policy being Never. deadline is that of the pod, external are the
+// external providers that it installs.
+func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, now time.Time) Preflight {
 	switch {
 	case isTrue(pod, corev1.ContainersReady):
 		return Preflight{State: PreflightReady}
 	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == deadlineReason:
-		return late(pod, deadline)
+		return late(pod, external, deadline, now)
+	case tooMuch(pod) != "":
+		return Preflight{State: PreflightCrashed, Message: tooMuch(pod)}
 	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, its node was shut down …
-		return Preflight{State: PreflightLost, Message: podTrouble(pod, false).message}
+		return Preflight{State: PreflightLost, Message: podTrouble(pod, external, now, false).message}
 	}
-	if ended := firstEnd(pod); ended != nil {
+	if ended := firstEnd(pod, external, now); ended != nil {
 		return *ended
 	}
 	end := StartOf(pod).Add(deadline + preflightSilence)
 	if now.After(end) {
-		return late(pod, deadline)
+		return late(pod, external, deadline, now)
 	}
 	if pod.Spec.NodeName == "" {
 		return unplaced(pod, now)
 	}
 	verdict := Preflight{State: PreflightGoesOn, Until: end}
-	if found := podTrouble(pod, false); found.fatal {
+	if found := podTrouble(pod, external, now, false); found.fatal {
 		verdict.State, verdict.Message = PreflightHindered, found.message
 	}
 	return verdict
@@ -92,7 +96,7 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
 
 // firstEnd says how the first container that ended did, those before the server apart that ended well; nil: none did.
-func firstEnd(pod *corev1.Pod) *Preflight {
+func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Preflight {
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		ended := container.State.Terminated
@@ -102,7 +106,8 @@ func firstEnd(pod *corev1.Pod) *Preflight {
 			return &Preflight{State: PreflightLost, Message: fmt.Sprintf("the node of pod %q was restarted", pod.Name)}
 		default:
 			logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
-			return &Preflight{State: PreflightCrashed, Message: crashed(container.Name, ended, logs)}
+			message := cmp.Or(externalTrouble(pod, container.Name, external, now), crashedModule(pod, &container, external))
+			return &Preflight{State: PreflightCrashed, Message: cmp.Or(message, crashed(container.Name, ended, logs))}
 		}
 	}
 	return nil
@@ -110,7 +115,7 @@ func firstEnd(pod *corev1.Pod) *Preflight {
 
 // late is the verdict on a pod whose deadline passed: on one that was never started by the words of what hindered it,
 // on one that was by that.
-func late(pod *corev1.Pod, deadline time.Duration) Preflight {
+func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, now time.Time) Preflight {
 	for _, container := range pod.Status.ContainerStatuses {
 		if ended := container.State.Terminated; container.State.Running != nil || ended != nil && !ended.StartedAt.IsZero() {
 			return Preflight{State: PreflightCrashed, Message: fmt.Sprintf(
@@ -118,7 +123,7 @@ func late(pod *corev1.Pod, deadline time.Duration) Preflight {
 		}
 	}
 	message := fmt.Sprintf("pod %q was not started within %s; see kubectl describe pod %s", pod.Name, minutes(deadline), pod.Name)
-	if found := podTrouble(pod, false); found.fatal {
+	if found := podTrouble(pod, external, now, false); found.fatal {
 		message = found.message
 	}
 	return Preflight{State: PreflightLost, Message: message}
@@ -134,7 +139,7 @@ func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 			since = condition.LastTransitionTime.Time
 		}
 	}
-	verdict := Preflight{State: PreflightGoesOn, Until: since.Add(preflightPlacing), Message: podTrouble(pod, false).message}
+	verdict := Preflight{State: PreflightGoesOn, Until: since.Add(preflightPlacing), Message: podTrouble(pod, nil, now, false).message}
 	if now.Before(verdict.Until) {
 		return verdict
 	}

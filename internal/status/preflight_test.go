@@ -138,7 +138,7 @@ func TestJudgePreflight(t *testing.T) {
 			if tc.until > 0 {
 				want.Until = born.Add(tc.until)
 			}
-			if got := status.JudgePreflight(&p, deadline, born.Add(tc.age)); got != want {
+			if got := status.JudgePreflight(&p, nil, deadline, born.Add(tc.age)); got != want {
 				t.Errorf("JudgePreflight:\n got %+v\nwant %+v", got, want)
 			}
 		})

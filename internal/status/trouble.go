@@ -5,10 +5,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The kubelet's words for a container that it cannot create, and for one of which nothing ran.
+var (
+	notCreated = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+	notStarted = []string{"StartError", "ContainerCannotRun"}
 )
 
 // trouble is why pods do not become ready.
@@ -23,17 +30,17 @@ type trouble struct {
 // names, so that the same cluster state gives the same sentence. overdue says
 // that the roll-out is past its deadline: only then is a pod that just takes its
 // time a trouble.
-func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods []corev1.Pod, claims []PendingClaim, overdue bool) trouble {
-	if refused := refusal(deployment, current); refused != "" {
+func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
+	if refused := refusal(in.Deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
 	}
-	ours := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
+	ours := slices.DeleteFunc(slices.Clone(in.Pods), func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || current != nil && !metav1.IsControlledBy(&pod, current)
 	})
 	slices.SortFunc(ours, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	var first trouble
 	for i := range ours {
-		found := podTrouble(&ours[i], overdue)
+		found := podTrouble(&ours[i], in.External, in.Now, overdue)
 		if found.fatal {
 			return found
 		}
@@ -42,8 +49,8 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 		}
 	}
 	// It is why a pod cannot be scheduled, where both are told.
-	if len(claims) > 0 {
-		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", claims[0].Name, takenOver(claims[0].Message))}
+	if len(in.Claims) > 0 {
+		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", in.Claims[0].Name, takenOver(in.Claims[0].Message))}
 	}
 	return first
 }
@@ -51,17 +58,17 @@ func findTrouble(deployment *appsv1.Deployment, current *appsv1.ReplicaSet, pods
 // earlierTrouble is why a pod of an earlier revision does not serve any more while
 // newer ones do: a server that restarts beside a newer one may not start on what that
 // one registered. It passes with the pod and so is never fatal.
-func earlierTrouble(current *appsv1.ReplicaSet, pods []corev1.Pod) trouble {
+func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	if current == nil {
 		return trouble{}
 	}
 	var name, message string
-	for i := range pods {
-		pod := &pods[i]
+	for i := range in.Pods {
+		pod := &in.Pods[i]
 		if pod.DeletionTimestamp != nil || metav1.IsControlledBy(pod, current) || name != "" && pod.Name > name {
 			continue
 		}
-		if found := podTrouble(pod, false); found.fatal {
+		if found := podTrouble(pod, in.External, in.Now, false); found.fatal {
 			name, message = pod.Name, "pod "+strconv.Quote(pod.Name)+" of an earlier revision does not serve: "+found.message
 		}
 	}
@@ -85,7 +92,10 @@ func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 	return ""
 }
 
-func podTrouble(pod *corev1.Pod, overdue bool) trouble {
+func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, overdue bool) trouble {
+	if message := tooMuch(pod); message != "" {
+		return trouble{fatal: true, message: message}
+	}
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another takes its place
 		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, takenOver(pod.Status.Message))}
 	}
@@ -96,7 +106,7 @@ func podTrouble(pod *corev1.Pod, overdue bool) trouble {
 	}
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if found := containerTrouble(pod, &container, i < initial); found.message != "" {
+		if found := containerTrouble(pod, &container, i < initial, external, now); found.message != "" {
 			return found
 		}
 	}
@@ -110,25 +120,26 @@ func podTrouble(pod *corev1.Pod, overdue bool) trouble {
 // that crashes again and again waits, runs and ends in turn, and a message that
 // followed each would be a status write each. An init container may end well; a
 // server does not: its exit code is 0 even when it could not start.
-func containerTrouble(pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool) trouble {
+func containerTrouble(
+	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
+) trouble {
 	if container.Ready {
 		return trouble{}
 	}
-	for _, ended := range []*corev1.ContainerStateTerminated{
-		container.LastTerminationState.Terminated, container.State.Terminated,
-	} {
-		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
-			return trouble{fatal: true, message: crash(pod.Name, container.Name, ended)}
-		}
+	if message := externalTrouble(pod, container.Name, external, now); message != "" {
+		return trouble{fatal: true, message: message}
+	}
+	if ended := lastEnd(container, mayEnd); ended != nil {
+		message := crashedModule(pod, container, external)
+		return trouble{fatal: true, message: cmp.Or(message, crash(pod.Name, container.Name, ended))}
 	}
 	waiting := container.State.Waiting
-	if waiting == nil {
+	switch {
+	case waiting == nil:
 		return trouble{}
-	}
-	switch waiting.Reason {
-	case errImagePull, imagePullBackOff, invalidImageName, errImageNeverPull, imageInspectError:
+	case slices.Contains(notPulled, waiting.Reason):
 		return trouble{fatal: true, message: pullFailure(pod.Name, container)}
-	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+	case slices.Contains(notCreated, waiting.Reason):
 		return trouble{fatal: true, message: fmt.Sprintf(
 			"container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))}
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +55,10 @@ type WorkloadInput struct {
 	Claims []PendingClaim
 	// Earlier: the Deployment is of a spec before the present one.
 	Earlier bool
+	// External are the external providers that the spec asks for.
+	External []ExternalProvider
+	// Now tells how long an init container has run.
+	Now time.Time
 }
 
 // Workload judges whether the wanted pods serve the current configuration and, if
@@ -107,9 +112,9 @@ func availability(in WorkloadInput, overdue bool) metav1.Condition {
 	if seen && serving >= wanted && state.UpdatedReplicas >= wanted && state.Replicas == state.UpdatedReplicas {
 		return available(metav1.ConditionTrue, v1alpha2.ReasonMinimumReplicasAvailable, message)
 	}
-	trouble := findTrouble(deployment, current, in.Pods, in.Claims, overdue)
+	trouble := findTrouble(in, current, overdue)
 	if trouble.message == "" && serving > 0 {
-		trouble = earlierTrouble(current, in.Pods)
+		trouble = earlierTrouble(in, current)
 	}
 	if trouble.message != "" {
 		message += ": " + trouble.message

@@ -1,0 +1,222 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// ExternalProvider is an external provider that the spec asks for.
+type ExternalProvider struct {
+	// API and ID name it in the server, Image is the image as the spec has it.
+	API, ID, Image string
+	// Type and Module are those of the image's label. Empty: nobody knows them before the pods start.
+	Type, Module string
+}
+
+// ExternalInput is what there is to know of external providers.
+type ExternalInput struct {
+	Providers []ExternalProvider
+	// Deployment, ReplicaSets and Pods as in WorkloadInput.
+	Deployment  *appsv1.Deployment
+	ReplicaSets []appsv1.ReplicaSet
+	Pods        []corev1.Pod
+	// Tried are the pods in which a change is tried, before there are any of the Deployment's for it.
+	Tried []corev1.Pod
+	// Listed is what the running server says of its providers. Nil: it does not tell, or was not asked.
+	Listed []v1alpha2.ProviderInfo
+	Now    time.Time
+}
+
+// ExternalProviders judges how far the newest pods are with each external provider. until is when that may change although
+// nothing happens; zero: never.
+func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
+	pods := newestPods(in)
+	ended := make([]int, 0, len(pods))
+	for i := range pods {
+		ended = append(ended, endedContainers(&pods[i]))
+	}
+	for i := range in.Providers {
+		provider := &in.Providers[i]
+		found := state{phase: v1alpha2.ExternalProviderPending}
+		for p := range pods {
+			found = further(found, externalState(&pods[p], ended[p], provider, in.Providers, in.Now))
+		}
+		if found.message == "" {
+			found.message = movedTag(provider, pods)
+		}
+		if found.message == "" && found.phase == v1alpha2.ExternalProviderReady {
+			found.message = listedOtherwise(provider, in.Listed)
+		}
+		if !found.until.IsZero() && (until.IsZero() || found.until.Before(until)) {
+			until = found.until
+		}
+		judged = append(judged, v1alpha2.ExternalProviderStatus{
+			ProviderID: provider.ID, Image: provider.Image, Phase: found.phase, Message: truncateMessage(found.message, maxTakenOver),
+			InitContainerName: names.ExternalCopyContainer(provider.ID),
+		})
+	}
+	return judged, until
+}
+
+// newestPods are the pods of the newest template, in the order of their names. A ReplicaSet of an earlier template is the
+// newest one until the cluster has made another.
+func newestPods(in ExternalInput) []corev1.Pod {
+	pods := slices.Clone(in.Tried)
+	if len(pods) == 0 && in.Deployment != nil {
+		current := currentSet(in.Deployment, in.ReplicaSets)
+		if current == nil || inputsOf(&current.Spec.Template) != inputsOf(&in.Deployment.Spec.Template) {
+			return nil
+		}
+		pods = slices.DeleteFunc(slices.Clone(in.Pods), func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, current) })
+	}
+	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods
+}
+
+func inputsOf(template *corev1.PodTemplateSpec) string { return template.Annotations[names.AnnotationInputs] }
+
+// state is how far a pod is with an external provider.
+type state struct {
+	phase   v1alpha2.ExternalProviderPhase
+	message string
+	until   time.Time
+}
+
+// externalRank orders the phases: of several pods the one counts that tells most. Where one is ready, the provider can be installed.
+var externalRank = []v1alpha2.ExternalProviderPhase{
+	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed, v1alpha2.ExternalProviderReady,
+}
+
+// further is the state that tells more, the first of two equal ones.
+func further(a, b state) state {
+	if slices.Index(externalRank, b.phase) > slices.Index(externalRank, a.phase) {
+		return b
+	}
+	return a
+}
+
+// externalState is how far one pod is, so many of whose init containers have ended.
+func externalState(pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time) state {
+	own := names.ExternalCopyContainer(provider.ID)
+	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == own && isImage(c.Image, provider.Image)
+	})
+	if turn < 0 { // a pod of another list
+		return state{phase: v1alpha2.ExternalProviderPending}
+	}
+	if isTrue(pod, corev1.PodReady) || isTrue(pod, corev1.ContainersReady) {
+		return state{phase: v1alpha2.ExternalProviderReady}
+	}
+	if replaced(pod) {
+		return state{phase: v1alpha2.ExternalProviderPending}
+	}
+	if message := externalFailure(pod, provider, all, now); message != "" {
+		return state{phase: v1alpha2.ExternalProviderFailed, message: message}
+	}
+	copying := initStatus(pod, own)
+	if copying == nil || ended < turn {
+		return state{phase: v1alpha2.ExternalProviderPending}
+	}
+	found := state{phase: v1alpha2.ExternalProviderInstalling}
+	if running := copying.State.Running; running != nil {
+		found.until = running.StartedAt.Add(copyLimit)
+	}
+	return found
+}
+
+// replaced reports whether another pod takes the place of this one: it was evicted, its node was shut down …
+func replaced(pod *corev1.Pod) bool {
+	reason := pod.Status.Reason
+	return pod.Status.Phase == corev1.PodFailed && reason != "" && reason != deadlineReason && tooMuch(pod) == ""
+}
+
+// endedContainers is how many of a pod's init containers have ended, from the first one on.
+func endedContainers(pod *corev1.Pod) int {
+	ended := map[string]bool{}
+	for i := range pod.Status.InitContainerStatuses {
+		container := &pod.Status.InitContainerStatuses[i]
+		ended[container.Name] = hasEnded(container)
+	}
+	for i := range pod.Spec.InitContainers {
+		if !ended[pod.Spec.InitContainers[i].Name] {
+			return i
+		}
+	}
+	return len(pod.Spec.InitContainers)
+}
+
+// isImage reports whether a container has an image as the spec has it, or that at a digest.
+func isImage(image, wanted string) bool { return image == wanted || strings.HasPrefix(image, wanted+"@") }
+
+// initStatus is the status of an init container. Nil: the kubelet has not looked at it.
+func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for i := range pod.Status.InitContainerStatuses {
+		if pod.Status.InitContainerStatuses[i].Name == name {
+			return &pod.Status.InitContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+// hasEnded reports whether an init container did what it is for; one that goes on beside the server has when it is ready.
+func hasEnded(container *corev1.ContainerStatus) bool {
+	return container != nil && (container.Ready || container.State.Terminated != nil && container.State.Terminated.ExitCode == 0)
+}
+
+// movedTag says that the pods copied the package out of different images, because the tag was moved between them; empty: they
+// did not, or nobody can tell.
+func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
+	if strings.Contains(provider.Image, "@") {
+		return ""
+	}
+	var digests []string
+	for i := range pods {
+		container := initStatus(&pods[i], names.ExternalCopyContainer(provider.ID))
+		if container == nil {
+			continue
+		}
+		if _, digest, ok := strings.Cut(container.ImageID, "@"); ok && !slices.Contains(digests, digest) {
+			digests = append(digests, digest)
+		}
+	}
+	if len(digests) < 2 {
+		return ""
+	}
+	slices.Sort(digests)
+	return fmt.Sprintf("the pods have different images of the same name, %s and %s: write the image with the digest that you want", digests[0], digests[1])
+}
+
+// listedOtherwise says that the running server knows the provider otherwise than the label of its image says; empty: it does
+// not, or it does not tell. What the server says counts.
+func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
+	if len(listed) == 0 {
+		return ""
+	}
+	elsewhere := ""
+	for i := range listed {
+		switch found := &listed[i]; {
+		case found.ProviderID != provider.ID:
+		case found.API != provider.API:
+			elsewhere = found.API
+		case provider.Type != "" && found.ProviderType != provider.Type:
+			return fmt.Sprintf("the label of the image says the type %q, the running server says %q, which counts", provider.Type, found.ProviderType)
+		default:
+			return ""
+		}
+	}
+	if elsewhere != "" {
+		return fmt.Sprintf("the spec has the provider under the API %q, the running server has it under %q, which counts", provider.API, elsewhere)
+	}
+	return fmt.Sprintf("the running server does not list the provider under the API %q", provider.API)
+}

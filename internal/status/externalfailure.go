@@ -1,0 +1,206 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// copyLimit is how long the init container of an external provider may run. It ends by itself before that, unless the
+// programs of its image do not do what they should.
+const copyLimit = 10 * time.Minute
+
+// externalFailure says why an external provider does not get into a pod; empty: nothing is known against it. Neither of the
+// containers whose words it repeats has a secret: they have no environment, and no token.
+func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []ExternalProvider, now time.Time) string {
+	if message := tooMuch(pod); message != "" {
+		return message
+	}
+	if message := copyFailure(pod, provider, now); message != "" {
+		return message
+	}
+	if blamed, message := installFailure(pod, all); message != "" && (blamed == nil || blamed.ID == provider.ID) {
+		return message
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if container := &pod.Status.ContainerStatuses[i]; !container.Ready && blames(lastEnd(container, false), provider) {
+			return moduleFailure(pod, container, provider)
+		}
+	}
+	return ""
+}
+
+// tooMuch says that the packages of all external providers do not fit into their volume.
+func tooMuch(pod *corev1.Pod) string {
+	if pod.Status.Phase == corev1.PodFailed && strings.Contains(pod.Status.Message, `"`+names.ExternalVolume+`"`) {
+		return fmt.Sprintf("the packages of the external providers are too large together: pod %q ended (%s): %s",
+			pod.Name, pod.Status.Reason, printable(pod.Status.Message))
+	}
+	return ""
+}
+
+// copyFailure is why the package does not come out of its image.
+func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) string {
+	container := initStatus(pod, names.ExternalCopyContainer(provider.ID))
+	if container == nil || hasEnded(container) {
+		return ""
+	}
+	logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
+	if ended := lastEnd(container, true); ended != nil {
+		switch {
+		case ended.Reason == "OOMKilled":
+			return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
+		case slices.Contains(notStarted, ended.Reason):
+			return fmt.Sprintf("image %q cannot copy its package: it needs /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
+		case printable(ended.Message) != "":
+			return printable(ended.Message)
+		default:
+			return fmt.Sprintf("the package cannot be copied out of image %q: exit code %d; %s", provider.Image, ended.ExitCode, logs)
+		}
+	}
+	if waiting := container.State.Waiting; waiting != nil {
+		switch {
+		case slices.Contains(notPulled, waiting.Reason):
+			return providerPullFailure(pod.Name, provider, waiting)
+		case slices.Contains(notCreated, waiting.Reason):
+			return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))
+		}
+	}
+	if running := container.State.Running; running != nil && !now.Before(running.StartedAt.Add(copyLimit)) {
+		return fmt.Sprintf("the programs of image %q have copied the package for more than %s; %s", provider.Image, minutes(copyLimit), logs)
+	}
+	return ""
+}
+
+// providerPullFailure says why the image of an external provider cannot be had.
+func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1.ContainerStateWaiting) string {
+	meaning := pullMeaning(waiting, "the imagePullPolicy of the provider")
+	if meaning == "" {
+		meaning = "check its name, and where the registry wants credentials, name a Secret with some in spec.workload.overrides.imagePullSecrets"
+	}
+	return fmt.Sprintf("Failed to pull provider image %q: %s; see kubectl describe pod %s", provider.Image, meaning, pod)
+}
+
+// installFailure is why the packages are not installed, and the provider to blame; nil: it is not that of one.
+func installFailure(pod *corev1.Pod, all []ExternalProvider) (*ExternalProvider, string) {
+	container := initStatus(pod, names.ExternalContainer)
+	if container == nil || hasEnded(container) {
+		return nil, ""
+	}
+	ended := lastEnd(container, true)
+	if ended == nil {
+		return nil, ""
+	}
+	var said struct{ Provider, Message string }
+	if json.Unmarshal([]byte(ended.Message), &said) != nil || printable(said.Message) == "" {
+		return nil, crash(pod.Name, container.Name, ended)
+	}
+	if i := slices.IndexFunc(all, func(p ExternalProvider) bool { return p.ID == said.Provider }); i >= 0 {
+		return &all[i], printable(said.Message)
+	}
+	return nil, printable(said.Message)
+}
+
+// moduleFailure says that the server ends because of a provider's module. Of what the server printed it has only the name of
+// an exception that is known: the server has the secrets.
+func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider *ExternalProvider) string {
+	how := "ends"
+	if class, _ := exceptionIn(lastEnd(container, false).Message); class != "" {
+		how = "crashes with " + class
+	}
+	return fmt.Sprintf("the server %s in the module %q of the provider; see kubectl logs %s -c %s --previous", how, provider.Module, pod.Name, container.Name)
+}
+
+// blames reports whether the last words of a server name a provider's module: as Python writes the place of an error, in
+// quotes, or behind the word.
+func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) bool {
+	if ended == nil || provider.Module == "" {
+		return false
+	}
+	place := names.ExternalPackages + "/" + strings.ReplaceAll(provider.Module, ".", "/")
+	return contains(ended.Message, place, func(_, after string) bool {
+		return strings.HasPrefix(after, "/") || strings.HasPrefix(after, ".py")
+	}) || contains(ended.Message, provider.Module, func(before, after string) bool {
+		named := strings.HasSuffix(before, "module ") || strings.HasSuffix(before, "'") || strings.HasSuffix(before, `"`)
+		return named && strings.IndexFunc(after, isWord) != 0
+	})
+}
+
+// contains reports whether a text has a part with what fits before and after it.
+func contains(text, part string, fits func(before, after string) bool) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], part)
+		if i < 0 {
+			return false
+		}
+		if i += from; fits(text[:i], text[i+len(part):]) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// lastEnd is how a container ended last; nil: it did not, or well, which is the end of what runs before the server.
+func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
+	for _, ended := range []*corev1.ContainerStateTerminated{container.LastTerminationState.Terminated, container.State.Terminated} {
+		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
+			return ended
+		}
+	}
+	return nil
+}
+
+// printable is what a container said last, on one line.
+func printable(message string) string {
+	line := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(message, ""))
+	return takenOver(strings.Join(strings.Fields(line), " "))
+}
+
+// externalTrouble is why a container that brings external providers into a pod does not end well; empty: it is none of them,
+// or nothing is wrong with it.
+func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, now time.Time) string {
+	if container == names.ExternalContainer {
+		blamed, message := installFailure(pod, all)
+		if blamed != nil {
+			message = inProvider(blamed, container, message)
+		}
+		return message
+	}
+	i := slices.IndexFunc(all, func(p ExternalProvider) bool { return container == names.ExternalCopyContainer(p.ID) })
+	if i < 0 {
+		return ""
+	}
+	message := copyFailure(pod, &all[i], now)
+	if message == "" {
+		return ""
+	}
+	return inProvider(&all[i], container, message)
+}
+
+// crashedModule says that a server ends because of the module of an external provider; empty: it does not.
+func crashedModule(pod *corev1.Pod, container *corev1.ContainerStatus, all []ExternalProvider) string {
+	for i := range all {
+		if blames(lastEnd(container, false), &all[i]) {
+			return inProvider(&all[i], container.Name, moduleFailure(pod, container, &all[i]))
+		}
+	}
+	return ""
+}
+
+func inProvider(provider *ExternalProvider, container, message string) string {
+	return fmt.Sprintf("external provider %q of image %q, container %q: %s", provider.ID, provider.Image, container, message)
+}
