@@ -30,6 +30,12 @@ func disable(d *draft.Draft) {
 			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
 		}
 	}
+	for i := range d.Intent.External {
+		p := &d.Intent.External[i]
+		if item := d.Disabled.By(p.API, p.ID); item != nil {
+			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
+		}
+	}
 	removeProviders(d)
 	removed := removeResources(d)
 	removeReferences(d, removed)
@@ -69,7 +75,7 @@ func switchOff(d *draft.Draft, item *intent.Disabled) {
 }
 
 func hasProvider(d *draft.Draft, api, id string) bool {
-	return d.Index.Find(api, id) != nil || slices.ContainsFunc(d.Intent.Providers, func(p intent.Provider) bool {
+	return d.Index.Find(api, id) != nil || d.Intent.ExternalWith(api, id) != nil || slices.ContainsFunc(d.Intent.Providers, func(p intent.Provider) bool {
 		return p.API == api && p.ID == id
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/providers"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/resources"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
@@ -33,6 +34,7 @@ type run struct {
 	derived     []secretvalue.Derived
 	removed     map[string]*field.Path
 	directories []string
+	external    []external.Installed
 }
 
 // steps are the way from a base to a configuration, in order.
@@ -41,6 +43,8 @@ var steps = []step{
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
 	// the user's providers, over the base's by id
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
+	// providers that come in images of their own, over all others by id
+	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
 	// what needs an API that is disabled
 	{"dependents", func(r *run) { dependents(r.draft) }},
 	// models, tools and shields
@@ -94,6 +98,7 @@ func (r *run) result() *Result {
 		Directories:   r.directories,
 		Registry:      r.registry,
 		Models:        r.models,
+		External:      r.external,
 		ProviderCount: providerCount(d),
 		ResourceCount: resourceCount(d),
 		ServesTLS:     servesTLS(d.Root),

@@ -1,6 +1,7 @@
 package stackconfig_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
@@ -30,7 +32,7 @@ func TestGenerate(t *testing.T) {
 				dir := filepath.Join("testdata", step, name)
 				wishes := readIntent(t, golden.Read(t, filepath.Join(dir, "cr.yaml")))
 				in := stackconfig.Input{Intent: wishes, Base: parseBase(t, baseOf(t, step, dir)), Release: releaseOf(t, wishes)}
-				in.ReleaseUnknown, in.KVTable = wishes.Distribution.Image != "", tableOf(t, dir)
+				in.ReleaseUnknown, in.KVTable, in.Packages = wishes.Distribution.Image != "", tableOf(t, dir), packagesOf(t, dir)
 				result, report := stackconfig.Generate(in)
 				if (result == nil) != (len(report.Errors) > 0) {
 					t.Errorf("result %v with %d errors", result, len(report.Errors))
@@ -49,6 +51,24 @@ func tableOf(t *testing.T, dir string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(golden.Read(t, path)))
+}
+
+// packagesOf are the metadata files that a case says the images of external providers have.
+func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "packages", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := map[string]*externalprovider.Package{}
+	for _, path := range paths {
+		found, err := externalprovider.Parse(golden.Read(t, path))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		packages[strings.TrimSuffix(filepath.Base(path), ".yaml")] = found
+	}
+	return packages
 }
 
 // releaseOf is the release that a case asks for, else the default one.
@@ -129,6 +149,7 @@ func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Repor
 		Models      []string          `json:"models,omitempty"`
 		Directories []string          `json:"directories,omitempty"`
 		Origins     map[string]string `json:"origins,omitempty"`
+		External    []string          `json:"external,omitempty"`
 	}{}
 	for _, err := range report.Errors {
 		told.Errors = append(told.Errors, intent.Message(err))
@@ -150,6 +171,9 @@ func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Repor
 			files["env.yaml"] = marshal(t, map[string]any{"env": result.Env, "derived": result.Derived})
 		}
 		told.Directories = result.Directories
+		for _, p := range result.External {
+			told.External = append(told.External, fmt.Sprintf("%s/%s: type %q, module %q", p.API, p.ID, p.Type, p.Module))
+		}
 		for _, model := range result.Models {
 			told.Models = append(told.Models, model.String())
 		}

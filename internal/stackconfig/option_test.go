@@ -32,7 +32,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 		of   reflect.Type
 		not  []string // shown in another room
 	}{
-		{"spec", reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), []string{"externalProviders", "baseConfig", "overrideConfig"}},
+		{"spec", reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), []string{"baseConfig", "overrideConfig"}},
 		{"spec.distribution", reflect.TypeFor[v1alpha2.DistributionSpec](), nil},
 		{"spec.providers", reflect.TypeFor[v1alpha2.ProvidersSpec](), nil},
 		{"spec.providers.*", reflect.TypeFor[v1alpha2.Provider](), nil},
@@ -40,6 +40,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 		{"spec.resources.models", reflect.TypeFor[v1alpha2.Model](), nil},
 		{"spec.resources.tools", reflect.TypeFor[v1alpha2.Tool](), nil},
 		{"spec.resources.shields", reflect.TypeFor[v1alpha2.Shield](), nil},
+		{"spec.externalProviders.*", reflect.TypeFor[v1alpha2.ExternalProvider](), []string{"imagePullPolicy"}},
 		{"spec.storage", reflect.TypeFor[v1alpha2.StateStorageSpec](), nil},
 		{"spec.storage.kv", reflect.TypeFor[v1alpha2.KVStorageSpec](), nil},
 		{"spec.storage.sql", reflect.TypeFor[v1alpha2.SQLStorageSpec](), nil},

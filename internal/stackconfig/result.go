@@ -5,6 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/resources"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
@@ -57,6 +58,8 @@ type Result struct {
 	// Models are the user's models as clients call them, in written order; nil when
 	// the release of the server is not known.
 	Models []resources.PublicModel
+	// External are the external providers that the pods install, in the order of their installation.
+	External []ExternalProvider
 	// ServesTLS says that the server speaks HTTPS, whoever asked for it.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
@@ -75,6 +78,8 @@ type (
 	Explained = draft.Explained
 	// Registry describes where the server keeps what it registered.
 	Registry = storage.Registry
+	// ExternalProvider is an external provider of the configuration, with what is known of its type.
+	ExternalProvider = external.Installed
 	// PublicModel is a model of the user's as clients call it.
 	PublicModel = resources.PublicModel
 )

@@ -116,23 +116,7 @@ func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 
 // warnClearText warns of credentials that stand in the ConfigMap for all to read.
 func warnClearText(d *draft.Draft, value any, path *field.Path) {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if credential.IsKey(key) && holdsClearText(v[key]) {
-				d.Warnf(path.Child(key), "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
-				continue
-			}
-			warnClearText(d, v[key], path.Child(key))
-		}
-	case []any:
-		for i, item := range v {
-			warnClearText(d, item, path.Index(i))
-		}
+	for _, at := range credential.ClearText(value, path) {
+		d.Warnf(at, "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")
 	}
-}
-
-func holdsClearText(value any) bool {
-	list, isList := value.([]any)
-	return credential.IsClearText(value) || isList && slices.ContainsFunc(list, credential.IsClearText)
 }

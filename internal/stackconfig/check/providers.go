@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
@@ -48,7 +49,8 @@ func (c *checker) scoring() {
 	}
 	first := make(map[[2]string]*draft.Provider)
 	for _, e := range c.Index.Providers {
-		if api, _ := c.Release.API(e.API); api.RoutingTable != "scoring_functions" || !e.Enabled {
+		api, _ := c.Release.API(e.API)
+		if api.RoutingTable != "scoring_functions" || !e.Enabled || e.ProviderType == externalprovider.UnknownType {
 			continue
 		}
 		key := [2]string{e.API, e.ProviderType}
@@ -57,9 +59,13 @@ func (c *checker) scoring() {
 			first[key] = e
 			continue
 		}
-		if e.User != nil && e.ID != other.ID {
-			c.Failf(e.User.Path, "%s is the type of %q already, both register the same functions, and the server does not start; "+
-				"give this one the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
+		const same = "%s is the type of %q already, both register the same functions, and the server does not start; "
+		switch path := e.Path(); {
+		case path == nil || e.ID == other.ID:
+		case e.External != nil && other.External != nil:
+			c.Failf(path, same+"leave one of them out", e.ProviderType, other.ID)
+		default:
+			c.Failf(path, same+"give this one the id %q, or disable %s/%s", e.ProviderType, other.ID, other.ID, draft.APIField(e.API), other.ID)
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package credential
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
@@ -22,4 +25,29 @@ func IsKey(key string) bool {
 func IsClearText(value any) bool {
 	text, ok := value.(string)
 	return ok && text != "" && !envref.In(text)
+}
+
+// ClearText are the places in a JSON value that hold a credential in clear text, each as the path to it, sorted by key.
+func ClearText(value any, path *field.Path) []*field.Path {
+	var found []*field.Path
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if IsKey(key) && holdsClearText(v[key]) {
+				found = append(found, path.Child(key))
+				continue
+			}
+			found = append(found, ClearText(v[key], path.Child(key))...)
+		}
+	case []any:
+		for i, item := range v {
+			found = append(found, ClearText(item, path.Index(i))...)
+		}
+	}
+	return found
+}
+
+func holdsClearText(value any) bool {
+	list, isList := value.([]any)
+	return IsClearText(value) || isList && slices.ContainsFunc(list, IsClearText)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
@@ -28,10 +29,24 @@ type Provider struct {
 	Node         *yaml.Node
 	// User is the user's provider, nil for one of the base.
 	User *intent.Provider
-	// Kind is what the release knows of the type, nil when it does not have it.
+	// External is the external provider, nil for any other.
+	External *intent.ExternalProvider
+	// Kind is what the release knows of the type, or what an external provider's package says of it. Nil: neither does.
 	Kind *provider.Type
 	// Incomplete says that a field of the user's was wrong and its key is missing.
 	Incomplete bool
+}
+
+// Path is the field that asked for the provider, nil for one of the base.
+func (e *Provider) Path() *field.Path {
+	switch {
+	case e.User != nil:
+		return e.User.Path
+	case e.External != nil:
+		return e.External.Path
+	default:
+		return nil
+	}
 }
 
 // Index holds the providers in the order of the configuration. They come in by Add

@@ -40,6 +40,8 @@ type Finding struct {
 	Message string
 	// Ignored says that something the user configured has no effect.
 	Ignored bool
+	// Overrides says that an external provider takes the place of another one.
+	Overrides bool
 }
 
 // String is the message behind the path it belongs to.

@@ -16,11 +16,12 @@ import (
 
 // Apply puts the user's providers into the configuration (FR-021): over the
 // base's provider of the same id in its place, else behind the others of its
-// API. What the user disabled is left out; the step disable tells.
+// API. What the user disabled is left out, and so is what an external provider takes the place of; the steps disable and
+// external tell.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
-		if d.Disabled.Has(p.API, p.ID) || !hasAPI(d, p) {
+		if d.Disabled.Has(p.API, p.ID) || d.Intent.ExternalWith(p.API, p.ID) != nil || !HasAPI(d, p.API, p.Path) {
 			continue
 		}
 		kind, ok := providerType(d, p)
@@ -32,13 +33,13 @@ func Apply(d *draft.Draft) {
 	}
 }
 
-// hasAPI reports whether providers of an API can be configured in this release.
-func hasAPI(d *draft.Draft, p *intent.Provider) bool {
-	api, known := d.Release.API(p.API)
+// HasAPI reports whether providers of an API can be configured in this release. path is the field that asks for one.
+func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
+	api, known := d.Release.API(name)
 	if known && api.Providable {
 		return true
 	}
-	d.Failf(p.Path, "the server release %s has no API %q to configure%s", d.Release.Line, draft.APIField(p.API), d.OtherRelease(p.API))
+	d.Failf(path, "the server release %s has no API %q to configure%s", d.Release.Line, draft.APIField(name), d.OtherRelease(name))
 	return false
 }
 

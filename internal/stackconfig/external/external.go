@@ -1,0 +1,171 @@
+package external
+
+import (
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/credential"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/providers"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// Installed is an external provider of the configuration. Type and Module are empty when only its image knows them.
+type Installed struct {
+	*intent.ExternalProvider
+	Type, Module string
+}
+
+// Apply puts the external providers into the configuration (FR-090 to FR-092): over a provider of the same id and API in its
+// place, with a warning, else behind the others of its API. What the user disabled is left out; the step disable tells.
+//
+// packages are what the images say of themselves, by the provider's id. It returns the providers that the pods install.
+func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
+	var installed []Installed
+	for i := range d.Intent.External {
+		p := &d.Intent.External[i]
+		if d.Disabled.Has(p.API, p.ID) || !providers.HasAPI(d, p.API, p.Path) {
+			continue
+		}
+		found := packages[p.ID]
+		if found != nil && found.API != p.API {
+			wrongAPI(d, p, found.API)
+			continue
+		}
+		overlay(d, p, found)
+		d.ServeAPI(p.API, draft.From(p.Path))
+		one := Installed{ExternalProvider: p}
+		if found != nil {
+			one.Type, one.Module = found.Type, found.Module
+		}
+		installed = append(installed, one)
+	}
+	return installed
+}
+
+// wrongAPI tells that a provider is listed under another API than its image says.
+func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
+	if !release.KnownAPI(api) {
+		d.Failf(p.Path, "image %q holds a provider of the API %q, which no server release has: take another image, or mend its %s",
+			p.Image, api, externalprovider.File)
+		return
+	}
+	d.Failf(p.Path, "image %q holds a provider of the API %s: put it under spec.externalProviders.%s",
+		p.Image, draft.APIField(api), draft.APIField(api))
+}
+
+// overlay writes one provider.
+func overlay(d *draft.Draft, p *intent.ExternalProvider, found *externalprovider.Package) {
+	e := &draft.Provider{
+		API: p.API, ID: p.ID, Text: p.ID, Enabled: true, ProviderType: externalprovider.UnknownType, Node: yamlnode.Map(), External: p,
+	}
+	image := draft.From(p.Path.Child("image"))
+	if found != nil {
+		e.ProviderType, e.Kind = found.Type, kindOf(found)
+	}
+	d.Write(draft.Under(e.Node, "provider_id"), yamlnode.String(p.ID), draft.From(p.Path.Child("providerId")))
+	d.Write(draft.Under(e.Node, "provider_type"), yamlnode.String(e.ProviderType), image)
+	if found != nil {
+		d.Write(draft.Under(e.Node, "module"), yamlnode.String(found.Module), image)
+	}
+	if config := config(d, e); len(config.Content) > 0 {
+		d.Write(draft.Under(e.Node, "config"), config, draft.From(p.Path.Child("config")))
+	}
+	replaced := d.Index.Find(p.API, p.ID)
+	warnOfOverride(d, e, replaced)
+	place(d, e, replaced)
+}
+
+// place puts a provider where another one is, or behind all of its API.
+func place(d *draft.Draft, e, replaced *draft.Provider) {
+	origin := draft.From(e.External.Path)
+	list := d.List(yamlnode.Get(d.Root, "providers"), e.API, origin)
+	if replaced == nil {
+		d.Write(draft.EndOf(list), e.Node, origin)
+		d.Index.Add(e)
+		return
+	}
+	d.Write(draft.ItemOf(list, slices.Index(list.Content, replaced.Node)), e.Node, origin)
+	*replaced = *e
+	// Of two with one id the server takes the last.
+	others := map[*yaml.Node]bool{}
+	for _, other := range d.Index.Of(e.API) {
+		others[other.Node] = other.ID == e.ID && other != replaced
+	}
+	list.Content = slices.DeleteFunc(list.Content, func(item *yaml.Node) bool { return others[item] })
+	d.Index.Remove(func(other *draft.Provider) bool { return others[other.Node] })
+}
+
+// warnOfOverride tells whose place an external provider takes.
+func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
+	text := ""
+	own := slices.IndexFunc(d.Intent.Providers, func(p intent.Provider) bool { return p.API == e.API && p.ID == e.ID })
+	switch {
+	case own >= 0:
+		text = d.Intent.Providers[own].Path.String()
+	case replaced != nil && replaced.External == nil:
+		text = "the configuration's own, " + replaced.ProviderType
+	default:
+		return
+	}
+	d.Warn(draft.Finding{Path: e.External.Path.Child("providerId").String(), Overrides: true, Message: "the external provider " +
+		quoted(e.ID) + " takes the place of " + text + "; give it another id to have both"})
+}
+
+func quoted(id string) string { return `"` + id + `"` }
+
+// config is the provider's config: what the user wrote, and the variables of Secrets, sorted by key.
+func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
+	p, fields := e.External, yamlnode.FieldsOf(yamlnode.Map())
+	secrets := make(map[string]*intent.SecretRef, len(p.Secrets))
+	keys := slices.Collect(maps.Keys(p.Config))
+	for i := range p.Secrets {
+		secrets[p.Secrets[i].Key] = &p.Secrets[i].SecretRef
+		keys = append(keys, p.Secrets[i].Key)
+	}
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		if ref := secrets[key]; ref != nil {
+			d.WriteField(fields, key, yamlnode.String(d.SecretVariable(ref)), draft.From(ref.Path))
+			continue
+		}
+		d.WriteField(fields, key, yamlnode.FromJSON(p.Config[key]), draft.From(p.Path.Child("config").Child(key)))
+	}
+	warnClearText(d, e)
+	return fields.Mapping()
+}
+
+// warnClearText warns of credentials that stand in the ConfigMap for all to read: keys that the schema calls so, and those
+// whose names do.
+func warnClearText(d *draft.Draft, e *draft.Provider) {
+	path := e.External.Path.Child("config")
+	told := map[string]bool{}
+	warn := func(at *field.Path) {
+		if !told[at.String()] {
+			told[at.String()] = true
+			d.Warnf(at, "is a credential in clear text; name a Secret in secretRefs, or in spec.secretEnv and write ${env.NAME} here")
+		}
+	}
+	for _, key := range secretKeys(e.Kind) {
+		if credential.IsClearText(e.External.Config[key]) {
+			warn(path.Child(key))
+		}
+	}
+	for _, at := range credential.ClearText(e.External.Config, path) {
+		warn(at)
+	}
+}
+
+func secretKeys(kind *provider.Type) []string {
+	if kind == nil {
+		return nil
+	}
+	return kind.Secrets()
+}
