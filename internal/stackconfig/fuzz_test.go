@@ -59,6 +59,7 @@ func FuzzGenerate(f *testing.F) {
 		`{"providers":{"vectorIo":{"provider":"pgvector","host":{"secretKeyRef":{"name":"s","key":"k"}}}},"disabled":["inference","safety/llama-guard"]}`,
 		`{"storage":{"kv":{"type":"redis","endpoint":"c","password":{"secretKeyRef":{"name":"s","key":"k"}}},"sql":{"type":"postgres","connectionString":{"secretKeyRef":{"name":"s","key":"k"}}}}}`,
 		`{"resources":{"tools":["websearch",{"name":"t","mcpEndpoint":"http://m"}],"shields":[{"name":"s","params":{"a":1}}]},"workload":{"workers":2}}`,
+		`{"externalProviders":{"inference":[{"providerId":"x","image":"i","config":{"a":"${env.A:=b}"},"secretRefs":{"k":{"secretKeyRef":{"name":"s","key":"k"}}}}],"eval":[{"providerId":"e","image":"i"}]},"disabled":["eval"]}`,
 		`{"settings":{"server":{"auth":{"access_policy":[{"a":"${env.A:=b}"}]},"quota":5},"safety":{"x":"${env.LLSD_A}"}},"removeSettings":["server.auth","x_of_our_own.said"]}`,
 	} {
 		f.Add([]byte(spec), base)
@@ -124,6 +125,15 @@ func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Res
 			t.Errorf("the user's provider %s/%s is lost", p.API, p.ID)
 		}
 	}
+	installed := map[string]bool{}
+	for _, p := range result.External {
+		installed[p.API+"/"+p.ID] = true
+	}
+	for _, p := range in.External {
+		if wanted := !isDisabled(in, p.API, p.ID); wanted != installed[p.API+"/"+p.ID] || wanted && !have[p.API+"/"+p.ID] {
+			t.Errorf("the external provider %s/%s is wanted: %t, and installed: %v", p.API, p.ID, wanted, result.External)
+		}
+	}
 	for written := range providersOf(base) {
 		api, id, _ := strings.Cut(written, "/")
 		if !isDisabled(in, api, id) && !have[written] && !replaced(in, api, id) &&
@@ -177,6 +187,9 @@ func isDisabled(in *intent.Intent, api, id string) bool {
 }
 
 func replaced(in *intent.Intent, api, id string) bool {
+	if in.ExternalWith(api, resolved(id)) != nil {
+		return true
+	}
 	for _, p := range in.Providers {
 		if p.API == api && p.ID == resolved(id) {
 			return true

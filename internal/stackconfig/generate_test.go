@@ -9,6 +9,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -281,5 +284,64 @@ func TestFilesOfABaseWithoutStorage(t *testing.T) {
 				t.Errorf("earlier registries are looked for in %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// External providers get into a configuration of the user's own, and nothing else changes.
+func TestOverrideExternal(t *testing.T) {
+	const spec = "metadata: {name: demo}\nspec: {externalProviders: {inference: [{providerId: a, image: i, config: {k: 1}}, " +
+		"{providerId: b, image: i, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}], safety: [{providerId: c, image: i}]}}"
+	override := func(data, spec string) (*stackconfig.Result, *stackconfig.Report) {
+		return stackconfig.OverrideExternal(stackconfig.Input{
+			Intent: readIntent(t, []byte(spec)), Base: parseBase(t, []byte(data)), Release: release.Default(),
+			Packages: map[string]*externalprovider.Package{"a": {
+				API: "inference", Type: "remote::a", Module: "a", ConfigSchema: map[string]any{
+					"type": "object", "properties": map[string]any{"k": map[string]any{"type": "integer"}},
+				},
+			}},
+		})
+	}
+	result, report := override("# mine\nwrong: [x]\napis: [inference]\nproviders:\n  inference:\n  - {provider_id: b, provider_type: x}\n  other: []\n", spec)
+	if result == nil {
+		t.Fatal(intent.Messages(report.Errors))
+	}
+	const want = `wrong: [x]
+apis:
+- inference
+- safety
+providers:
+  inference:
+  - provider_id: b
+    provider_type: external::unknown
+    config:
+      k: ${env.LLSD_B_K}
+  - provider_id: a
+    provider_type: remote::a
+    module: a
+    config:
+      k: 1
+  other: []
+  safety:
+  - provider_id: c
+    provider_type: external::unknown
+`
+	if diff := cmp.Diff(want, string(result.Config)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	variables := []stackconfig.EnvVar{{
+		Name: "LLSD_B_K", SecretName: "s", SecretKey: "t", FieldPath: "spec.externalProviders.inference[1].secretRefs[k].secretKeyRef",
+	}}
+	if diff := cmp.Diff(variables, result.Env); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+	if len(result.External) != 3 || result.External[0].Module != "a" || len(report.Warnings) != 1 || !report.Warnings[0].Overrides {
+		t.Errorf("external %v, warnings %v", result.External, report.Warnings)
+	}
+	_, report = override("providers: {}", strings.NewReplacer("k: 1", "k: x", "providerId: c, image: i", "providerId: c, image: i, config: {v: '${env.V}'}").Replace(spec))
+	const refused = "spec.externalProviders.inference[0].config.k: must be a whole number, found text\n" +
+		"spec.externalProviders.safety[0].config.v: nothing sets the variable V, and the server does not start without it: " +
+		"name it in spec.secretEnv or spec.workload.overrides.env, or give it a default, ${env.V:=…}"
+	if diff := cmp.Diff(refused, intent.Messages(report.Errors)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

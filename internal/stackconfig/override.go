@@ -1,6 +1,8 @@
 package stackconfig
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -8,8 +10,28 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
+
+// OverrideExternal is a user's whole configuration, in.Base, with the external providers of the spec in it, each over the
+// provider of the same id in its place. Everything else stays, comments apart. The Result is nil with errors, and has
+// nothing but the configuration, its hash, the variables of the external providers, and these. The Report is never nil.
+func OverrideExternal(in Input) (*Result, *draft.Report) {
+	d := draft.New(in.Base, in.Intent, in.Release, in.Directory)
+	draft.Resolve(d)
+	installed := external.Apply(d, in.Packages)
+	check.External(d)
+	report := d.Finish()
+	if len(report.Errors) > 0 {
+		return nil, report
+	}
+	config := encode(d.Root, "")
+	sum := sha256.Sum256(config)
+	return &Result{Config: config, Hash: hex.EncodeToString(sum[:]), Env: d.Variables(), External: installed}, report
+}
 
 // OverrideCopy is a user's whole configuration in which only the number of workers
 // (above 1) and the files of the certificate are set, which have no other way into

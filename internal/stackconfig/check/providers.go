@@ -15,10 +15,7 @@ import (
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))
-	at := make(map[string]int)
-	for _, e := range c.Index.Providers {
-		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
-		at[e.API]++
+	for path, e := range c.eachProvider {
 		key := [2]string{e.API, e.ID}
 		if seen[key] && e.Enabled {
 			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is there twice, and the server takes the last one", e.ID)})
@@ -34,10 +31,27 @@ func (c *checker) providers() {
 			})
 			continue
 		}
-		problems := e.Kind.Config.Check(c.withVariables(yamlnode.Get(e.Node, "config")))
-		for i := range problems {
-			c.providerProblem(e, &problems[i], path+".config")
+		c.providerConfig(e, path+".config")
+	}
+}
+
+// eachProvider goes over the providers and their places in the configuration.
+func (c *checker) eachProvider(yield func(path string, e *draft.Provider) bool) {
+	at := make(map[string]int)
+	for _, e := range c.Index.Providers {
+		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
+		at[e.API]++
+		if !yield(path, e) {
+			return
 		}
+	}
+}
+
+// providerConfig checks the config of a provider, which is at a path, against its type.
+func (c *checker) providerConfig(e *draft.Provider, path string) {
+	problems := e.Kind.Config.Check(c.withVariables(yamlnode.Get(e.Node, "config")))
+	for i := range problems {
+		c.providerProblem(e, &problems[i], path)
 	}
 }
 
