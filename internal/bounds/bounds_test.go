@@ -145,7 +145,7 @@ func TestPod(t *testing.T) {
 		"nothing bounded": {pod: "{spec: {hostNetwork: true, serviceAccountName: mine, containers: [{name: a, image: other}]}}"},
 		"images of containers": {
 			bounds.Rule{Images: []string{"quay.io/team"}},
-			"{spec: {initContainers: [{name: first, image: evil}, {name: second, image: quay.io/team/x}], containers: [{name: llama-stack, image: server}, {name: side, image: evil}]}}",
+			"{spec: {initContainers: [{name: first, image: evil}, {name: second, image: quay.io/team/x}, {name: third, image: provider}], containers: [{name: llama-stack, image: server}, {name: side, image: evil}]}}",
 			[]string{"spec.workload.overrides.podTemplate.spec.initContainers[first].image", "spec.workload.overrides.podTemplate.spec.containers[side].image"},
 		},
 		"ServiceAccount": {
@@ -166,7 +166,7 @@ func TestPod(t *testing.T) {
 			if err := yaml.UnmarshalStrict([]byte(tc.pod), template); err != nil {
 				t.Fatal(err)
 			}
-			errs, err := tc.rule.Pod(bounds.Pod{Template: template, Server: "server", ServiceAccount: "my-sa"})
+			errs, err := tc.rule.Pod(bounds.Pod{Template: template, Images: []string{"server", "provider"}, ServiceAccount: "my-sa"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package bounds
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +16,10 @@ import (
 // Pod is a rendered pod template, and what of it is the operator's own.
 type Pod struct {
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Server is the image of the server and of the operator's own init containers, checked by Image. ServiceAccount is the
-	// one that the operator makes for the stack.
-	Server, ServiceAccount string
+	// Images are those that fields of the spec name, the server's and those of external providers: checked by Image.
+	Images []string
+	// ServiceAccount is the one that the operator makes for the stack.
+	ServiceAccount string
 }
 
 // Pod checks what becomes of the fields of a stack, whichever of them says it.
@@ -34,7 +36,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 		return nil, fmt.Errorf("read the pod template: %w", err)
 	}
 	overrides := field.NewPath("spec", "workload", "overrides")
-	errs := r.containers(&spec.Spec, pod.Server, overrides.Child("podTemplate", "spec"))
+	errs := r.containers(&spec.Spec, pod.Images, overrides.Child("podTemplate", "spec"))
 	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount && !matches(r.ServiceAccounts, account) {
 		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
 			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: take one of %s, or none; or %s", account, listed(r.ServiceAccounts), remedy)))
@@ -47,11 +49,11 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 }
 
 // containers checks the containers that are the user's own.
-func (r *Rule) containers(spec *corev1.PodSpec, server string, path *field.Path) field.ErrorList {
+func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, containers []corev1.Container) {
 		for i := range containers {
-			if image := containers[i].Image; image != server {
+			if image := containers[i].Image; !slices.Contains(checked, image) {
 				errs = append(errs, r.Image(image, path.Key(containers[i].Name).Child("image"))...)
 			}
 		}

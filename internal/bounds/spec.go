@@ -15,7 +15,7 @@ import (
 // remedy closes each message: only an administrator changes a bound.
 const remedy = "ask an administrator to change the key \"bounds\" of the operator's ConfigMap if you need it"
 
-// Image checks the server's image, before anything is read from its registry. Path is the field that chooses it.
+// Image checks an image of a pod, before anything is read from its registry. Path is the field that chooses it.
 func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
 		return nil

@@ -33,6 +33,11 @@ const (
 	EnvRegistry = "LLS_REGISTRY"
 	// EnvGeneration is the generation of the stack that the pod was made for, behind the UID of the stack and a slash.
 	EnvGeneration = "LLS_GENERATION"
+	// EnvPythonPath is where Python looks for packages before those of the image.
+	EnvPythonPath = "PYTHONPATH"
+	// EnvUserPythonPath has the value of a PYTHONPATH that the user takes from somewhere, where the operator puts a
+	// directory before it.
+	EnvUserPythonPath = "LLS_PYTHONPATH"
 	// EnvPreflight marks a pod in which a change is tried.
 	EnvPreflight = "LLS_PREFLIGHT"
 )

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -11,20 +13,31 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Bounded checks what is bounded of a stack and known before anything is read for it: its fields, and the image that its
-// distribution stands for. Nothing is read from an image that is not allowed.
+// Bounded checks what is bounded of a stack and known before anything is read for it: its fields, the images of external
+// providers among them, and the image that its distribution stands for. Nothing is read from an image that is not allowed.
 func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image string) field.ErrorList {
 	path := field.NewPath("spec", "distribution")
 	if object.Spec.Distribution.Name == "" {
 		path = path.Child("image")
 	}
-	return append(rule.Image(image, path), rule.Spec(&object.Spec, expose(&object.Spec))...)
+	errs := rule.Image(image, path)
+	for _, api := range slices.Sorted(maps.Keys(object.Spec.ExternalProviders)) {
+		path := field.NewPath("spec", "externalProviders", api)
+		for i, provider := range object.Spec.ExternalProviders[api] {
+			errs = append(errs, rule.Image(provider.Image, path.Index(i).Child("image"))...)
+		}
+	}
+	return append(errs, rule.Spec(&object.Spec, expose(&object.Spec))...)
 }
 
 // bounded checks the pods that the stack would have.
 func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) error {
+	images := []string{p.input.Image}
+	for _, provider := range p.input.External {
+		images = append(images, provider.Image)
+	}
 	errs, err := in.Bounds.Pod(bounds.Pod{
-		Template: deployment.Spec.Template, Server: p.input.Image, ServiceAccount: names.ServiceAccount(in.Object.Name),
+		Template: deployment.Spec.Template, Images: images, ServiceAccount: names.ServiceAccount(in.Object.Name),
 	})
 	if err != nil {
 		return fmt.Errorf("check the pods of stack %q: %w", in.Object.Name, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
 // facts is what the renderers need to know whatever the configuration is.
@@ -32,6 +33,8 @@ func facts(in Input) render.Input {
 		KeepsGroup: in.KeepsGroup,
 
 		EarlierHost: in.EarlierHost,
+
+		ExternalFiles: startup.Files(),
 	}
 	if in.Unexposed {
 		result.Expose = nil

@@ -19,6 +19,7 @@ import (
 var ownVolumes = []struct{ name, mountPath string }{
 	{names.DataVolume, ""},
 	{names.TmpVolume, ""},
+	{names.ExternalVolume, ""},
 	{names.ConfigVolume, names.ConfigDir},
 	{names.TLSVolume, names.TLSDir},
 	{names.CAVolume, names.CADir},

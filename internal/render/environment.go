@@ -69,10 +69,7 @@ func configVariables(in Input) []EnvVar {
 		}
 		return nil
 	}
-	place := names.ConfigPath
-	if in.Config.Whole {
-		place = names.ConfigDir + "/" + in.Config.Key
-	}
+	place := configPlace(in.Config)
 	env := []EnvVar{{Name: names.EnvConfig, Value: place}, {Name: names.EnvRunConfig, Value: place}}
 	for _, name := range in.Server.ConfigVariables {
 		if name != names.EnvConfig && name != names.EnvRunConfig {
@@ -80,6 +77,14 @@ func configVariables(in Input) []EnvVar {
 		}
 	}
 	return env
+}
+
+// configPlace is the path of the configuration in the server's container.
+func configPlace(config *Config) string {
+	if config.Whole {
+		return names.ConfigDir + "/" + config.Key
+	}
+	return names.ConfigPath
 }
 
 func (e EnvVar) name() string { return e.Name }

@@ -42,6 +42,8 @@ type Input struct {
 	// External are the external providers that the pods install before the server starts, in the order of their
 	// installation. None: nothing is installed.
 	External []ExternalProvider
+	// ExternalFiles are the program that does it, by name. They are used where there are external providers.
+	ExternalFiles map[string]string
 	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
 	Inputs string
 	// Expose says how the stack is reached from outside. Nil: it is not.

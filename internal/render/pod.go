@@ -30,6 +30,10 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if err != nil {
 		return nil, err
 	}
+	external, err := externalContainers(in, container)
+	if err != nil {
+		return nil, err
+	}
 	pod := corev1ac.PodSpec().
 		WithServiceAccountName(ServiceAccountName(in.Stack)).
 		WithSecurityContext(podSecurity(in)).
@@ -44,6 +48,7 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if !compat(in) {
 		pod.WithAutomountServiceAccountToken(false)
 	}
+	pod.WithInitContainers(external...)
 	if len(in.Directories) > 0 {
 		pod.WithInitContainers(directoryContainer(in.Directories, container))
 	}
@@ -60,6 +65,7 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	if err != nil {
 		return nil, err
 	}
+	imported(in, template)
 	drained(in, template)
 	return template, nil
 }

@@ -164,6 +164,9 @@ func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 		own = append(own, corev1ac.EnvVar().WithName(names.EnvRegistry).WithValue(in.Registry.Namespace+"/preflight"))
 	}
 	for _, container := range containers(spec) {
+		if isExternal(in, ptr.Deref(container.Name, "")) {
+			continue
+		}
 		container.Env = slices.DeleteFunc(container.Env, func(e corev1ac.EnvVarApplyConfiguration) bool {
 			return ptr.Deref(e.Name, "") == names.EnvRegistry
 		})

@@ -35,6 +35,8 @@ var preflightCases = map[string]render.Preflight{
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
 	// A store that the pods share, and an entrypoint that nobody knows.
 	"registry-entrypoint-unknown": {},
+	// What installs external providers has neither the registry's variables nor a store of its own.
+	"external-openshift": {Constraint: "restricted-v2"},
 }
 
 func TestPreflightObjects(t *testing.T) {

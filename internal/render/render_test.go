@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -50,6 +51,17 @@ type fixture struct {
 		Start     []string          `json:"start"`
 		Files     map[string]string `json:"files"`
 	} `json:"registry"`
+	External []struct {
+		API        string            `json:"api"`
+		ID         string            `json:"id"`
+		Path       string            `json:"path"`
+		Image      string            `json:"image"`
+		PullPolicy corev1.PullPolicy `json:"pullPolicy"`
+		Type       string            `json:"type"`
+		Module     string            `json:"module"`
+	} `json:"external"`
+	ExternalFiles map[string]string `json:"externalFiles"`
+
 	Expose  *v1alpha2.ExposeSpec `json:"expose"`
 	Backend *struct {
 		Hostname    string `json:"hostname"`
@@ -66,7 +78,10 @@ func readInput(t *testing.T, path string) render.Input {
 	in := render.Input{
 		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
 		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster, Expose: f.Expose,
-		ServiceLinks: f.ServiceLinks,
+		ServiceLinks: f.ServiceLinks, ExternalFiles: f.ExternalFiles,
+	}
+	for _, provider := range f.External {
+		in.External = append(in.External, render.ExternalProvider(provider))
 	}
 	if f.Config != nil {
 		in.Config = &render.Config{

@@ -38,6 +38,11 @@ func containerSecurity(in Input) *corev1ac.SecurityContextApplyConfiguration {
 	if compat(in) {
 		return nil
 	}
+	return restricted()
+}
+
+// restricted are the rights of a container that needs none.
+func restricted() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))

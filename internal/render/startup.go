@@ -38,12 +38,21 @@ exit 0
 // startup holds what runs before the server starts. Its content is no part of the pod template, so that a newer program
 // restarts no pod.
 func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
-	if in.Registry == nil {
+	if !startsAnything(in) {
 		return nil, nil
 	}
-	return owned(in, corev1ac.ConfigMap, names.Startup(in.Stack.Name)).
-		WithData(in.Registry.Files), nil
+	result := owned(in, corev1ac.ConfigMap, names.Startup(in.Stack.Name))
+	if in.Registry != nil {
+		result.WithData(in.Registry.Files)
+	}
+	if hasExternal(in) {
+		result.WithData(in.ExternalFiles)
+	}
+	return result, nil
 }
+
+// startsAnything reports whether a program of the operator's runs before the server starts.
+func startsAnything(in Input) bool { return in.Registry != nil || hasExternal(in) }
 
 func startupVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.StartupVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().

@@ -48,7 +48,7 @@ func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts 
 	if in.Config != nil {
 		readable(configVolume(in.Config), names.ConfigDir)
 	}
-	if in.Registry != nil {
+	if startsAnything(in) {
 		readable(startupVolume(in), names.StartupDir)
 	}
 	if secret := TLSSecret(&in.Stack.Spec); secret != "" {
@@ -59,6 +59,10 @@ func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts 
 	}
 	if hasTmp(in) {
 		writable(tmpVolume(in.Server.WritesTemp), tmpDir)
+	}
+	if hasExternal(in) {
+		readable(externalVolume(), names.ExternalDir)
+		mounts = withInstalledConfig(mounts)
 	}
 	return volumes, mounts
 }

@@ -1,0 +1,33 @@
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bounds"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+)
+
+// The images of external providers come from where an administrator lets them, as the server's does.
+func TestBoundedImages(t *testing.T) {
+	object := &v1alpha2.LlamaStackDistribution{}
+	if err := yaml.UnmarshalStrict([]byte(`
+distribution: {name: starter}
+externalProviders:
+  vectorIo: [{providerId: b, image: quay.io/evil/b}]
+  inference: [{providerId: a, image: quay.io/team/a}, {providerId: c, image: docker.io/team/c}]
+`), &object.Spec); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, err := range plan.Bounded(&bounds.Rule{Images: []string{"quay.io/team"}}, object, "quay.io/team/server") {
+		got = append(got, err.Field)
+	}
+	want := []string{"spec.externalProviders.inference[1].image", "spec.externalProviders.vectorIo[0].image"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+}

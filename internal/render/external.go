@@ -1,0 +1,161 @@
+package render
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// externalLimit bounds what the packages of all external providers take on the node's disk.
+const externalLimit = "8Gi"
+
+// externalPackages is where the server imports external providers from.
+const externalPackages = names.ExternalDir + "/" + names.ExternalPackages
+
+// installScript runs the program that installs what was copied, by the Python of the server's image.
+const installScript = `python=$(command -v python || command -v python3) || {
+  echo "this image has no Python" >&2
+  echo '{"message":"The image of the server has no Python, which external providers need"}' >` + terminationLog + `
+  exit 1
+}
+exec "$python" "$0" "$@"
+`
+
+func hasExternal(in Input) bool { return len(in.External) > 0 }
+
+func externalVolume() *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(names.ExternalVolume).WithEmptyDir(
+		corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(externalLimit)))
+}
+
+// withInstalledConfig shows the configuration that the installation completed in place of the one that the operator
+// generated. That one stays a volume of the pod: the installation reads it, and it is kept for as long as the pod may start.
+func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*corev1ac.VolumeMountApplyConfiguration {
+	for _, mount := range mounts {
+		if *mount.Name == names.ConfigVolume {
+			mount.WithName(names.ExternalVolume).WithSubPath(names.ExternalConfig)
+		}
+	}
+	return mounts
+}
+
+// externalContainers copy the package of each external provider out of its image, install them, and complete the
+// configuration that the server's container and those beside it read.
+func externalContainers(
+	in Input, server *corev1ac.ContainerApplyConfiguration,
+) ([]*corev1ac.ContainerApplyConfiguration, error) {
+	if !hasExternal(in) {
+		return nil, nil
+	}
+	if in.Config == nil {
+		return nil, errors.New("install external providers: there is no configuration to complete")
+	}
+	var containers []*corev1ac.ContainerApplyConfiguration
+	for i := range in.External {
+		containers = append(containers, copyContainer(i, &in.External[i], server))
+	}
+	install, err := installContainer(in, server)
+	if err != nil {
+		return nil, err
+	}
+	return append(containers, install), nil
+}
+
+// installContainer runs as the server does, but for its environment: nothing that it reads needs a secret.
+func installContainer(in Input, server *corev1ac.ContainerApplyConfiguration) (*corev1ac.ContainerApplyConfiguration, error) {
+	providers, err := installed(in.External)
+	if err != nil {
+		return nil, err
+	}
+	container := corev1ac.Container().
+		WithName(names.ExternalContainer).
+		WithImage(in.Image).
+		WithCommand(shell(installScript, names.StartupDir+"/"+names.ExternalProgram,
+			"--config", configPlace(in.Config), "--directory", names.ExternalDir, "--providers", providers)...).
+		WithResources(within(server.Resources, installLimits())).
+		WithVolumeMounts(
+			corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(names.ExternalDir),
+			corev1ac.VolumeMount().WithName(names.ConfigVolume).WithMountPath(names.ConfigDir).WithReadOnly(true),
+			corev1ac.VolumeMount().WithName(names.StartupVolume).WithMountPath(names.StartupDir).WithReadOnly(true),
+			withoutToken()).
+		WithSecurityContext(restricted()).
+		WithTerminationMessagePath(terminationLog).
+		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)
+	if hasTmp(in) {
+		container.WithVolumeMounts(corev1ac.VolumeMount().WithName(names.TmpVolume).WithMountPath(tmpDir))
+	}
+	container.ImagePullPolicy = server.ImagePullPolicy
+	return container, nil
+}
+
+// installed is the list of providers as the program reads it.
+func installed(providers []ExternalProvider) (string, error) {
+	type entry struct {
+		Index  int    `json:"index"`
+		API    string `json:"api"`
+		ID     string `json:"id"`
+		Image  string `json:"image"`
+		Path   string `json:"path"`
+		Type   string `json:"type"`
+		Module string `json:"module"`
+	}
+	entries := make([]entry, 0, len(providers))
+	for i, p := range providers {
+		entries = append(entries, entry{
+			Index: i, API: p.API, ID: p.ID, Image: p.Image, Path: p.Path, Type: p.Type, Module: p.Module,
+		})
+	}
+	data, err := json.Marshal(entries)
+	if err != nil {
+		return "", fmt.Errorf("encode the external providers: %w", err)
+	}
+	return string(data), nil
+}
+
+// imported has Python look for the packages of external providers before those of the image, and before those of a
+// PYTHONPATH of the user's own. It comes after the user's patch, which may set one.
+func imported(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
+	if !hasExternal(in) {
+		return
+	}
+	for _, container := range containers(template.Spec) {
+		switch ptr.Deref(container.Name, "") {
+		case names.ServerContainer(in.Stack.Annotations), names.RegistryContainer:
+			container.Env = withPackages(container.Env)
+		}
+	}
+}
+
+func withPackages(env []corev1ac.EnvVarApplyConfiguration) []corev1ac.EnvVarApplyConfiguration {
+	i := slices.IndexFunc(env, func(e corev1ac.EnvVarApplyConfiguration) bool {
+		return ptr.Deref(e.Name, "") == names.EnvPythonPath
+	})
+	if i < 0 {
+		return append(slices.Clone(env), *corev1ac.EnvVar().WithName(names.EnvPythonPath).WithValue(externalPackages))
+	}
+	own, before := env[i], env[:i]
+	path := corev1ac.EnvVar().WithName(names.EnvPythonPath).WithValue(externalPackages)
+	switch {
+	case own.ValueFrom != nil:
+		own.WithName(names.EnvUserPythonPath)
+		before = append(slices.Clone(before), own)
+		path.WithValue(externalPackages + ":$(" + names.EnvUserPythonPath + ")")
+	case ptr.Deref(own.Value, "") != "": // an empty place would be the working directory
+		path.WithValue(externalPackages + ":" + *own.Value)
+	}
+	return slices.Concat(before, []corev1ac.EnvVarApplyConfiguration{*path}, env[i+1:])
+}
+
+// isExternal reports whether it is the name of a container that installs external providers.
+func isExternal(in Input, container string) bool {
+	return hasExternal(in) && (container == names.ExternalContainer ||
+		slices.ContainsFunc(in.External, func(p ExternalProvider) bool { return container == names.ExternalCopyContainer(p.ID) }))
+}

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"path"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+const (
+	// packageDir is where an image has the package of a provider.
+	packageDir = "/lls-provider"
+	// terminationLog is where a container leaves its last message.
+	terminationLog = "/dev/termination-log"
+	// tokenDir is where Kubernetes mounts the token of the pod's ServiceAccount, unless something is mounted there.
+	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+	// nothing is an empty directory of the volume.
+	nothing = "nothing"
+)
+
+// copyScript copies the package out of its image by the image's own programs. Its arguments are the image's name, where the
+// package is, where it goes, and where the last message goes. The kubelet may run it again: it empties the directory first.
+//
+// Links are copied as links. The tree is opened to everyone, because the server's image may run as another user, and the
+// next run has to remove it. Kubernetes replaces two dollar signs by one.
+const copyScript = `image=$1 source=$2 target=$3 log=$4
+fail() {
+  printf '%s\n' "$1" >&2
+  printf '%s\n' "$1" >"$log"
+  exit 1
+}
+each() {
+  for entry in "$target"/* "$target"/.[!.]* "$target"/..?*; do
+    if [ -e "$entry" ] || [ -L "$entry" ]; then "$@" "$entry"; fi
+  done
+}
+open() { [ -L "$1" ] || chmod -R a+rwX "$1"; }
+remove() {
+  open "$1"
+  rm -rf "$1" || fail "Cannot remove what an earlier run copied out of image $image"
+}
+limited=
+if timeout 1 /bin/sh -c : 2>/dev/null; then limited='timeout 300'; fi
+if [ -d "$source" ] && { [ ! -r "$source" ] || [ ! -x "$source" ]; }; then
+  fail "Cannot read $source in image $image: make it readable for every user"
+fi
+[ -f "$source/lls-provider-spec.yaml" ] || fail "Missing $source/lls-provider-spec.yaml in image $image"
+size=$($limited du -sk "$source/." 2>"$log")
+size=${size%%[!0-9]*}
+IFS= read -r unread <"$log"
+[ -n "$size" ] || fail "Cannot measure $source in image $image: ${unread:-du gives no size}"
+[ "$size" -le 2097152 ] || fail "$source in image $image has $size KiB, the limit is 2097152 KiB: leave out what the server has"
+each remove
+ulimit -f 4194304
+$limited cp -R -P "$source/." "$target" 2>"$log"
+code=$?
+IFS= read -r reason <"$log"
+each open
+case $code in
+0) : >"$log" ;;
+124 | 137 | 143) fail "Cannot copy $source of image $image within 300 seconds" ;;
+153) fail "Cannot copy $source of image $image: a file has more than 2 GiB" ;;
+*) fail "Cannot copy $source of image $image: ${reason:-${unread:-cp gives no reason}}" ;;
+esac
+`
+
+// copyContainer copies the package of the provider with that number into its own part of the volume, the only place that it
+// can write to. It runs whatever is in an image of the user's: it has neither the server's environment nor a token.
+func copyContainer(
+	number int, provider *ExternalProvider, server *corev1ac.ContainerApplyConfiguration,
+) *corev1ac.ContainerApplyConfiguration {
+	part := path.Join(names.ExternalImages, strconv.Itoa(number))
+	container := corev1ac.Container().
+		WithName(names.ExternalCopyContainer(provider.ID)).
+		WithImage(provider.Image).
+		WithCommand(shell(copyScript, "copy", provider.Image, packageDir, names.ExternalCopyDir, terminationLog)...).
+		WithWorkingDir("/").
+		WithResources(within(server.Resources, copyLimits())).
+		WithVolumeMounts(
+			corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(names.ExternalCopyDir).WithSubPath(part),
+			withoutToken()).
+		WithSecurityContext(restricted().WithReadOnlyRootFilesystem(true)).
+		WithTerminationMessagePath(terminationLog).
+		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)
+	if provider.PullPolicy != "" {
+		container.WithImagePullPolicy(provider.PullPolicy)
+	}
+	return container
+}
+
+// withoutToken keeps the token of the pod's ServiceAccount out of a container: Kubernetes mounts none where something is.
+func withoutToken() *corev1ac.VolumeMountApplyConfiguration {
+	return corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
+}
