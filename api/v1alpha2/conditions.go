@@ -226,8 +226,18 @@ const (
 	// configuration was made for.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
 	// EventImageLabelsUnreadable: an image in place of the operator's own could not be
-	// read, and the configuration is made from the operator's copy for its name.
+	// read, and the configuration is made from the operator's copy for its name; or the
+	// image of an external provider, whose pods find out what it holds.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
+	// EventExternalProviderOverride: an external provider takes the place of another of
+	// its id.
+	EventExternalProviderOverride = "ExternalProviderOverride"
+	// EventExternalProviderFailed: an external provider does not get into the pods, or
+	// keeps the server from starting.
+	EventExternalProviderFailed = "ExternalProviderFailed"
+	// EventExternalProviderDiffers: an external provider is ready and is not what its
+	// label says, or not the same in all pods.
+	EventExternalProviderDiffers = "ExternalProviderDiffers"
 	// EventOtherOperator: an operator for v1alpha1 of another installation acts on the stack, so this one writes nothing.
 	EventOtherOperator = "OtherOperator"
 )

@@ -26,8 +26,8 @@ import (
 // complete and no other pod can answer for it, and warns when it is of another release
 // than the configuration was made for. A server that does not tell is no problem.
 //
-// It returns what the condition on the configuration says of that release.
-func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) string {
+// It returns what the server that runs now answered, and what the condition on the configuration says of its release.
+func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {
 	now := &s.stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
 		r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = "" })
@@ -37,7 +37,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) stri
 	switch {
 	case ok && mixed: // what is known stays until the other pods are gone, which requeues the stack
 	case ok:
-		answer := r.prober.Ask(target)
+		answer = r.prober.Ask(target)
 		if answer.Version != "" {
 			r.setVersion(now, func(v *v1alpha2.VersionStatus) { v.LlamaStackServerVersion = answer.Version })
 		}
@@ -48,17 +48,17 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) stri
 			forgetProviders(now)
 		}
 	}
-	note := inItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
+	note = inItsWords(s.stack, releaseNote(s.stack, &s.labels.distribution, &s.owned.decision))
 	generated := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionConfigGenerated)
 	if note == "" || generated == nil {
-		return note
+		return answer, note
 	}
 	generated.Message += "; " + note
 	was := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionConfigGenerated)
 	if was == nil || !strings.HasSuffix(was.Message, note) {
 		s.report.warningEvent(v1alpha2.EventServerReleaseDiffers, note)
 	}
-	return note
+	return answer, note
 }
 
 // setVersion changes the versions in the status, and dates the change.

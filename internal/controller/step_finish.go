@@ -19,6 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -115,15 +116,20 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	if err != nil {
 		return false, "", err
 	}
-	live := s.live()
+	live, external := s.live(), s.externalProviders()
 	observed := status.Workload(status.WorkloadInput{
 		Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Claims: claims, Earlier: s.runsEarlier(failure),
+		External: external, Now: r.now(),
 	})
 	s.report.conditions = append(s.report.conditions, observed.Available)
 	s.stack.Status.Replicas = observed.Replicas
 	s.stack.Status.AvailableReplicas = observed.AvailableReplicas
+	var answer probe.Answer
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
-		releaseNote = r.observeServer(s, pods, observed.Mixed)
+		answer, releaseNote = r.observeServer(s, pods, observed.Mixed)
+	}
+	if err := r.observeExternal(ctx, s, external, pods, answer); err != nil {
+		return false, "", err
 	}
 	s.reportLeft()
 	s.reportPaused(failure)

@@ -132,22 +132,24 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig tells what the configuration is warned of: in an event of its own
-// what of the spec has no effect.
+// warnOfConfig tells what the configuration is warned of: in events of their own
+// what of the spec has no effect, and whose place external providers take.
 func warnOfConfig(findings []stackconfig.Finding, report *report) {
-	var ignored, others []string
+	told := map[string][]string{}
 	for _, finding := range findings {
-		if finding.Ignored {
-			ignored = append(ignored, finding.String())
-		} else {
-			others = append(others, finding.String())
+		reason := v1alpha2.EventConfigWarning
+		switch {
+		case finding.Overrides:
+			reason = v1alpha2.EventExternalProviderOverride
+		case finding.Ignored:
+			reason = v1alpha2.EventProviderIgnored
 		}
+		told[reason] = append(told[reason], finding.String())
 	}
-	if len(ignored) > 0 {
-		report.warningEvent(v1alpha2.EventProviderIgnored, strings.Join(ignored, "\n"))
-	}
-	if len(others) > 0 {
-		report.warningEvent(v1alpha2.EventConfigWarning, strings.Join(others, "\n"))
+	for _, reason := range []string{v1alpha2.EventExternalProviderOverride, v1alpha2.EventProviderIgnored, v1alpha2.EventConfigWarning} {
+		if len(told[reason]) > 0 {
+			report.warningEvent(reason, strings.Join(told[reason], "\n"))
+		}
 	}
 }
 

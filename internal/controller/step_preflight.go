@@ -56,7 +56,7 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], dropOthers, report)
+	return r.judgePreflight(&tried[i], externalProviders(&made.input), dropOthers, report)
 }
 
 // tried are the stack's pods in which a change is or was tried.
@@ -200,11 +200,13 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 }
 
 // judgePreflight lets the change through when the pod is ready or has no place.
-func (r *Reconciler) judgePreflight(pod *corev1.Pod, dropOthers func(name string) error, report *report) error {
+func (r *Reconciler) judgePreflight(
+	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
+) error {
 	if pod.DeletionTimestamp != nil {
 		return preflightGoesOn(pod.Name, "")
 	}
-	verdict := status.JudgePreflight(pod, render.PreflightDeadline, r.now())
+	verdict := status.JudgePreflight(pod, external, render.PreflightDeadline, r.now())
 	if !verdict.Until.IsZero() {
 		report.requeue(verdict.Until)
 	}

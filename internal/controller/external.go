@@ -1,0 +1,116 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
+)
+
+// externalProviders are the external providers that the pods install, as far as this reconcile found out about them.
+func (s *state) externalProviders() []status.ExternalProvider {
+	if s.intent == nil {
+		return nil
+	}
+	input := plan.Input{Intent: s.intent, Packages: s.external.packages}
+	if s.planned.plan != nil {
+		input = s.planned.input
+	}
+	return externalProviders(&input)
+}
+
+// externalProviders are the external providers that a plan is made with.
+func externalProviders(in *plan.Input) []status.ExternalProvider {
+	var all []status.ExternalProvider
+	for i := range in.Intent.External {
+		asked := &in.Intent.External[i]
+		provider := status.ExternalProvider{API: asked.API, ID: asked.ID, Image: asked.Image}
+		if known := in.Packages[asked.ID]; known != nil {
+			provider.Type, provider.Module = known.Type, known.Module
+		}
+		all = append(all, provider)
+	}
+	return all
+}
+
+// observeExternal notes how far the pods are with each external provider, and tells what is new.
+func (r *Reconciler) observeExternal(
+	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
+) error {
+	if s.intent == nil { // nobody knows what the spec asks for
+		return nil
+	}
+	now, before := &s.stack.Status, s.stack.Status.ExternalProviders
+	if len(external) == 0 {
+		now.ExternalProviders = nil
+		return nil
+	}
+	tried, err := tried(ctx, s.stack, r.cache)
+	if err != nil {
+		return err
+	}
+	live := s.live()
+	judged, until := status.ExternalProviders(status.ExternalInput{
+		Providers: external, Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Tried: tried,
+		Listed: answer.Providers, Now: r.now(),
+	})
+	if !until.IsZero() {
+		s.report.requeue(until)
+	}
+	if !answer.Concluded {
+		keepWarnings(judged, before)
+	}
+	now.ExternalProviders = judged
+	s.report.addExternal(judged, before)
+	return nil
+}
+
+// keepWarnings keeps what was said of ready providers until their server has answered: an operator that starts again has
+// not asked it yet.
+func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
+	for i := range judged {
+		is, was := &judged[i], find(before, judged[i].ProviderID)
+		if is.Message == "" && is.Phase == v1alpha2.ExternalProviderReady && was.Phase == is.Phase && was.Image == is.Image {
+			is.Message = was.Message
+		}
+	}
+}
+
+// find is what a list says of a provider, empty when it says nothing.
+func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalProviderStatus {
+	i := slices.IndexFunc(list, func(one v1alpha2.ExternalProviderStatus) bool { return one.ProviderID == id })
+	if i < 0 {
+		return v1alpha2.ExternalProviderStatus{}
+	}
+	return list[i]
+}
+
+// addExternal adds the events of what is said of external providers and was not said before.
+func (r *report) addExternal(now, before []v1alpha2.ExternalProviderStatus) {
+	var failed, differ []string
+	for i := range now {
+		is, was := &now[i], find(before, now[i].ProviderID)
+		if is.Message == "" || is.Message == was.Message && is.Phase == was.Phase {
+			continue
+		}
+		note := fmt.Sprintf("External provider %q of image %q: %s", is.ProviderID, is.Image, is.Message)
+		if is.Phase == v1alpha2.ExternalProviderFailed {
+			failed = append(failed, note)
+		} else {
+			differ = append(differ, note)
+		}
+	}
+	if len(failed) > 0 {
+		r.warningEvent(v1alpha2.EventExternalProviderFailed, strings.Join(failed, "\n"))
+	}
+	if len(differ) > 0 {
+		r.warningEvent(v1alpha2.EventExternalProviderDiffers, strings.Join(differ, "\n"))
+	}
+}
