@@ -75,7 +75,7 @@ func (p *Plan) generate(in Input) error {
 	result, report := stackconfig.Generate(stackconfig.Input{
 		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
 		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, KVTable: in.Before.Table(),
-		Directory: in.Before.Directory(),
+		Directory: in.Before.Directory(), Packages: in.Packages,
 	})
 	if result == nil {
 		return refused(in, report)
@@ -88,6 +88,7 @@ func (p *Plan) generate(in Input) error {
 	p.ProviderCount, p.ResourceCount = int32(result.ProviderCount), int32(result.ResourceCount) //nolint:gosec // bounded by the size of a configuration
 	p.ConfigVersion, p.ServesTLS = result.ConfigVersion, result.ServesTLS
 	p.ConfigSource = in.Base.Source
+	p.external(in, result.External)
 	p.input.Directories = result.Directories
 	p.input.Registry = registry(in, result.Registry)
 	p.mount(in, result.Config, result.Hash)
@@ -110,15 +111,8 @@ func (p *Plan) override(in Input) error {
 	if in.Distribution.DetectedBy != distribution.Unknown && !intent.OwnCommand(&in.Object.Spec) {
 		p.Warnings = append(p.Warnings, check.Override(in.Override.Data, in.Distribution.Release)...)
 	}
-	if needsServerSection(&in.Object.Spec) {
-		data, err := stackconfig.OverrideCopy(in.Override.Data, in.Intent.Server)
-		if err != nil {
-			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, fmt.Errorf("ConfigMap %q, key %q: %w",
-				in.Override.ConfigMapName, in.Override.Key, err))
-		}
-		p.ServesTLS = stackconfig.ServesTLS(data)
-		p.mount(in, data, hash(data))
-		return nil
+	if needsCopy(in) {
+		return p.overrideCopy(in)
 	}
 	p.ServesTLS = stackconfig.ServesTLS(in.Override.Data)
 	if in.Override.Namespace != "" {
@@ -128,6 +122,25 @@ func (p *Plan) override(in Input) error {
 	p.ConfigHash = hash(in.Override.Data)
 	p.ConfigMapName = in.Override.ConfigMapName
 	p.input.Config = &render.Config{ConfigMapName: p.ConfigMapName, Key: in.Override.Key, Hash: p.ConfigHash}
+	return nil
+}
+
+// needsCopy reports whether something has to stand in a configuration of the user's own.
+func needsCopy(in Input) bool { return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0 }
+
+// overrideCopy mounts a copy of the user's configuration with what has to stand in it.
+func (p *Plan) overrideCopy(in Input) error {
+	data, err := p.withExternal(in)
+	if err != nil {
+		return err
+	}
+	if needsServerSection(&in.Object.Spec) {
+		if data, err = stackconfig.OverrideCopy(data, in.Intent.Server); err != nil {
+			return notGenerated(v1alpha2.ReasonConfigGenerationFailed, overrideError(in, err))
+		}
+	}
+	p.ServesTLS = stackconfig.ServesTLS(data)
+	p.mount(in, data, hash(data))
 	return nil
 }
 

@@ -30,6 +30,9 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server starts on its key %q: rename it",
 			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
+	if len(in.Intent.External) > 0 {
+		return p.copiedAsV1alpha1(in)
+	}
 	if in.Override.Namespace != "" {
 		p.mount(in, in.Override.Data, hash(in.Override.Data))
 		return nil

@@ -64,11 +64,14 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 }
 
 // image is what the pods run; beside a digest the tag stays, for people.
-func image(in Input) string {
-	if in.Digest == "" || strings.Contains(in.Distribution.Image, "@") {
-		return in.Distribution.Image
+func image(in Input) string { return pinned(in.Distribution.Image, in.Digest) }
+
+// pinned is an image with the digest that was read of it. Empty: none was.
+func pinned(image, digest string) string {
+	if digest == "" || strings.Contains(image, "@") {
+		return image
 	}
-	return in.Distribution.Image + "@" + in.Digest
+	return image + "@" + digest
 }
 
 // configuration is the text that the server's configuration comes from, as far as it was read.

@@ -26,6 +26,7 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 		ConfigHash: p.ConfigHash,
 		Compat:     in.Object.Annotations[names.AnnotationCompat],
 		Container:  in.Object.Annotations[names.AnnotationContainerName],
+		External:   p.externalInputs(),
 	}
 	if bundle := p.input.CABundle; bundle != nil {
 		inputs.CABundle = bundle.Hash

@@ -49,6 +49,8 @@ type Inputs struct {
 	CABundle string `json:"caBundle,omitempty"`
 	// Spread as the spec has it.
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
+	// External are the external providers that the pods install, in order: image, pull policy, API, id, type and module.
+	External []string `json:"external,omitempty"`
 }
 
 // References is the state of the Secrets and ConfigMaps that the pods read.

@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+)
+
+// external hands the external providers of the configuration to the renderers.
+func (p *Plan) external(in Input, installed []stackconfig.ExternalProvider) {
+	for i := range installed {
+		one := &installed[i]
+		p.input.External = append(p.input.External, render.ExternalProvider{
+			API: one.API, ID: one.ID, Path: one.Path.String(), Image: pinned(one.Image, in.PackageDigests[one.ID]),
+			PullPolicy: one.PullPolicy, Type: one.Type, Module: one.Module,
+		})
+	}
+}
+
+// externalInputs is what of the external providers feeds the pod template.
+func (p *Plan) externalInputs() []string {
+	var inputs []string
+	for i := range p.input.External {
+		one := &p.input.External[i]
+		inputs = append(inputs, strings.Join([]string{one.Image, string(one.PullPolicy), one.API, one.ID, one.Type, one.Module}, " "))
+	}
+	return inputs
+}
+
+// withExternal is the user's configuration with the external providers in it: the configuration itself when there are none.
+func (p *Plan) withExternal(in Input) ([]byte, error) {
+	if len(in.Intent.External) == 0 {
+		return in.Override.Data, nil
+	}
+	base, err := baseconfig.Parse(in.Override.Data)
+	if err != nil {
+		return nil, notGenerated(v1alpha2.ReasonConfigGenerationFailed, overrideError(in, err))
+	}
+	result, report := stackconfig.OverrideExternal(stackconfig.Input{
+		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
+		ReleaseUnknown: in.Distribution.DetectedBy == distribution.Unknown, Packages: in.Packages,
+	})
+	if result == nil {
+		return nil, refused(in, report)
+	}
+	p.Warnings = append(p.Warnings, report.Warnings...)
+	p.Env = result.Env
+	p.external(in, result.External)
+	return result.Config, nil
+}
+
+func overrideError(in Input, err error) error {
+	return fmt.Errorf("ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
+}
+
+// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, which stacks of v1alpha1 have
+// mounted whole otherwise, and tells what the copy has not.
+func (p *Plan) copiedAsV1alpha1(in Input) error {
+	data, err := p.withExternal(in)
+	if err != nil {
+		return err
+	}
+	const path = "spec.overrideConfig.configMapName"
+	if len(in.Override.Files) > 1 {
+		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and its other keys are not mounted beside it: "+
+			"mount what the server needs of them with spec.workload.overrides.volumes", in.Override.Key, in.Override.ConfigMapName)
+	}
+	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {
+		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, which is mounted as %s: your own command has to read that",
+			in.Override.Key, in.Override.ConfigMapName, names.ConfigPath)
+	}
+	p.mount(in, data, hash(data))
+	return nil
+}
