@@ -9,8 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -19,20 +22,21 @@ func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
 		return nil
 	}
-	input := plan.Input{Intent: s.intent, Packages: s.external.packages}
-	if s.planned.plan != nil {
-		input = s.planned.input
-	}
-	return externalProviders(&input)
+	return externalProviders(s.intent, s.planned.plan, s.external.packages)
 }
 
-// externalProviders are the external providers that a plan is made with.
-func externalProviders(in *plan.Input) []status.ExternalProvider {
+// externalProviders are the external providers that a plan installs; nil: there is no plan, and all of them may be.
+func externalProviders(
+	wishes *intent.Intent, made *plan.Plan, packages map[string]*externalprovider.Package,
+) []status.ExternalProvider {
 	var all []status.ExternalProvider
-	for i := range in.Intent.External {
-		asked := &in.Intent.External[i]
+	for i := range wishes.External {
+		asked := &wishes.External[i]
+		if made != nil && !slices.ContainsFunc(made.External(), func(p render.ExternalProvider) bool { return p.ID == asked.ID }) {
+			continue // it is disabled
+		}
 		provider := status.ExternalProvider{API: asked.API, ID: asked.ID, Image: asked.Image}
-		if known := in.Packages[asked.ID]; known != nil {
+		if known := packages[asked.ID]; known != nil {
 			provider.Type, provider.Module = known.Type, known.Module
 		}
 		all = append(all, provider)
@@ -42,7 +46,7 @@ func externalProviders(in *plan.Input) []status.ExternalProvider {
 
 // observeExternal notes how far the pods are with each external provider, and tells what is new.
 func (r *Reconciler) observeExternal(
-	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
+	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer, failure *status.Failure,
 ) error {
 	if s.intent == nil { // nobody knows what the spec asks for
 		return nil
@@ -52,13 +56,16 @@ func (r *Reconciler) observeExternal(
 		now.ExternalProviders = nil
 		return nil
 	}
-	tried, err := tried(ctx, s.stack, r.cache)
-	if err != nil {
-		return err
+	var inTry []corev1.Pod
+	if isTry(failure) {
+		var err error
+		if inTry, err = tried(ctx, s.stack, r.cache); err != nil {
+			return err
+		}
 	}
 	live := s.live()
 	judged, until := status.ExternalProviders(status.ExternalInput{
-		Providers: external, Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Tried: tried,
+		Providers: external, Deployment: live.deployment, ReplicaSets: live.replicaSets, Pods: pods, Tried: inTry,
 		Listed: answer.Providers, Now: r.now(),
 	})
 	if !until.IsZero() {
@@ -70,6 +77,11 @@ func (r *Reconciler) observeExternal(
 	now.ExternalProviders = judged
 	s.report.addExternal(judged, before)
 	return nil
+}
+
+// isTry reports whether a change is tried in a pod of its own, or did not start there.
+func isTry(failure *status.Failure) bool {
+	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress || failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
 // keepWarnings keeps what was said of ready providers until their server has answered: an operator that starts again has

@@ -128,7 +128,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	if s.serves(failure) && s.stack.DeletionTimestamp == nil {
 		answer, releaseNote = r.observeServer(s, pods, observed.Mixed)
 	}
-	if err := r.observeExternal(ctx, s, external, pods, answer); err != nil {
+	if err := r.observeExternal(ctx, s, external, pods, answer, failure); err != nil {
 		return false, "", err
 	}
 	s.reportLeft()

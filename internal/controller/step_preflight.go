@@ -56,7 +56,7 @@ func (r *Reconciler) preflight(
 	if i < 0 {
 		return r.startPreflight(ctx, stack, workload, made, own, name, report)
 	}
-	return r.judgePreflight(&tried[i], externalProviders(&made.input), dropOthers, report)
+	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers, report)
 }
 
 // tried are the stack's pods in which a change is or was tried.

@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -145,12 +146,24 @@ func stripWorkload(object any) (any, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:
 		object.ManagedFields = nil
-		object.Spec = corev1.PodSpec{NodeName: object.Spec.NodeName}
+		object.Spec = corev1.PodSpec{NodeName: object.Spec.NodeName, InitContainers: installers(object.Spec.InitContainers)}
 	case *appsv1.ReplicaSet:
 		object.ManagedFields = nil
 		object.Spec.Template.Spec = needs(&object.Spec.Template.Spec)
 	}
 	return object, nil
+}
+
+// installers are the init containers of a pod with external providers, by name and image. Nil: it has none.
+func installers(all []corev1.Container) []corev1.Container {
+	if !slices.ContainsFunc(all, func(c corev1.Container) bool { return c.Name == names.ExternalContainer }) {
+		return nil
+	}
+	var kept []corev1.Container
+	for i := range all {
+		kept = append(kept, corev1.Container{Name: all[i].Name, Image: all[i].Image})
+	}
+	return kept
 }
 
 // needs is the part of a pod template that names other objects.

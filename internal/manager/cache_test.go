@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
@@ -62,6 +63,19 @@ func TestStripWorkload(t *testing.T) {
 	wantPod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	if diff := cmp.Diff(wantPod, pod); diff != "" {
 		t.Errorf("pod (-want +got):\n%s", diff)
+	}
+	installs := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{
+		{Name: "external-provider-a", Image: "a", Command: []string{"sh"}}, {Name: names.ExternalContainer, Image: "i"},
+	}}}
+	other := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "user", Image: "a"}}}}
+	for _, pod := range []*corev1.Pod{installs, other} {
+		if _, err := stripWorkload(pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantInstalls := []corev1.Container{{Name: "external-provider-a", Image: "a"}, {Name: names.ExternalContainer, Image: "i"}}
+	if diff := cmp.Diff(wantInstalls, installs.Spec.InitContainers); diff != "" || other.Spec.InitContainers != nil {
+		t.Errorf("pod with external providers (-want +got):\n%s\nanother pod: %v", diff, other.Spec.InitContainers)
 	}
 	want := corev1.PodSpec{
 		ServiceAccountName: "sa", Volumes: spec.Volumes, Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{fromSecret}}},

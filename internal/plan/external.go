@@ -24,6 +24,9 @@ func (p *Plan) external(in Input, installed []stackconfig.ExternalProvider) {
 	}
 }
 
+// External are the external providers that the pods install, in the order of their installation.
+func (p *Plan) External() []render.ExternalProvider { return p.input.External }
+
 // externalInputs is what of the external providers feeds the pod template.
 func (p *Plan) externalInputs() []string {
 	var inputs []string
