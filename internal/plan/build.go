@@ -126,7 +126,9 @@ func (p *Plan) override(in Input) error {
 }
 
 // needsCopy reports whether something has to stand in a configuration of the user's own.
-func needsCopy(in Input) bool { return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0 }
+func needsCopy(in Input) bool {
+	return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0
+}
 
 // overrideCopy mounts a copy of the user's configuration with what has to stand in it.
 func (p *Plan) overrideCopy(in Input) error {

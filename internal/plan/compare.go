@@ -28,7 +28,7 @@ type Difference struct {
 // Compare lists what differs between two plans of one stack: image, environment, what clients call the models, configuration. A provider that comes or
 // goes is one difference, whatever its keys. Values are those of the configuration, where secrets are variables.
 func Compare(before, after *Plan) []Difference {
-	found := differences("", map[string]string{"image": before.input.Image}, map[string]string{"image": after.input.Image})
+	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)
 	found = append(found, differences("", models(before), models(after))...)
 	from, to := flat(before.Config), flat(after.Config)
@@ -44,6 +44,16 @@ func Compare(before, after *Plan) []Difference {
 		}
 	}
 	return append(found, differences("", from.values, to.values)...)
+}
+
+// images are those that the pods run, the server's and those of external providers.
+func images(p *Plan) map[string]string {
+	found := map[string]string{"image": p.input.Image}
+	for i := range p.input.External {
+		one := &p.input.External[i]
+		found["image of the external provider "+one.API+"/"+one.ID] = one.Image
+	}
+	return found
 }
 
 // differences are sorted by name.
