@@ -39,9 +39,6 @@ const (
 const (
 	// ReasonSpecValid: nothing is wrong with the spec.
 	ReasonSpecValid = "SpecValid"
-	// ReasonSpecValidWithUnsupportedFields: valid, but fields named in the
-	// message have no effect in this release of the operator.
-	ReasonSpecValidWithUnsupportedFields = "SpecValidWithUnsupportedFields"
 	// ReasonInvalidSpec: the message lists each field, its value and the remedy.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonForbiddenByBounds says that the operator's ConfigMap does not allow the
@@ -206,7 +203,8 @@ const (
 	EventProviderIgnored        = "ProviderIgnored"
 	EventConfigWarning          = "ConfigWarning"
 	EventRolledBack             = "RolledBack"
-	EventUnsupportedField       = "UnsupportedField"
+	// EventExternalProviderOverride: an external provider takes the place of another one.
+	EventExternalProviderOverride = "ExternalProviderOverride"
 	// EventCertificateExpires: the server's certificate ends within 14 days.
 	EventCertificateExpires = "CertificateExpires"
 	EventAdopted            = "Adopted"
@@ -229,9 +227,6 @@ const (
 	// read, and the configuration is made from the operator's copy for its name; or the
 	// image of an external provider, whose pods find out what it holds.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
-	// EventExternalProviderOverride: an external provider takes the place of another of
-	// its id.
-	EventExternalProviderOverride = "ExternalProviderOverride"
 	// EventExternalProviderFailed: an external provider does not get into the pods, or
 	// keeps the server from starting.
 	EventExternalProviderFailed = "ExternalProviderFailed"

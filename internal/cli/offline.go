@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
@@ -57,9 +58,6 @@ func (m *manifests) offlineSince(s stack, before *retention.Places) outcome {
 func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 	in, warnings, invalid := validate.Spec(s.object)
 	found.warnings = append(found.warnings, warnings...)
-	for _, path := range validate.Unsupported(s.object) {
-		found.warnings = append(found.warnings, path+": accepted, but this release of the operator does nothing with it yet")
-	}
 	for _, err := range invalid {
 		if !s.leftOut(err.Field) {
 			found.errs = append(found.errs, intent.Message(err))
@@ -81,10 +79,23 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 			found.notes = append(found.notes, model.String())
 		}
 	}
+	for _, one := range built.External() {
+		found.notes = append(found.notes, externalNote(&one))
+	}
 	if image, ok := m.unreadImage(&s.object.Spec); ok {
 		found.notes = append(found.notes, fmt.Sprintf(
 			"the labels of image %q are not read here; in a cluster the configuration and the release that they tell go first", image))
 	}
+}
+
+// externalNote says what of an external provider is not known before its pod starts.
+func externalNote(one *render.ExternalProvider) string {
+	const when = "whether its package fits the server, and the API that it is listed under, is checked when the pod starts"
+	if one.Type == "" {
+		return fmt.Sprintf("%s: type and module of %q are known when the pod starts, for the labels of image %q are not read here; "+
+			"until then its type is %s, and %s", one.Path, one.ID, one.Image, externalprovider.UnknownType, when)
+	}
+	return fmt.Sprintf("%s: %q is of the type %s; %s", one.Path, one.ID, one.Type, when)
 }
 
 // leftOut reports whether a field is, holds or is a part of a value that was left out: what is wrong with it is told.

@@ -62,13 +62,8 @@ func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus
 			r.warningEvent(e.reason, is.Message)
 		}
 	}
-	valid := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionValidationSucceeded)
-	was := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionValidationSucceeded)
-	if valid.Reason == v1alpha2.ReasonSpecValidWithUnsupportedFields && (was == nil || was.Message != valid.Message) {
-		r.warningEvent(v1alpha2.EventUnsupportedField, valid.Message)
-	}
 	updated := meta.FindStatusCondition(now.Conditions, v1alpha2.ConditionDeploymentUpdated)
-	was = meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionDeploymentUpdated)
+	was := meta.FindStatusCondition(previous.Conditions, v1alpha2.ConditionDeploymentUpdated)
 	if event, ends := waitEvents[updated.Reason]; ends && (was == nil || was.Message != updated.Message) {
 		r.warningEvent(event, updated.Message)
 	}

@@ -34,10 +34,6 @@ func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStack
 
 // Events tell what changed in a status, at most two a change and warnings first, and never again what they told before.
 func TestEmit(t *testing.T) {
-	unsupported := metav1.Condition{
-		Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValidWithUnsupportedFields,
-		Message: "Without effect in this release of the operator: spec.externalProviders",
-	}
 	missing := metav1.Condition{
 		Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonSecretNotFound, Message: "no Secret",
 	}
@@ -52,8 +48,6 @@ func TestEmit(t *testing.T) {
 	}{
 		"nothing changed":           {before: statusOf("a"), now: statusOf("a")},
 		"new configuration":         {before: empty, now: statusOf("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
-		"unsupported field":         {before: statusOf(""), now: statusOf("", unsupported), want: []string{"Warning " + v1alpha2.EventUnsupportedField + " " + unsupported.Message}},
-		"unsupported field, again":  {before: statusOf("", unsupported), now: statusOf("", unsupported)},
 		"missing Secret":            {before: statusOf(""), now: statusOf("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
 		"missing Secret, again":     {before: statusOf("", missing), now: statusOf("", missing)},
 		"a change that waits":       {before: statusOf(""), now: statusOf("", waits), want: []string{"Warning DataLossNotAccepted lost"}},

@@ -204,7 +204,9 @@ func TestExternalImagesAreRead(t *testing.T) {
 	r.down.Store(false)
 	b.settled(t, "unread")
 	requests := r.requests.Load()
-	b.change(t, "down", func(s *v1alpha2.LlamaStackDistribution) { s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(2))} })
+	b.change(t, "down", func(s *v1alpha2.LlamaStackDistribution) {
+		s.Spec.Workload = &v1alpha2.WorkloadSpec{Replicas: new(int32(2))}
+	})
 	b.settled(t, "unread")
 	if got := r.requests.Load(); got != requests || copied("down") != image {
 		t.Errorf("%d requests for an image that was tried, image %q", got-requests, copied("down"))

@@ -1,8 +1,6 @@
 package controller
 
 import (
-	"strings"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
@@ -15,11 +13,6 @@ func admit(stack *stack, report *report) (*intent.Intent, error) {
 	decoded, _, errs := validate.Spec(stack)
 	if len(errs) > 0 {
 		return nil, invalid(v1alpha2.ReasonInvalidSpec, intent.Messages(errs))
-	}
-	if fields := validate.Unsupported(stack); len(fields) > 0 {
-		message := "Without effect in this release of the operator: " + strings.Join(fields, ", ")
-		report.markTrue(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValidWithUnsupportedFields, message)
-		return decoded, nil
 	}
 	report.markTrue(v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonSpecValid, "The spec is valid")
 	return decoded, nil

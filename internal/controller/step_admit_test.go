@@ -21,10 +21,6 @@ func TestAdmit(t *testing.T) {
 		failure     *status.Failure
 	}{
 		"valid": {spec: `{distribution: {name: starter}}`, want: "True SpecValid: The spec is valid"},
-		"unsupported fields": {
-			spec: `{distribution: {name: starter}, externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}}`,
-			want: "True " + v1alpha2.ReasonSpecValidWithUnsupportedFields + ": Without effect in this release of the operator: spec.externalProviders",
-		},
 		"invalid": {
 			spec:    `{distribution: {name: starter, image: "example.com/mine:1"}}`,
 			failure: invalidSpec(`spec.distribution: name "starter" and image "example.com/mine:1" exclude each other: remove one of them`),

@@ -132,23 +132,23 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig tells what the configuration is warned of: in events of their own
-// what of the spec has no effect, and whose place external providers take.
+// warnOfConfig tells what the configuration is warned of: in events of their own what of the spec has no effect, and whose
+// places external providers take.
 func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	told := map[string][]string{}
 	for _, finding := range findings {
-		reason := v1alpha2.EventConfigWarning
+		event := v1alpha2.EventConfigWarning
 		switch {
-		case finding.Overrides:
-			reason = v1alpha2.EventExternalProviderOverride
 		case finding.Ignored:
-			reason = v1alpha2.EventProviderIgnored
+			event = v1alpha2.EventProviderIgnored
+		case finding.Overrides:
+			event = v1alpha2.EventExternalProviderOverride
 		}
-		told[reason] = append(told[reason], finding.String())
+		told[event] = append(told[event], finding.String())
 	}
-	for _, reason := range []string{v1alpha2.EventExternalProviderOverride, v1alpha2.EventProviderIgnored, v1alpha2.EventConfigWarning} {
-		if len(told[reason]) > 0 {
-			report.warningEvent(reason, strings.Join(told[reason], "\n"))
+	for _, event := range []string{v1alpha2.EventProviderIgnored, v1alpha2.EventExternalProviderOverride, v1alpha2.EventConfigWarning} {
+		if len(told[event]) > 0 {
+			report.warningEvent(event, strings.Join(told[event], "\n"))
 		}
 	}
 }
@@ -160,7 +160,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 		how := "is used as it is"
 		if made.Config != nil {
 			how = "is used in a copy"
-			if set := setInCopy(wishes.Server); set != "" {
+			if set := setInCopy(wishes); set != "" {
 				how += ", with " + set + " set"
 			}
 		}
@@ -178,13 +178,19 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 }
 
 // setInCopy names what a copy of an override has that its ConfigMap has not.
-func setInCopy(server intent.Server) string {
+func setInCopy(wishes *intent.Intent) string {
 	var set []string
-	if server.Workers > 1 {
+	if wishes.Server.Workers > 1 {
 		set = append(set, "the number of workers")
 	}
-	if server.TLS != nil {
+	if wishes.Server.TLS != nil {
 		set = append(set, "the certificate")
+	}
+	if len(wishes.External) > 0 {
+		set = append(set, "the external providers")
+	}
+	if last := len(set) - 1; last > 1 {
+		set = []string{strings.Join(set[:last], ", "), set[last]}
 	}
 	return strings.Join(set, " and ")
 }

@@ -55,6 +55,16 @@ func TestPlanOfAStack(t *testing.T) {
 		"copied override":   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers set`},
 		"secured override":  {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
 		"override with two": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
+		"override with all": {
+			spec:      mine + `, workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}, externalProviders: {eval: [{providerId: a, image: b}]}}`,
+			condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers, the certificate and the external providers set`,
+		},
+		"an external provider in the place of another": {
+			spec: based + "{}, externalProviders: {inference: [{providerId: vllm, image: b}]}}", fresh: true,
+			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 0 models",
+			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
+				`the external provider "vllm" takes the place of the configuration's own, remote::vllm; give it another id to have both`},
+		},
 		"warnings": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
 			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this is left out",
 			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key, the server ignores it; did you mean "max_tokens"?`,

@@ -12,7 +12,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
 // Every option of the workload that has an effect has a golden case that shows it.
@@ -71,9 +70,7 @@ func workloadOptions() [][]string {
 			parent := reflect.ValueOf(at.field(object.Spec.Workload)).Elem()
 			set(parent.Field(i))
 			name, _, _ := strings.Cut(parent.Type().Field(i).Tag.Get("json"), ",")
-			if len(validate.Unsupported(object)) == 0 {
-				options = append(options, append(append([]string{}, at.path...), name))
-			}
+			options = append(options, append(append([]string{}, at.path...), name))
 		}
 	}
 	return options

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"go/ast"
-	"go/token"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -11,46 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
-
-// unsupportedFields are the paths in validate's one list of them.
-func unsupportedFields(t *testing.T) []string {
-	t.Helper()
-	var paths []string
-	ast.Inspect(parse(t, filepath.Join(testutil.Root(), "internal/validate/unsupported.go")), func(node ast.Node) bool {
-		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			if text, err := strconv.Unquote(literal.Value); err == nil && strings.HasPrefix(text, "spec.") {
-				paths = append(paths, text)
-			}
-		}
-		return true
-	})
-	slices.Sort(paths)
-	return paths
-}
-
-// The page for users has the fields without effect, each once.
-func TestFieldsWithoutEffect(t *testing.T) {
-	var got []string
-	for line := range strings.SplitSeq(readPage(t, "docs/configuration.md").section(t, "What has no effect yet"), "\n") {
-		cells := strings.Split(line, "|")
-		if len(cells) < 2 {
-			continue
-		}
-		for _, match := range specPath.FindAllStringSubmatch(cells[1], -1) {
-			got = append(got, match[1])
-		}
-	}
-	slices.Sort(got)
-	if diff := cmp.Diff(unsupportedFields(t), got); diff != "" {
-		t.Errorf("docs/configuration.md, fields without effect (-code +page):\n%s", diff)
-	}
-}
 
 // neverShown are reasons of failures that the status does not mention.
 var neverShown = []string{"ReasonProgressing"}

@@ -44,7 +44,6 @@ type row struct{ number, asks, how, shown string }
 var (
 	numbered = regexp.MustCompile(`(?m)^\| ((?:US|EC|FR|NFR|QS|RV)-[0-9]\S*) \|(.*)\|$`)
 	cited    = regexp.MustCompile("`([^`: ]+): ((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]*)(?:/([^`]+))?`")
-	specPath = regexp.MustCompile("`(spec\\.[A-Za-z.]+)`")
 	gapLink  = regexp.MustCompile(`gap \[[^\]]+\]\(#([^)]+)\)`)
 )
 
@@ -82,19 +81,12 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 }
 
-// What comes later names the field that has no effect yet or the gap, and only that does.
+// What comes later names the gap, and only that does.
 func TestLaterIsKnown(t *testing.T) {
 	p := readPage(t, requirements)
 	gaps := page{p.path, p.section(t, "Gaps")}.anchors()
-	fields := unsupportedFields(t)
 	for _, r := range rows(t) {
 		reasons := 0
-		for _, match := range specPath.FindAllStringSubmatch(r.how, -1) {
-			reasons++
-			if !slices.Contains(fields, match[1]) {
-				t.Errorf("%s: %s has its effect now", r.number, match[1])
-			}
-		}
 		for _, match := range gapLink.FindAllStringSubmatch(r.how, -1) {
 			reasons++
 			if !slices.Contains(gaps, match[1]) {
@@ -102,7 +94,7 @@ func TestLaterIsKnown(t *testing.T) {
 			}
 		}
 		if later := strings.Contains(r.how, "**later**"); later != (reasons > 0) {
-			t.Errorf("%s: later %t, with %d fields or gaps named", r.number, later, reasons)
+			t.Errorf("%s: later %t, with %d gaps named", r.number, later, reasons)
 		}
 	}
 }

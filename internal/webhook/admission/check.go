@@ -38,9 +38,6 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	if len(errs) > 0 {
 		return found
 	}
-	for _, path := range validate.Unsupported(object) {
-		found.warnings = append(found.warnings, path+": this release of the operator accepts the field and does nothing with it")
-	}
 	config, err := v.config(ctx)
 	if err != nil {
 		return found // the operator starts; it holds the rest when it reads the stack

@@ -159,7 +159,9 @@ func TestHandle(t *testing.T) {
 		"a new one that had no room":           {request: bigChanged, warned: "write the object as v1alpha2"},
 		"the mark taken away":                  {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
 		"the mark of a volume taken away":      {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
-		"what the operator does not do":        {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), warned: "spec.externalProviders"},
+		"an external provider":                 {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
+		"one in the place of another":          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "takes the place of"},
+		"an external provider of no API":       {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
 		"more than is compared, but valid":     {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {

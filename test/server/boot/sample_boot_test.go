@@ -15,7 +15,6 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
@@ -188,8 +187,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 // of the operator can do it.
 func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
 	networking := stack.Spec.Networking
-	return networking != nil && networking.TLS != nil && networking.TLS.Enabled &&
-		!slices.Contains(validate.Unsupported(stack), "spec.networking.tls.enabled")
+	return networking != nil && networking.TLS != nil && networking.TLS.Enabled
 }
 
 func checkVersion(t *testing.T, server *llamaStack, rel *release.Release) {
