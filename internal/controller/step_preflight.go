@@ -122,13 +122,14 @@ func (r *Reconciler) startPreflight(
 }
 
 // applyMissing applies what the pod shares with the pods to come and nothing else reads
-// yet: configurations, what runs before the server starts, and a ServiceAccount.
+// yet: configurations and a ServiceAccount. What runs before the server starts is there
+// for the pods that run, too; the operator before this one may have left a part of it out.
 func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned) error {
 	for i := range own.desired {
 		desired := &own.desired[i]
-		shared := desired.Wanted.GetKind() == kindServiceAccount || desired.Wanted.Object["immutable"] == true ||
-			desired.Wanted.GetKind() == kindConfigMap && desired.Wanted.GetName() == names.Startup(stack.Name)
-		if !shared || desired.Live != nil {
+		startup := desired.Wanted.GetKind() == kindConfigMap && desired.Wanted.GetName() == names.Startup(stack.Name)
+		shared := desired.Wanted.GetKind() == kindServiceAccount || desired.Wanted.Object["immutable"] == true
+		if !startup && (!shared || desired.Live != nil) {
 			continue
 		}
 		applied, err := r.applier.Set(ctx, ownerOf(stack), []apply.Desired{*desired})

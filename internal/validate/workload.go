@@ -55,13 +55,19 @@ func storageSize(c *checks) {
 }
 
 // ownMounts are where the operator mounts volumes of its own; a pod with two at one path is refused.
-var ownMounts = []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
+func (c *checks) ownMounts() []string {
+	mounts := []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
+	if len(c.Spec.ExternalProviders) > 0 {
+		mounts = append(mounts, names.ExternalDir)
+	}
+	return mounts
+}
 
 func storageMountPath(c *checks) {
 	at, path := c.volume().MountPath, spec("workload", "storage", "mountPath")
 	switch {
 	case at == "":
-	case slices.Contains(ownMounts, strings.TrimSuffix(at, "/")):
+	case slices.Contains(c.ownMounts(), strings.TrimSuffix(at, "/")):
 		c.InvalidText(path, at, `is where the operator mounts a volume of its own: take another path, for example /.llama`)
 	case len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
 		c.InvalidText(path, at, `is not an absolute path: write one like /.llama, without ":", "." and ".."`)
