@@ -1,0 +1,114 @@
+package transition_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// A namespace that is held to the restricted Pod Security Standard, with a quota that demands limits and a LimitRange that
+// the server just meets, lets pods in that install external providers, and they are as well served as the server alone.
+func TestExternalProvidersAreLetIn(t *testing.T) {
+	c := start(t)
+	for name, tc := range map[string]struct {
+		limits corev1.LimitRangeItem
+		class  corev1.PodQOSClass
+	}{
+		"external": {corev1.LimitRangeItem{
+			Default:              amounts("2", "2Gi"),
+			Min:                  amounts("1", "256Mi"),
+			Max:                  amounts("2", "2Gi"),
+			MaxLimitRequestRatio: amounts("2", "2"),
+		}, corev1.PodQOSBurstable},
+		"external-openshift": {corev1.LimitRangeItem{
+			Min:                  amounts("500m", "256Mi"),
+			Max:                  amounts("500m", "512Mi"),
+			MaxLimitRequestRatio: amounts("1", "1"),
+		}, corev1.PodQOSGuaranteed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			strict(t, c, name, tc.limits)
+			pod := podOf(t, deployments(t)[name], name)
+			if err := c.Create(t.Context(), pod); err != nil {
+				t.Fatal(err)
+			}
+			if pod.Status.QOSClass != tc.class {
+				t.Errorf("the pod has the class %s, want %s", pod.Status.QOSClass, tc.class)
+			}
+			for _, container := range pod.Spec.InitContainers {
+				if !strings.HasPrefix(container.Name, "external-provider") {
+					continue
+				}
+				if len(container.Resources.Limits) != 2 || len(container.Resources.Requests) != 2 {
+					t.Errorf("container %s has the resources %v", container.Name, container.Resources)
+				}
+			}
+
+			little := podOf(t, deployments(t)[name], name)
+			little.Spec.InitContainers[0].Resources.Requests = amounts("100m", "64Mi")
+			if err := c.Create(t.Context(), little); !apierrors.IsForbidden(err) {
+				t.Errorf("the namespace lets in what asks for less than the server: %v", err)
+			}
+		})
+	}
+}
+
+func amounts(cpu, memory string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+}
+
+// strict makes a namespace with all that may keep a pod out.
+func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeItem) {
+	t.Helper()
+	item.Type = corev1.LimitTypeContainer
+	hard := corev1.ResourceList{
+		corev1.ResourceLimitsCPU: resource.MustParse("100"), corev1.ResourceLimitsMemory: resource.MustParse("100Gi"),
+		corev1.ResourceRequestsCPU: resource.MustParse("100"), corev1.ResourceRequestsMemory: resource.MustParse("100Gi"),
+	}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "quota", Namespace: name}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}},
+		&corev1.LimitRange{
+			ObjectMeta: metav1.ObjectMeta{Name: "limits", Namespace: name},
+			Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{item}},
+		},
+		quota,
+	} {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}} // as the controller for quotas has it
+	for key := range hard {
+		quota.Status.Used[key] = resource.MustParse("0")
+	}
+	if err := c.Status().Update(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// podOf is a pod as a ReplicaSet makes it of a Deployment.
+func podOf(t *testing.T, deployment *unstructured.Unstructured, namespace string) *corev1.Pod {
+	t.Helper()
+	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(data, pod); err != nil {
+		t.Fatal(err)
+	}
+	pod.GenerateName, pod.Namespace = "my-", namespace
+	return pod
+}
