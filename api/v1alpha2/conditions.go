@@ -87,6 +87,8 @@ const (
 	ReasonBaseConfigRequired = "BaseConfigRequired"
 	// ReasonBaseConfigUnavailable: the base cannot be read at the moment.
 	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
+	// ReasonReadingExternalProviders: the labels of external providers' images are being read.
+	ReasonReadingExternalProviders = "ReadingExternalProviders"
 	// ReasonUnsupportedConfigVersion: the base has a schema version nobody knows.
 	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
 	// ReasonUpgradeConfigFailure: the spec does not fit the release asked for.

@@ -55,6 +55,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	)
 	b.start(t, "canary")
 	b.configure(t, operatorconfig.KeyGateway, "{name: public, namespace: gateways}")
+	b.configure(t, operatorconfig.KeyRegistries, "readLabels: false")
 	const good = `
 distribution: {name: starter}
 providers:
@@ -64,6 +65,8 @@ storage:
   sql: {type: postgres, connectionString: {secretKeyRef: {name: pg-creds, key: dsn}}}
 networking: {tls: {enabled: true, secretName: llama-tls}, expose: true}
 secretEnv: {CLIENT: {secretKeyRef: {name: vllm-creds, key: token}}}
+externalProviders:
+  safety: [{providerId: custom, image: "example.com/custom:1", secretRefs: {api_token: {secretKeyRef: {name: vllm-creds, key: token}}}}]
 settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIENT}"}}}}
 `
 	b.create(t, b.stack(t, "good", good))
@@ -84,9 +87,16 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	b.goes(t, "slipped-server-ca", shown)
 	// A server prints the values that it refuses, and a kubelet the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
-	b.pod(t, b.replicaSet(t, "good", appsv1.ReplicaSetStatus{}), container("i",
-		waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"), terminated(0, "Completed", said)))
+	set := b.replicaSet(t, "good", appsv1.ReplicaSetStatus{})
+	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"), terminated(0, "Completed", said))
+	states.InitContainerStatuses = inits(set, map[string]corev1.ContainerState{
+		"external-provider-custom": waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com: unauthorized"),
+	})
+	b.pod(t, set, states)
 	b.condition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
+	b.external(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry refuses the credentials; `+
+		"name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
+	b.hasNoSecrets(t, "good", set)
 	eventually(t, func() error { // they come last
 		for range b.events(t) {
 			return nil
@@ -137,6 +147,24 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 		if slices.ContainsFunc(marked, func(value string) bool { return strings.Contains(text, value) }) {
 			t.Errorf("the %s holds a secret's value", name)
 		}
+	}
+}
+
+// hasNoSecrets checks that what brings an external provider into a pod has no variable of a Secret, while the server has.
+func (b *bench) hasNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
+	t.Helper()
+	pod := &set.Spec.Template.Spec
+	const name = "LLSD_CUSTOM_API_TOKEN"
+	has := func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.ValueFrom != nil || e.Name == name })
+	}
+	for _, container := range pod.InitContainers {
+		if strings.HasPrefix(container.Name, "external-provider") && (has(container) || len(container.EnvFrom) > 0) {
+			t.Errorf("stack %s: container %q has %v, %v", stack, container.Name, container.Env, container.EnvFrom)
+		}
+	}
+	if !slices.ContainsFunc(pod.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
+		t.Errorf("stack %s: the server has no variable %s", stack, name)
 	}
 }
 

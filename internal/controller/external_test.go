@@ -128,6 +128,12 @@ externalProviders:
 		t.Errorf("images %q, want those that were read: %q", images, want)
 	}
 
+	reads := tally(b.settled(t, "external"))
+	// Of the two reads of the ServiceAccount one is before its apply, as with any child.
+	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
+		t.Errorf("calls for two images: %v, want the credentials to be read once, and one Deployment", reads)
+	}
+
 	set := b.replicaSet(t, "my", appsv1.ReplicaSetStatus{})
 	ended, running := terminated(0, "Completed", ""), corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	pod := b.pod(t, set, corev1.PodStatus{InitContainerStatuses: inits(set, map[string]corev1.ContainerState{

@@ -49,7 +49,7 @@ func TestExternalImages(t *testing.T) {
 	}
 	reading := func(images string) *status.Failure {
 		return &status.Failure{
-			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonProgressing, Unknown: true,
+			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
 			Retry: status.OnReferenceChange, Message: "Reading the labels of " + images + " of external providers",
 		}
 	}

@@ -100,7 +100,9 @@ func TestPlanOfAStack(t *testing.T) {
 			if !tc.fresh {
 				own.Status.ObservedGeneration = own.Generation
 			}
-			f := newFixture(t, append(given, operatorConfigMap(operatorconfig.KeyBounds, tc.bounds))...)
+			config := operatorConfigMap(operatorconfig.KeyBounds, tc.bounds)
+			config.Data[operatorconfig.KeyRegistries] = "readLabels: false"
+			f := newFixture(t, append(given, config)...)
 			s, err := f.until(t, own, "plan")
 			checkFailure(t, err, tc.failure)
 			if diff := cmp.Diff(tc.condition, s.report.shown()[v1alpha2.ConditionConfigGenerated]); diff != "" {
