@@ -84,7 +84,9 @@ func newestPods(in ExternalInput) []corev1.Pod {
 	return pods
 }
 
-func inputsOf(template *corev1.PodTemplateSpec) string { return template.Annotations[names.AnnotationInputs] }
+func inputsOf(template *corev1.PodTemplateSpec) string {
+	return template.Annotations[names.AnnotationInputs]
+}
 
 // state is how far a pod is with an external provider.
 type state struct {
@@ -157,7 +159,9 @@ func endedContainers(pod *corev1.Pod) int {
 }
 
 // isImage reports whether a container has an image as the spec has it, or that at a digest.
-func isImage(image, wanted string) bool { return image == wanted || strings.HasPrefix(image, wanted+"@") }
+func isImage(image, wanted string) bool {
+	return image == wanted || strings.HasPrefix(image, wanted+"@")
+}
 
 // initStatus is the status of an init container. Nil: the kubelet has not looked at it.
 func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
