@@ -79,23 +79,23 @@ func (m *manifests) plan(s stack, before *retention.Places, found *outcome) {
 			found.notes = append(found.notes, model.String())
 		}
 	}
-	for _, one := range built.External() {
-		found.notes = append(found.notes, externalNote(&one))
-	}
+	found.notes = append(found.notes, externalNotes(built.External())...)
 	if image, ok := m.unreadImage(&s.object.Spec); ok {
 		found.notes = append(found.notes, fmt.Sprintf(
 			"the labels of image %q are not read here; in a cluster the configuration and the release that they tell go first", image))
 	}
 }
 
-// externalNote says what of an external provider is not known before its pod starts.
-func externalNote(one *render.ExternalProvider) string {
-	const when = "whether its package fits the server, and the API that it is listed under, is checked when the pod starts"
-	if one.Type == "" {
-		return fmt.Sprintf("%s: type and module of %q are known when the pod starts, for the labels of image %q are not read here; "+
-			"until then its type is %s, and %s", one.Path, one.ID, one.Image, externalprovider.UnknownType, when)
+// externalNotes say what of the external providers is not known before a pod starts: no image is read here.
+func externalNotes(providers []render.ExternalProvider) []string {
+	var notes []string
+	for i := range providers {
+		one := &providers[i]
+		notes = append(notes, fmt.Sprintf("%s: image %q is not read here; in a cluster its label %s, or the pod when it starts, tells type and module of %q, "+
+			"and whether it is one of the API that it is listed under; the pod then checks whether its package fits the server",
+			one.Path, one.Image, externalprovider.Label, one.ID))
 	}
-	return fmt.Sprintf("%s: %q is of the type %s; %s", one.Path, one.ID, one.Type, when)
+	return notes
 }
 
 // leftOut reports whether a field is, holds or is a part of a value that was left out: what is wrong with it is told.

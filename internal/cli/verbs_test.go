@@ -157,6 +157,28 @@ func TestPublicModels(t *testing.T) {
 	}
 }
 
+// What of an external provider only its image knows is told, and where it is found out.
+func TestExternalProviders(t *testing.T) {
+	const note = `externalProviders.inference[0]: image "r/a:1" is not read here; in a cluster its label io.llamastack.provider, ` +
+		`or the pod when it starts, tells type and module of "openai", and whether it is one of the API that it is listed under; ` +
+		`the pod then checks whether its package fits the server`
+	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
+	for _, verb := range []string{"render", "validate"} {
+		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")
+		if got.code != 0 {
+			t.Errorf("%s: exit code %d", verb, got.code)
+		}
+		contains(t, got.err, "note: -: demo: spec."+note,
+			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" takes the place of the configuration's own, remote::openai`)
+	}
+	older := strings.Replace(stack("{server: {distribution: {name: starter}, "+external+"}}"), "v1alpha2", "v1alpha1", 1)
+	contains(t, run(t, older, "validate", "-f", "-").err, "note: -: demo: spec.server."+note)
+	config := run(t, stack("{distribution: {name: starter}, "+external+"}"), "render", "-f", "-", "-o", "config").out
+	contains(t, config, "  - provider_id: openai\n    provider_type: external::unknown\n    config:\n      a: 1\n")
+	explained := run(t, stack("{distribution: {name: starter}, "+external+"}"), "render", "-f", "-", "--explain").out
+	contains(t, explained, "spec.externalProviders.inference[0].image")
+}
+
 func TestUpgradeCheck(t *testing.T) {
 	line := release.DefaultLine()
 	match, err := release.Lookup(line)

@@ -183,8 +183,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 	return startServer(t, b)
 }
 
-// servesTLS says whether the object wants HTTPS of the server and this release
-// of the operator can do it.
+// servesTLS says whether the object wants HTTPS of the server.
 func servesTLS(stack *v1alpha2.LlamaStackDistribution) bool {
 	networking := stack.Spec.Networking
 	return networking != nil && networking.TLS != nil && networking.TLS.Enabled
