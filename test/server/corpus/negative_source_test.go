@@ -46,11 +46,13 @@ var toldElsewhere = map[string]string{
 	"and %d more warnings":                                  many,
 	"%s: clients call this model %q":                        "what a plan says of each model, no finding",
 	"text that matches ":                                    "every pattern has words of its own",
+	"leave one of them out":                                 external,
 }
 
 const (
 	header   = "the head of the file, no message"
 	override = "the server reads an override as it is: TestOverrideCopy"
+	external = "external providers come in images, which there are none of here: TestGenerate/external"
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
