@@ -105,7 +105,7 @@ func place(d *draft.Draft, e, replaced *draft.Provider) {
 
 // warnOfOverride tells whose place an external provider takes.
 func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
-	text := ""
+	var text string
 	own := slices.IndexFunc(d.Intent.Providers, func(p intent.Provider) bool { return p.API == e.API && p.ID == e.ID })
 	switch {
 	case own >= 0:
