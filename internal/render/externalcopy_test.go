@@ -3,6 +3,7 @@ package render_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,11 +33,8 @@ var plain = packaged{metadata: "kind: ProviderPackage\n", "packages": nil, "pack
 
 func (p packaged) with(more packaged) packaged {
 	result := packaged{}
-	for _, files := range []packaged{plain, more} {
-		for name, content := range files {
-			result[name] = content
-		}
-	}
+	maps.Copy(result, plain)
+	maps.Copy(result, more)
 	return result
 }
 
@@ -91,12 +89,7 @@ func newCopying(t *testing.T, image string, shell []string, files packaged) *cop
 			t.Fatal(err)
 		}
 	}
-	var paths []string
-	for name := range files {
-		paths = append(paths, name)
-	}
-	slices.Sort(paths)
-	for _, name := range paths {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		write(t, filepath.Join(c.source, name), files[name])
 	}
 	write(t, c.log, "")
@@ -266,13 +259,9 @@ func TestCopyTwice(t *testing.T) {
 		if err := os.Rename(filepath.Join(c.source, ".hidden"), filepath.Join(c.source, "shown")); err != nil {
 			t.Fatal(err)
 		}
-		want := files.with(packaged{"shown": "h"})
+		want := maps.Clone(files)
 		delete(want, ".hidden")
-		for name := range files {
-			if name != ".hidden" {
-				want[name] = files[name]
-			}
-		}
+		want["shown"] = "h"
 		succeeds(t, c, want)
 		for _, place := range []string{"closed", filepath.Join("closed", "below")} {
 			info, err := os.Stat(filepath.Join(c.target, place))
