@@ -3,8 +3,10 @@ package startup
 import (
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -71,13 +73,31 @@ func reencode(t *testing.T, fields map[string]json.RawMessage) []byte {
 	return encode(f)
 }
 
-// maxSize is what the files may take together: they lie in a ConfigMap of each stack.
-const maxSize = 42 << 10
+// The files lie in a ConfigMap: the registry's of each stack, the others of a stack with external providers.
+const (
+	maxSize         = 42 << 10
+	maxExternalSize = 48 << 10
+)
 
 func TestFiles(t *testing.T) {
-	files := Files()
-	if files[names.RegistryProgram] == "" {
-		t.Errorf("there is no %s", names.RegistryProgram)
+	tests := map[string]struct {
+		files   func() map[string]string
+		program string
+		size    int
+	}{
+		"registry":           {Files, names.RegistryProgram, maxSize},
+		"external providers": {ExternalFiles, names.ExternalProgram, maxExternalSize},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) { checkFiles(t, test.files, test.program, test.size) })
+	}
+}
+
+func checkFiles(t *testing.T, get func() map[string]string, program string, maxSize int) {
+	t.Helper()
+	files := get()
+	if files[program] == "" {
+		t.Errorf("there is no %s", program)
 	}
 	size := 0
 	for name, text := range files {
@@ -97,16 +117,41 @@ func TestFiles(t *testing.T) {
 	if size > maxSize {
 		t.Errorf("the files have %d bytes, want at most %d", size, maxSize)
 	}
-	files[names.RegistryProgram] = ""
-	if Files()[names.RegistryProgram] == "" {
+	files[program] = ""
+	if get()[program] == "" {
 		t.Error("a caller can change what the next one gets")
+	}
+}
+
+// TestEveryFileIsThere holds that each file of the programs belongs to one of them, and that both may share a directory.
+func TestEveryFileIsThere(t *testing.T) {
+	found, err := fs.Glob(script, "script/*.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := Files()
+	for name, text := range ExternalFiles() {
+		if both[name] != "" && both[name] != text {
+			t.Errorf("the programs differ in %s", name)
+		}
+		both[name] = text
+	}
+	for _, name := range found {
+		if both[path.Base(name)] == "" {
+			t.Errorf("%s belongs to no program", name)
+		}
+	}
+	if len(both) != len(found)+1 {
+		t.Errorf("there are %d files, want %d and %s", len(both), len(found), releasesFile)
 	}
 }
 
 // TestNoFactInTheProgram holds that what differs by release stands in releases.json alone.
 func TestNoFactInTheProgram(t *testing.T) {
 	fact := regexp.MustCompile(`v10::|llama_stack|llamastack_kvstore|ogx|_id}|TIMESTAMPTZ|listed_from_provider|basic::|faiss|"(dataset|benchmark|scoring_function)"`)
-	for name, text := range Files() {
+	files := Files()
+	maps.Copy(files, ExternalFiles())
+	for name, text := range files {
 		if found := fact.FindString(text); found != "" && name != releasesFile {
 			t.Errorf("%s holds %q", name, found)
 		}

@@ -1,0 +1,81 @@
+"""The configuration that the server reads: the operator's, with what only the images know."""
+
+import json
+import os
+
+from external_package import Refused
+
+
+def complete(data, providers):
+    """The configuration with the type and module of each provider that the operator knew too little of. Nothing else of the
+    text changes."""
+    unknown = [provider for provider in providers if provider.unknown]
+    if not unknown:
+        return data
+    import yaml
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = data.decode()
+    try:
+        root = yaml.compose(text, Loader=loader)
+    except (yaml.YAMLError, RecursionError):
+        raise Refused("The configuration is no YAML. Look at the stack's ConfigMap with the configuration.") from None
+    edits = []
+    for provider in unknown:
+        edits += _edits(_entry(root, provider), provider)
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text.encode()
+
+
+def _get(node, key):
+    """The pair of nodes of a key, None twice when it is not there."""
+    pairs = node.value if node is not None and node.id == "mapping" else []
+    return next(((name, value) for name, value in pairs if name.value == key), (None, None))
+
+
+def _entry(root, provider):
+    """The provider's entry in the configuration."""
+    _, providers = _get(root, "providers")
+    _, entries = _get(providers, provider.api)
+    for entry in entries.value if entries is not None and entries.id == "sequence" else []:
+        _, ident = _get(entry, "provider_id")
+        if ident is not None and ident.value == provider.id:
+            return entry
+    provider.refuse(f'The configuration has no provider "{provider.id}" of {provider.api}, which {provider.path} asks for.')
+
+
+def _edits(entry, provider):
+    """What to put where: the type in its place, and the module in its place or behind the type."""
+    key, kind = _get(entry, "provider_type")
+    if kind is None:
+        provider.refuse(f'The configuration\'s provider "{provider.id}" of {provider.api} has no provider_type.')
+    _, module = _get(entry, "module")
+    behind = ""
+    edits = []
+    if module is not None:
+        edits.append((module.start_mark.index, module.end_mark.index, json.dumps(provider.module)))
+    elif entry.flow_style:
+        behind = f", module: {json.dumps(provider.module)}"
+    else:
+        behind = f"\n{' ' * key.start_mark.column}module: {json.dumps(provider.module)}"
+    return [*edits, (kind.start_mark.index, kind.end_mark.index, json.dumps(provider.type) + behind)]
+
+
+def write(config, directory, providers):
+    """Writes the configuration, and the other files beside it, into a directory. The server never sees half of a file."""
+    os.makedirs(directory, exist_ok=True)
+    beside = os.path.dirname(os.path.abspath(config))
+    for name in sorted(os.listdir(beside)):
+        path = os.path.join(beside, name)
+        if name.startswith("..") or not os.path.isfile(path):
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        put(os.path.join(directory, name), complete(data, providers) if name == os.path.basename(config) else data)
+
+
+def put(path, data):
+    """Writes a file at once."""
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+    os.replace(path + ".new", path)

@@ -1,0 +1,126 @@
+package external
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Image is what an image has below /lls-provider: content by path. A content that begins with linkTo is a symbolic link.
+type Image map[string]string
+
+const linkTo = "link to "
+
+// Link is the content of a path that is a symbolic link.
+func Link(target string) string { return linkTo + target }
+
+// Spec is the metadata file of an image.
+type Spec struct {
+	API, Type, Module string
+	Wheel             string
+	Others            []string
+}
+
+// SpecFile is the name of that file.
+const SpecFile = "lls-provider-spec.yaml"
+
+// YAML is the content of the file.
+func (s Spec) YAML() string {
+	text := fmt.Sprintf(`apiVersion: llamastack.io/v1alpha1
+kind: ProviderPackage
+metadata:
+  name: acme
+  version: 1.0
+  vendor: acme
+spec:
+  packageName: %s
+  providerType: %s
+  api: %s
+`, s.Module, s.Type, s.API)
+	if s.Wheel != "" {
+		text += "  wheelPath: " + s.Wheel + "\n"
+	}
+	if len(s.Others) > 0 {
+		text += "  dependencyWheels: [" + strings.Join(s.Others, ", ") + "]\n"
+	}
+	return text
+}
+
+// New is an image with a metadata file and wheels.
+func New(spec Spec, wheels ...Wheel) Image {
+	image := Image{SpecFile: spec.YAML()}
+	for _, wheel := range wheels {
+		image[wheel.Path()] = wheel.Content()
+	}
+	return image
+}
+
+// With is the image with one more file, or another one in its place.
+func (i Image) With(path, content string) Image {
+	changed := maps.Clone(i)
+	changed[path] = content
+	return changed
+}
+
+// Write puts the image's files where its init container would copy them.
+func (i Image) Write(dir string) error {
+	for _, path := range slices.Sorted(maps.Keys(i)) {
+		place := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+			return fmt.Errorf("make directory: %w", err)
+		}
+		var err error
+		if target, isLink := strings.CutPrefix(i[path], linkTo); isLink {
+			err = os.Symlink(target, place)
+		} else {
+			err = os.WriteFile(place, []byte(i[path]), 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("write %q: %w", path, err)
+		}
+	}
+	return nil
+}
+
+//go:embed provider/*.py
+var sources embed.FS
+
+// Source is a file of the provider that answers chats.
+func Source(name string) string {
+	text, err := sources.ReadFile("provider/" + name)
+	if err != nil {
+		panic(fmt.Sprintf("external: the provider is not embedded: %v", err)) // cannot happen in a program that was built
+	}
+	return string(text)
+}
+
+// The type and the module of the provider that answers chats.
+const (
+	EchoType   = "remote::acme-echo"
+	EchoModule = "acme.echo"
+)
+
+// EchoWheel is the wheel of that provider, Words that of its dependency.
+func EchoWheel() Wheel {
+	return Wheel{
+		Name: "acme-echo", Version: "1.0", Python: ">=3.10", Requires: []string{"acme-words>=2", "pydantic", `nothing; extra == "dev"`},
+		Files: map[string]string{"acme/echo/__init__.py": Source("__init__.py"), "acme/echo/provider.py": Source("provider.py")},
+	}
+}
+
+// Words is what EchoWheel needs.
+func Words() Wheel {
+	return Wheel{Name: "acme-words", Version: "2.1", Files: map[string]string{"acme_words.py": "WORD = \"world\"\n"}}
+}
+
+// EchoSpec is the metadata of that provider.
+func EchoSpec() Spec {
+	return Spec{API: "inference", Type: EchoType, Module: EchoModule, Wheel: EchoWheel().Path()}
+}
+
+// Echo is the image of that provider.
+func Echo() Image { return New(EchoSpec(), EchoWheel(), Words()) }

@@ -1,0 +1,105 @@
+package external
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Wheel is a Python package, made by hand.
+type Wheel struct {
+	Name, Version string
+	// Tag says what Python and machine it is for: py3-none-any when it is empty.
+	Tag string
+	// Python is the versions of Python that it is for, Requires what it needs.
+	Python   string
+	Requires []string
+	// Files are its content by path.
+	Files map[string]string
+	// Raw are entries that RECORD knows nothing of: those with the name of another take its place.
+	Raw []Entry
+}
+
+// Entry is an entry of a zip archive.
+type Entry struct {
+	Name, Content string
+	Mode          fs.FileMode
+}
+
+// FileName is the name of the wheel's file.
+func (w Wheel) FileName() string {
+	tag := w.Tag
+	if tag == "" {
+		tag = "py3-none-any"
+	}
+	return fmt.Sprintf("%s-%s-%s.whl", strings.ReplaceAll(w.Name, "-", "_"), w.Version, tag)
+}
+
+// Path is where an image has the wheel, below /lls-provider.
+func (w Wheel) Path() string { return "packages/" + w.FileName() }
+
+// Info is the directory with the wheel's metadata.
+func (w Wheel) Info() string {
+	return fmt.Sprintf("%s-%s.dist-info", strings.ReplaceAll(w.Name, "-", "_"), w.Version)
+}
+
+// Content is the wheel's file.
+func (w Wheel) Content() string {
+	files := maps.Clone(w.Files)
+	if files == nil {
+		files = map[string]string{}
+	}
+	files[w.Info()+"/METADATA"] = w.metadata()
+	files[w.Info()+"/WHEEL"] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+	record := ""
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		sum := sha256.Sum256([]byte(files[name]))
+		record += fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(files[name]))
+	}
+	files[w.Info()+"/RECORD"] = record + w.Info() + "/RECORD,,\n"
+	var entries []Entry
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !slices.ContainsFunc(w.Raw, func(e Entry) bool { return e.Name == name }) {
+			entries = append(entries, Entry{Name: name, Content: files[name], Mode: 0o644})
+		}
+	}
+	return Zip(append(entries, w.Raw...))
+}
+
+func (w Wheel) metadata() string {
+	text := fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", w.Name, w.Version)
+	if w.Python != "" {
+		text += "Requires-Python: " + w.Python + "\n"
+	}
+	for _, requirement := range w.Requires {
+		text += "Requires-Dist: " + requirement + "\n"
+	}
+	return text + "\nMade for a test.\n"
+}
+
+// Zip is an archive of the entries, in their order.
+func Zip(entries []Entry) string {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, entry := range entries {
+		header := &zip.FileHeader{Name: entry.Name, Method: zip.Deflate}
+		header.SetMode(entry.Mode)
+		file, err := archive.CreateHeader(header)
+		if err == nil {
+			_, err = file.Write([]byte(entry.Content))
+		}
+		if err != nil {
+			panic(fmt.Sprintf("external: write %q: %v", entry.Name, err)) // a buffer takes everything
+		}
+	}
+	if err := archive.Close(); err != nil {
+		panic(fmt.Sprintf("external: close archive: %v", err)) // a buffer takes everything
+	}
+	return out.String()
+}
