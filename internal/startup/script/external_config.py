@@ -63,7 +63,7 @@ def _edits(entry, provider):
 
 def write(config, directory, providers):
     """Writes the configuration, and the other files beside it, into a directory. The server never sees half of a file."""
-    os.makedirs(directory, exist_ok=True)
+    files = {}
     beside = os.path.dirname(os.path.abspath(config))
     for name in sorted(os.listdir(beside)):
         path = os.path.join(beside, name)
@@ -71,7 +71,10 @@ def write(config, directory, providers):
             continue
         with open(path, "rb") as file:
             data = file.read()
-        put(os.path.join(directory, name), complete(data, providers) if name == os.path.basename(config) else data)
+        files[name] = complete(data, providers) if name == os.path.basename(config) else data
+    os.makedirs(directory, exist_ok=True)
+    for name, data in files.items():
+        put(os.path.join(directory, name), data)
 
 
 def put(path, data):

@@ -45,12 +45,10 @@ class Provider:
     def file(self, path):
         """The place of a file of the image. It must be a file of its own: what is reached through a link is none."""
         place = os.path.join(self.directory, path)
-        try:
-            real = os.path.realpath(place, strict=True)
-            regular = stat.S_ISREG(os.lstat(place).st_mode)
-        except (OSError, ValueError):
+        linked = os.path.realpath(place) != place
+        if not linked and not os.access(place, os.R_OK):
             self.refuse(f"The image {self.image} has no readable {DIRECTORY}/{path}. Add the file to the image.")
-        if real != place or not regular:
+        if linked or not stat.S_ISREG(os.lstat(place).st_mode):
             self.refuse(f"{DIRECTORY}/{path} in image {self.image} is a link or no regular file. Put the file itself there.")
         return place
 
@@ -113,9 +111,9 @@ def _compose(provider, data):
     try:
         node = yaml.compose(data.decode(), Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        mark, why = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        mark, why = getattr(error, "problem_mark", None), getattr(error, "problem", None) or getattr(error, "reason", None)
         where = f"line {mark.line + 1}: " if mark else ""
-        provider.refuse(f"{FILE}: {where}the file is no YAML: {str(why or error)[:200]}")
+        provider.refuse(f"{FILE}: {where}the file is no YAML: {str(why)[:200]}")
     except (RecursionError, UnicodeDecodeError):
         provider.refuse(f"{FILE}: the file is no YAML: it is nested too deeply, or not in UTF-8")
     return node

@@ -44,7 +44,7 @@ class Wheel:
             with zipfile.ZipFile(self.place) as archive:
                 self._check_entries(archive)
                 self._read_metadata(archive)
-        except BAD as error:
+        except (*BAD, OSError) as error:
             self.refuse(f"is broken ({type(error).__name__}): build it again")
 
     def _check_end(self):
@@ -66,20 +66,21 @@ class Wheel:
         for info in archive.infolist():
             name = info.filename
             parts = name.rstrip("/").split("/")
-            if name.startswith("/") or "\\" in name or any(part in ("", ".", "..") for part in parts) or len(name) > 1024:
-                self.refuse(f'has the entry "{name[:128]}", which lies outside of the wheel')
+            if name.startswith("/") or "\\" in name or {"", ".", ".."} & set(parts) or len(name) > 1024:
+                self.refuse(f'has the entry "{name[:128]}", which lies outside of the wheel: build it again')
             kind = stat.S_IFMT(info.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                self.refuse(f'has the entry "{name[:128]}", which is a link or a device')
+                self.refuse(f'has the entry "{name[:128]}", which is a link or a device: put a file there')
             if name in seen:
-                self.refuse(f'has the entry "{name[:128]}" twice')
+                self.refuse(f'has the entry "{name[:128]}" twice: build it again')
             seen.add(name)
             self.size += info.file_size
         packed = os.path.getsize(self.place)
         if len(seen) > MAX_ENTRIES:
             self.refuse(f"has more than the {MAX_ENTRIES} files that a wheel may have")
         if self.size > max(MAX_RATIO * packed, FREE_RATIO):
-            self.refuse(f"has {packed} bytes, and would have {self.size} unpacked: no wheel packs its files so tightly")
+            self.refuse(f"has {packed} bytes, and would have {self.size} unpacked: no wheel packs its files so tightly. Build it "
+                        "again")
 
     def _read_metadata(self, archive):
         """Reads METADATA, WHEEL and RECORD, and holds them to the wheel's name."""
@@ -90,11 +91,12 @@ class Wheel:
         metadata = email.parser.HeaderParser().parsestr(self._text(archive, "METADATA"))
         kind = email.parser.HeaderParser().parsestr(self._text(archive, "WHEEL"))
         if not (kind["Wheel-Version"] or "").startswith("1."):
-            self.refuse(f"is of version {str(kind['Wheel-Version'])[:32]} of the wheel format: only 1.x is known")
+            self.refuse(f"is of version {str(kind['Wheel-Version'])[:32]} of the wheel format: only 1.x is known. Build it with "
+                        "another tool")
         said = f"{metadata['Name']} {metadata['Version']}"
         name = self.packaging.utils.canonicalize_name(metadata["Name"] or "")
         if name != self.name or self.packaging.version.Version(metadata["Version"] or "0") != self.version:
-            self.refuse(f'has another name than its METADATA, which says "{said[:128]}"')
+            self.refuse(f'has another name than its METADATA, which says "{said[:128]}": build it again')
         self.requires_python = metadata["Requires-Python"] or ""
         self.requires = [self.packaging.requirements.Requirement(text) for text in metadata.get_all("Requires-Dist") or []]
         self._read_record(self._text(archive, "RECORD"))
@@ -131,6 +133,10 @@ class Wheel:
                         kept.append(path)
         except BAD as error:
             self.refuse(f"is broken ({type(error).__name__}): build it again")
+        except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+            path = os.path.relpath(error.filename, target)[:128]
+            self.refuse(f'has "{path}" as a file where another wheel has a directory, or the other way round: leave one of '
+                        "the two packages out")
         return kept
 
     def _destination(self, name):
