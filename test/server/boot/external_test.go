@@ -1,0 +1,177 @@
+//go:build server
+
+package boot
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// externalStack is a stack with one external provider, installed by the program that pods run.
+type externalStack struct {
+	release *release.Release
+	// entry is the provider in the operator's configuration, models are the models of the configuration.
+	api, entry, models string
+	// others are the server's own providers, by API, that the provider needs beside it.
+	others map[string]string
+	// labelled says that the operator knew the type and the module.
+	labelled     bool
+	kind, module string
+	image        external.Image
+}
+
+// externalConfig is a configuration of one provider that every release accepts.
+const externalConfig = `version: 2
+image_name: external
+distro_name: external
+apis: [APIS]
+providers:
+OTHERS  API:
+  - provider_id: outside
+    provider_type: TYPE
+    config: ENTRY
+models: MODELS
+registered_resources: {models: MODELS}
+metadata_store: {type: sqlite, db_path: HOME/registry.db}
+storage:
+  backends:
+    kv_default: {type: kv_sqlite, db_path: HOME/kv.db}
+    sql_default: {type: sql_sqlite, db_path: HOME/sql.db}
+  stores:
+    metadata: {namespace: registry, backend: kv_default}
+    inference: {table_name: inference_store, backend: sql_default}
+    conversations: {table_name: openai_conversations, backend: sql_default}
+server: {insecure: true}
+`
+
+// config is the operator's configuration of the stack.
+func (s externalStack) config(home string) string {
+	kind := "external::unknown"
+	if s.labelled {
+		kind = s.kind + "\n    module: " + s.module
+	}
+	apis, others := s.api, ""
+	for _, api := range slices.Sorted(maps.Keys(s.others)) {
+		apis += ", " + api
+		others += "  " + api + ": [" + s.others[api] + "]\n"
+	}
+	models := s.models
+	if models == "" {
+		models = "[]"
+	}
+	return strings.NewReplacer("OTHERS", others, "APIS", apis, "API", s.api, "TYPE", kind, "ENTRY", s.entry, "MODELS", models, "HOME", home).Replace(externalConfig)
+}
+
+// install does what the init containers do, and returns the volume.
+func (s externalStack) install(t *testing.T, home string) string {
+	t.Helper()
+	bin, err := realserver.Install(t.Context(), s.release.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, volume, config := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "config.yaml")
+	for name, text := range startup.ExternalFiles() {
+		writeFile(t, filepath.Join(script, name), text)
+	}
+	writeFile(t, config, s.config(home))
+	if err := s.image.Write(filepath.Join(volume, names.ExternalImages, "0")); err != nil {
+		t.Fatal(err)
+	}
+	entry := map[string]any{"index": 0, "api": s.api, "id": "outside", "image": "example.com/outside:1", "path": "spec.externalProviders." + s.api + "[0]"}
+	if s.labelled {
+		entry["type"], entry["module"] = s.kind, s.module
+	}
+	list, err := json.Marshal([]any{entry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "python"), filepath.Join(script, names.ExternalProgram),
+		"--config", config, "--directory", volume, "--providers", string(list))
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERMINATION_LOG=" + filepath.Join(script, "message")}
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("install: %v\n%s", err, output.String())
+	}
+	return volume
+}
+
+// start installs the provider and starts the server with it.
+func (s externalStack) start(t *testing.T, env ...string) (*llamaStack, error) {
+	t.Helper()
+	home := t.TempDir()
+	volume := s.install(t, home)
+	return startServer(t, boot{
+		release: s.release, config: filepath.Join(volume, names.ExternalConfig, "config.yaml"), home: home,
+		env:    append([]string{"PYTHONPATH=" + filepath.Join(volume, names.ExternalPackages)}, env...),
+		client: http.DefaultClient, scheme: "http", secrets: []string{externalToken},
+	})
+}
+
+// externalToken is a value that the provider gets from the environment.
+const externalToken = "external-provider-token"
+
+// echoStack is a stack with the provider that answers chats itself.
+func echoStack(rel *release.Release) externalStack {
+	return externalStack{
+		release: rel, api: "inference", kind: external.EchoType, module: external.EchoModule, image: external.Echo(),
+		entry:  "{greeting: hello, token: '${env.TOKEN}'}",
+		models: "[{model_id: said, provider_id: outside, provider_model_id: said, model_type: llm}]",
+	}
+}
+
+// TestExternalProvider asks a provider that came in an image of its own, in the server of each release. A label changes
+// the configuration that is written first, and not the one that the server gets: only the releases that RELEASES names are
+// started in both ways.
+func TestExternalProvider(t *testing.T) {
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		for name, labelled := range map[string]bool{"unlabelled": false, "labelled": true} {
+			if labelled && !realserver.Named() {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				stack := echoStack(rel)
+				stack.labelled = labelled
+				server, err := stack.start(t, "TOKEN="+externalToken)
+				if err != nil {
+					t.Fatal(err)
+				}
+				server.checkProvider(t, provider{API: "inference", ID: "outside", Type: external.EchoType})
+				models, err := server.list(t.Context(), "/v1/models")
+				if err != nil || len(models) != 1 {
+					t.Fatalf("models are %q (%v), want one", models, err)
+				}
+				answer, err := server.chat(t.Context(), models[0])
+				if want := "hello world, 23 characters of token"; err != nil || answer != want {
+					t.Errorf("the model answers %q (%v), want %q", answer, err, want)
+				}
+			})
+		}
+	})
+}
+
+// checkProvider holds that the server lists a provider.
+func (s *llamaStack) checkProvider(t *testing.T, want provider) {
+	t.Helper()
+	found, err := s.providers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(found, want) {
+		t.Errorf("the server has the providers %v, want %v among them", found, want)
+	}
+}
