@@ -88,18 +88,10 @@ func InstallSQLite(ctx context.Context) (string, error) {
 }
 
 func install(ctx context.Context, lock, name string, options ...string) (string, error) {
-	path := filepath.Join(here(), "..", "environment", lock)
-	content, err := os.ReadFile(path)
+	path, dir, err := place(lock, name)
 	if err != nil {
-		return "", fmt.Errorf("read lock: %w", err)
+		return "", err
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find cache directory: %w", err)
-	}
-	dir := filepath.Join(cache, "llama-stack-k8s-operator", "server",
-		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content)))
-
 	var stdout bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(here(), "..", "..", "..", "hack", "server-env"), append(options, path, dir)...)
 	cmd.Stdout, cmd.Stderr = &stdout, os.Stderr
@@ -107,6 +99,20 @@ func install(ctx context.Context, lock, name string, options ...string) (string,
 		return "", fmt.Errorf("install %q: %w", path, err)
 	}
 	return strings.TrimSpace(stdout.String()), nil
+}
+
+// place returns the path of a lock, and where what is made of it belongs.
+func place(lock, name string) (path, dir string, err error) {
+	path = filepath.Join(here(), "..", "environment", lock)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", fmt.Errorf("read lock: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "", fmt.Errorf("find cache directory: %w", err)
+	}
+	return path, filepath.Join(cache, "llama-stack-k8s-operator", "server", fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
 }
 
 // here is the directory of this file: tests of several packages use it.

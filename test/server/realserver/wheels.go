@@ -1,0 +1,44 @@
+package realserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// ProviderWheels are the wheels of a published external provider, and of what it needs beside a release of the server:
+// what its image would bring. They lie in a directory of the user's cache, under a digest of their lock.
+func ProviderWheels(ctx context.Context, provider, release string) (string, error) {
+	lock := fmt.Sprintf("provider-%s-%s.txt", provider, release)
+	bin, err := install(ctx, "wheels.txt", "wheels", "--no-deps")
+	if err != nil {
+		return "", err
+	}
+	path, dir, err := place(lock, "provider-"+provider+"-"+release)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".")
+	if err != nil {
+		return "", fmt.Errorf("make directory for wheels: %w", err)
+	}
+	defer os.RemoveAll(work)
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "python"), "-m", "pip", "download", "--quiet", "--no-deps",
+		"--only-binary=:all:", "--require-hashes", "--requirement", path, "--dest", work)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("download the wheels of %q: %w", lock, err)
+	}
+	// Another test may have been faster: its directory has the same wheels.
+	if err := os.Rename(work, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("keep the wheels of %q: %w", lock, err)
+	}
+	return dir, nil
+}
