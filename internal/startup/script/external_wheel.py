@@ -2,6 +2,7 @@
 
 import base64
 import email.parser
+import errno
 import hashlib
 import os
 import stat
@@ -137,6 +138,10 @@ class Wheel:
             path = os.path.relpath(error.filename, target)[:128]
             self.refuse(f'has "{path}" as a file where another wheel has a directory, or the other way round: leave one of '
                         "the two packages out")
+        except OSError as error:
+            if error.errno == errno.EINVAL:  # of a place before the file's beginning
+                self.refuse("is broken (OSError): build it again")
+            raise
         return kept
 
     def _destination(self, name):

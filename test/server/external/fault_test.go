@@ -1,0 +1,196 @@
+//go:build server
+
+package external
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// newest runs a test by the Python of the newest release.
+func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
+	t.Helper()
+	offered := release.Offered()
+	eachRelease(t, func(t *testing.T, in interpreter) {
+		if in.rel.Line != offered[len(offered)-1] {
+			t.Skip("the newest release is enough")
+		}
+		test(t, in)
+	})
+}
+
+// TestTimeLimit holds that a program that hangs ends itself, and says so.
+func TestTimeLimit(t *testing.T) {
+	const hangs = `import sys, time
+sys.path.insert(0, sys.argv.pop(1))
+import external_providers
+external_providers.SECONDS = 1
+external_providers.install = lambda *_: time.sleep(60)
+sys.exit(external_providers.main())
+`
+	newest(t, func(t *testing.T, in interpreter) {
+		v := in.volume(t, echo())
+		v.python = wrapper(t, fmt.Sprintf("exec %s -c \"$(cat %s)\" %s \"$@\"", in.python, file(t, hangs), in.script))
+		begin := time.Now()
+		refused, _ := v.install(t)
+		if refused == nil || !strings.HasPrefix(refused.Message, "The installation took longer than 1 s. ") {
+			t.Errorf("the program says %+v", refused)
+		}
+		if took := time.Since(begin); took > 30*time.Second {
+			t.Errorf("the program took %s", took)
+		}
+	})
+}
+
+// TestLibraries holds what the program needs of the server's image.
+func TestLibraries(t *testing.T) {
+	newest(t, func(t *testing.T, in interpreter) {
+		libraries := func(links map[string]string) string {
+			dir := t.TempDir()
+			for name, library := range links {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(filepath.Join(in.packages(t), library), filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return dir
+		}
+		bare := wrapper(t, fmt.Sprintf("exec %s -S \"$@\"", in.python))
+		tests := map[string]struct {
+			libraries map[string]string
+			want      string
+		}{
+			"neither": {nil, "The server's image lacks the Python library yaml."},
+			"YAML":    {map[string]string{"yaml": "yaml"}, "The server's image has neither the Python package packaging nor pip. Add one of them to the server's image."},
+			"pip":     {map[string]string{"yaml": "yaml", "pip/_vendor/packaging": "packaging"}, ""},
+			"both":    {map[string]string{"yaml": "yaml", "packaging": "packaging"}, ""},
+		}
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				w := EchoWheel()
+				w.Requires = nil
+				v := in.volume(t, from(New(EchoSpec(), w, Words())))
+				v.python = bare
+				refused, output := v.install(t, "PYTHONPATH="+libraries(test.libraries))
+				switch {
+				case test.want == "" && refused != nil:
+					t.Errorf("refused: %s", output)
+				case test.want != "" && (refused == nil || refused.Message != test.want):
+					t.Errorf("the program says %+v, want %q", refused, test.want)
+				}
+			})
+		}
+	})
+}
+
+// TestDisk holds what a volume that takes no more is answered with.
+func TestDisk(t *testing.T) {
+	newest(t, func(t *testing.T, in interpreter) {
+		w := extra()
+		w.Files = map[string]string{"acme_extra.bin": strings.Repeat("x", 256<<10)}
+		v := in.volume(t, from(New(EchoSpec(), EchoWheel(), Words(), w)))
+		v.python = wrapper(t, fmt.Sprintf("ulimit -f 128; exec %s \"$@\"", in.python))
+		refused, _ := v.install(t)
+		if refused == nil || !strings.HasPrefix(refused.Message, "The files cannot be installed: File too large: ") {
+			t.Errorf("the program says %+v", refused)
+		}
+	})
+}
+
+// TestWithoutTerminationLog holds that the message stands in the output when it cannot be left.
+func TestWithoutTerminationLog(t *testing.T) {
+	newest(t, func(t *testing.T, in interpreter) {
+		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram), "--config", "/does/not/exist")
+		cmd.Env = []string{"TERMINATION_LOG=/does/not/exist"}
+		output, err := cmd.CombinedOutput()
+		const want = "external providers: The option --directory is missing.\nexternal providers: no termination message: No such file or directory\n"
+		if err == nil || string(output) != want {
+			t.Errorf("the program ended with %v and said %q, want %q", err, output, want)
+		}
+	})
+}
+
+// TestNothingOfTheEnvironment holds that no message shows the environment, which might hold what is secret.
+func TestNothingOfTheEnvironment(t *testing.T) {
+	newest(t, func(t *testing.T, in interpreter) {
+		v := in.volume(t, from(Echo().With(SpecFile, "x: ${SECRET}")))
+		_, output := v.install(t, "SECRET=canary", "canary=SECRET")
+		if strings.Contains(output, "canary") {
+			t.Errorf("the program shows the environment:\n%s", output)
+		}
+	})
+}
+
+// TestTime holds that a provider adds less than a second to the start of a pod.
+func TestTime(t *testing.T) {
+	eachRelease(t, func(t *testing.T, in interpreter) {
+		v := in.volume(t, echo(), echo().second())
+		list := fmt.Sprintf(`[{"index":0,"api":"inference","id":"echo","image":"a","path":"b"},{"index":1,"api":"inference","id":"other","image":"a","path":"b"}]`)
+		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram),
+			"--config", v.config, "--directory", v.dir, "--providers", list)
+		output, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		// The time of the processor, which does not depend on what else the machine does.
+		if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); took > 2*time.Second {
+			t.Errorf("two providers took %s, want at most 2 s", took)
+		}
+	})
+}
+
+// packages is the directory with the release's packages.
+func (in interpreter) packages(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(in.python), "..", "lib", "python3.*", "site-packages"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the packages of %s are in %q (%v)", in.python, found, err)
+	}
+	return found[0]
+}
+
+// wrapper is a program of one line for the shell.
+func wrapper(t *testing.T, line string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "wrapper")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+line+"\n"), 0o700); err != nil { //nolint:gosec // it has to be run
+		t.Fatal(err)
+	}
+	return path
+}
+
+// file is a file with a content.
+func file(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	writeFile(t, path, content)
+	return path
+}
+
+// TestRandomWheels holds that no change of a wheel or of a metadata file makes the program break: it installs or refuses.
+func TestRandomWheels(t *testing.T) {
+	rounds := "60"
+	if realserver.Named() {
+		rounds = "600"
+	}
+	newest(t, func(t *testing.T, in interpreter) {
+		v := in.volume(t, echo())
+		cmd := exec.CommandContext(t.Context(), in.python, "random_wheels.py", in.script, filepath.Join(v.dir, "images"), rounds)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, output)
+		} else if !strings.HasPrefix(string(output), rounds+" rounds, ") {
+			t.Errorf("it says %q", output)
+		}
+	})
+}
