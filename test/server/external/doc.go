@@ -4,7 +4,7 @@
 //
 // What the releases do with the entry of an external provider in their configuration, {provider_id, provider_type, module},
 // read in the packages of 0.3.5, 0.7.3 and 1.5.0 (core/distribution.py, get_external_providers_from_module;
-// core/resolver.py, instantiate_provider) and held by TestHowReleasesLoad in test/server/boot. All three do the same:
+// core/resolver.py, instantiate_provider) and held by TestHowReleasesLoad for every release. All three do the same:
 //
 //	module          The text before "==" is a package. The server imports its module "provider" (module + ".provider"),
 //	                never the package's own attributes, and calls get_provider_spec() without arguments. No such module,

@@ -1,0 +1,74 @@
+"""Says how a release finds an external provider's specification, by the release's own code.
+
+    python how_releases_load.py MODULE-OF-THE-SERVER DIRECTORY
+
+MODULE is llama_stack or ogx. DIRECTORY is empty, for the packages that are tried.
+"""
+
+import importlib
+import json
+import logging
+import os
+import sys
+from types import SimpleNamespace
+
+server, directory = sys.argv[1:]
+sys.path.insert(0, directory)
+logging.disable(logging.CRITICAL)
+distribution = importlib.import_module(server + ".core.distribution")
+
+SPEC = """
+from {0} import Api, RemoteProviderSpec
+
+def spec(kind):
+    return RemoteProviderSpec(api=Api.inference, provider_type=kind, adapter_type="x", config_class="x.Config", module="x")
+
+"""
+ONE = "def get_provider_spec():\n    return spec('remote::one')\n"
+TWO = "def get_provider_spec():\n    return [spec('remote::one'), spec('remote::two')]\n"
+
+# By name: the package's files, then what the configuration has as module and provider_type.
+CASES = {
+    "one": ({"provider.py": ONE}, "one", "remote::one"),
+    "one, of another type": ({"provider.py": ONE}, "one", "remote::other"),
+    "one, of a type of the server's": ({"provider.py": ONE}, "one", "remote::vllm"),
+    "one, with a version": ({"provider.py": ONE}, "one==1.0", "remote::one"),
+    "a list": ({"provider.py": TWO}, "two", "remote::two"),
+    "a list without the type": ({"provider.py": TWO}, "two", "remote::three"),
+    "in the package itself": ({"__init__.py": ONE}, "itself", "remote::one"),
+    "in a module of its own": ({"provider.py": ONE}, "one.provider", "remote::one"),
+    "no such function": ({"provider.py": ""}, "none", "remote::one"),
+    "an import that lacks": ({"provider.py": "import does_not_exist\n"}, "lacks", "remote::one"),
+    "an import that fails": ({"provider.py": "1 / 0\n"}, "fails", "remote::one"),
+}
+
+
+def api_module():
+    """Where the release has the classes of a specification."""
+    for name in (server + "_api", server + ".providers.datatypes"):
+        try:
+            return importlib.import_module(name).__name__
+        except ModuleNotFoundError:
+            pass
+    raise SystemExit("no classes for a specification")
+
+
+def outcome(number, files, module, kind):
+    top = f"p{number}_{module.split('=')[0].split('.')[0]}"
+    os.makedirs(os.path.join(directory, top))
+    for name in {"__init__.py", *files}:
+        with open(os.path.join(directory, top, name), "w", encoding="utf-8") as file:
+            file.write(SPEC.format(api_module()) + files.get(name, ""))
+    importlib.invalidate_caches()
+    registry = {api: dict(specs) for api, specs in distribution.get_provider_registry().items()}
+    inference = next(api for api in registry if api.value == "inference")
+    entry = SimpleNamespace(provider_id="x", provider_type=kind, module=f"p{number}_{module}", config={})
+    try:
+        distribution.get_external_providers_from_module(registry, SimpleNamespace(providers={"inference": [entry]}), False)
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).split('.')[0]}"
+    found = registry[inference].get(kind)
+    return "not there" if found is None else f"there, and its own type is {found.provider_type}"
+
+
+print(json.dumps({name: outcome(number, *case) for number, (name, case) in enumerate(CASES.items())}))

@@ -1,0 +1,47 @@
+//go:build server
+
+package external
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestHowReleasesLoad holds what the releases do with module and provider_type, by their own code. The package's comment
+// has it in words. All releases do the same: one that does not has to be told apart in the program and in the engine.
+func TestHowReleasesLoad(t *testing.T) {
+	want := map[string]string{
+		"one":                            "there, and its own type is remote::one",
+		"one, of another type":           "there, and its own type is remote::one",
+		"one, of a type of the server's": "there, and its own type is remote::one",
+		"one, with a version":            "there, and its own type is remote::one",
+		"a list":                         "there, and its own type is remote::two",
+		"a list without the type":        "not there",
+		"in the package itself":          "ValueError: get_provider_spec not found",
+		"in a module of its own":         "ValueError: get_provider_spec not found",
+		"no such function":               "AttributeError: module 'p8_none",
+		"an import that lacks":           "ValueError: get_provider_spec not found",
+		"an import that fails":           "ZeroDivisionError: division by zero",
+	}
+	eachRelease(t, func(t *testing.T, in interpreter) {
+		t.Parallel()
+		cmd := exec.CommandContext(t.Context(), in.python, "how_releases_load.py", in.rel.Module, t.TempDir())
+		var problems strings.Builder
+		cmd.Stderr = &problems
+		output, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, problems.String())
+		}
+		var got map[string]string
+		if err := json.Unmarshal(output[strings.LastIndex(strings.TrimSpace(string(output)), "\n")+1:], &got); err != nil {
+			t.Fatalf("read %q: %v", output, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+	})
+}
