@@ -149,7 +149,8 @@ def _check_needs(new, server):
                 continue
             blamed = blamed or wheel
             there = "nothing has it" if version is None else f"{'an image' if name in new else 'the server'} has {version}"
-            lacking.append(f"{wheel} needs {requirement.name}{requirement.specifier} ({there})")
+            place = 0 if name in server.own + server.others else len(lacking)  # another server is what counts most
+            lacking.insert(place, f"{wheel} needs {requirement.name}{requirement.specifier} ({there})")
     if lacking:
         more = f"; and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
         blamed.provider.refuse(

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -13,28 +14,27 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// published are providers of the package index, each with the releases that it is for. Their wheels are locked in
-// test/server/environment.
-var published = []struct {
+// publishedProvider is a provider of the package index, with the releases that it is for. Its wheels for each of them are
+// locked in test/server/environment.
+type publishedProvider struct {
 	name     string
 	releases []string
 	spec     external.Spec
-	entry    string
-	others   map[string]string
-}{
+	entry    string // its configuration
+}
+
+var published = []publishedProvider{
 	{
 		"trustyai-fms",
 		[]string{"0.3.5", "0.7.3"},
 		external.Spec{API: "safety", Type: "remote::trustyai_fms", Module: "llama_stack_provider_trustyai_fms"},
 		"{shields: {}}",
-		nil,
 	},
 	{
 		"lmeval",
 		[]string{"0.3.5", "0.7.3"},
 		external.Spec{API: "eval", Type: "remote::trustyai_lmeval", Module: "llama_stack_provider_lmeval"},
 		"{use_k8s: false, base_url: 'http://127.0.0.1:8321/v1'}",
-		map[string]string{},
 	},
 }
 
@@ -44,27 +44,54 @@ func TestPublishedProviders(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES names no releases")
 	}
-	for _, p := range published {
-		t.Run(p.name, func(t *testing.T) {
-			eachRelease(t, func(t *testing.T, rel *release.Release) {
-				if !slices.Contains(p.releases, rel.Version) {
-					t.Skipf("it is for %q", p.releases)
-				}
-				for _, labelled := range []bool{false, true} {
-					stack := externalStack{
-						release: rel, api: p.spec.API, entry: p.entry, others: p.others, labelled: labelled,
-						kind: p.spec.Type, module: p.spec.Module, image: publishedImage(t, p.name, rel.Version, p.spec),
-					}
-					server, err := stack.start(t)
-					if err != nil {
-						t.Fatal(err)
-					}
-					server.checkProvider(t, provider{API: p.spec.API, ID: "outside", Type: p.spec.Type})
-					server.stop()
-				}
-			})
-		})
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		for _, p := range published {
+			if slices.Contains(p.releases, rel.Version) {
+				t.Run(p.name, func(t *testing.T) { p.load(t, rel) })
+			}
+		}
+	})
+}
+
+// load starts the server with the provider, from an image with and without a label.
+func (p publishedProvider) load(t *testing.T, rel *release.Release) {
+	t.Helper()
+	for _, labelled := range []bool{false, true} {
+		stack := externalStack{
+			release: rel, api: p.spec.API, entry: p.entry, labelled: labelled,
+			kind: p.spec.Type, module: p.spec.Module, image: publishedImage(t, p.name, rel.Version, p.spec),
+		}
+		server, err := stack.start(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.checkProvider(t, provider{API: p.spec.API, ID: "outside", Type: p.spec.Type})
+		server.stop()
 	}
+}
+
+// TestPublishedProviderOfAnotherRelease shows what a user is told who takes a published provider for a release that it is
+// not for.
+func TestPublishedProviderOfAnotherRelease(t *testing.T) {
+	if !realserver.Named() {
+		t.Skip("RELEASES names no releases")
+	}
+	const want = `external providers: Provider "outside" (example.com/outside:1) lacks packages: llama-stack-provider-lmeval 0.5.0 ` +
+		`needs llama-stack (nothing has it); `
+	eachRelease(t, func(t *testing.T, rel *release.Release) {
+		lmeval := published[1]
+		if rel.Package == "llama-stack" {
+			t.Skip("the provider is for this server")
+		}
+		stack := externalStack{
+			release: rel, api: lmeval.spec.API, entry: lmeval.entry, kind: lmeval.spec.Type, module: lmeval.spec.Module,
+			image: publishedImage(t, lmeval.name, "0.7.3", lmeval.spec),
+		}
+		_, output, err := stack.tryInstall(t, t.TempDir())
+		if err == nil || !strings.HasPrefix(output, want) || !strings.Contains(output, "The server is "+rel.Package+" "+rel.Version) {
+			t.Errorf("the program ends with %v and says %q, want %q", err, output, want)
+		}
+	})
 }
 
 // publishedImage is the image that somebody would make of a published provider.

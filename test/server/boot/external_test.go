@@ -5,7 +5,6 @@ package boot
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,8 +25,6 @@ type externalStack struct {
 	release *release.Release
 	// entry is the provider in the operator's configuration, models are the models of the configuration.
 	api, entry, models string
-	// others are the server's own providers, by API, that the provider needs beside it.
-	others map[string]string
 	// labelled says that the operator knew the type and the module.
 	labelled     bool
 	kind, module string
@@ -38,9 +35,9 @@ type externalStack struct {
 const externalConfig = `version: 2
 image_name: external
 distro_name: external
-apis: [APIS]
+apis: [API]
 providers:
-OTHERS  API:
+  API:
   - provider_id: outside
     provider_type: TYPE
     config: ENTRY
@@ -64,20 +61,25 @@ func (s externalStack) config(home string) string {
 	if s.labelled {
 		kind = s.kind + "\n    module: " + s.module
 	}
-	apis, others := s.api, ""
-	for _, api := range slices.Sorted(maps.Keys(s.others)) {
-		apis += ", " + api
-		others += "  " + api + ": [" + s.others[api] + "]\n"
-	}
 	models := s.models
 	if models == "" {
 		models = "[]"
 	}
-	return strings.NewReplacer("OTHERS", others, "APIS", apis, "API", s.api, "TYPE", kind, "ENTRY", s.entry, "MODELS", models, "HOME", home).Replace(externalConfig)
+	return strings.NewReplacer("API", s.api, "TYPE", kind, "ENTRY", s.entry, "MODELS", models, "HOME", home).Replace(externalConfig)
 }
 
 // install does what the init containers do, and returns the volume.
 func (s externalStack) install(t *testing.T, home string) string {
+	t.Helper()
+	volume, output, err := s.tryInstall(t, home)
+	if err != nil {
+		t.Fatalf("install: %v\n%s", err, output)
+	}
+	return volume
+}
+
+// tryInstall is install for a provider that may be refused. It returns what the program prints, too.
+func (s externalStack) tryInstall(t *testing.T, home string) (string, string, error) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), s.release.Version)
 	if err != nil {
@@ -104,10 +106,8 @@ func (s externalStack) install(t *testing.T, home string) string {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERMINATION_LOG=" + filepath.Join(script, "message")}
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("install: %v\n%s", err, output.String())
-	}
-	return volume
+	err = cmd.Run()
+	return volume, output.String(), err
 }
 
 // start installs the provider and starts the server with it.

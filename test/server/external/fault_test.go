@@ -136,7 +136,7 @@ func TestNothingOfTheEnvironment(t *testing.T) {
 func TestTime(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo(), echo().second())
-		list := fmt.Sprintf(`[{"index":0,"api":"inference","id":"echo","image":"a","path":"b"},{"index":1,"api":"inference","id":"other","image":"a","path":"b"}]`)
+		const list = `[{"index":0,"api":"inference","id":"echo","image":"a","path":"b"},{"index":1,"api":"inference","id":"other","image":"a","path":"b"}]`
 		cmd := exec.CommandContext(t.Context(), in.python, filepath.Join(in.script, names.ExternalProgram),
 			"--config", v.config, "--directory", v.dir, "--providers", list)
 		output, err := cmd.CombinedOutput()
@@ -164,7 +164,7 @@ func (in interpreter) packages(t *testing.T) string {
 func wrapper(t *testing.T, line string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "wrapper")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+line+"\n"), 0o700); err != nil { //nolint:gosec // it has to be run
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+line+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return path

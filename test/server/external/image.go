@@ -70,7 +70,7 @@ func (i Image) With(path, content string) Image {
 func (i Image) Write(dir string) error {
 	for _, path := range slices.Sorted(maps.Keys(i)) {
 		place := filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(place), 0o750); err != nil {
 			return fmt.Errorf("make directory: %w", err)
 		}
 		var err error

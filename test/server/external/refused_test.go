@@ -126,7 +126,7 @@ func readRefused(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
-	for _, part := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+	for part := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
 		name, message, _ := strings.Cut(part, "\n")
 		found[name] = message
 	}

@@ -57,12 +57,12 @@ func (w Wheel) Content() string {
 	}
 	files[w.Info()+"/METADATA"] = w.metadata()
 	files[w.Info()+"/WHEEL"] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-	record := ""
+	var record strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		sum := sha256.Sum256([]byte(files[name]))
-		record += fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(files[name]))
+		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(files[name]))
 	}
-	files[w.Info()+"/RECORD"] = record + w.Info() + "/RECORD,,\n"
+	files[w.Info()+"/RECORD"] = record.String() + w.Info() + "/RECORD,,\n"
 	var entries []Entry
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !slices.ContainsFunc(w.Raw, func(e Entry) bool { return e.Name == name }) {
@@ -73,14 +73,15 @@ func (w Wheel) Content() string {
 }
 
 func (w Wheel) metadata() string {
-	text := fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", w.Name, w.Version)
+	var text strings.Builder
+	fmt.Fprintf(&text, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n", w.Name, w.Version)
 	if w.Python != "" {
-		text += "Requires-Python: " + w.Python + "\n"
+		fmt.Fprintf(&text, "Requires-Python: %s\n", w.Python)
 	}
 	for _, requirement := range w.Requires {
-		text += "Requires-Dist: " + requirement + "\n"
+		fmt.Fprintf(&text, "Requires-Dist: %s\n", requirement)
 	}
-	return text + "\nMade for a test.\n"
+	return text.String() + "\nMade for a test.\n"
 }
 
 // Zip is an archive of the entries, in their order.
