@@ -71,6 +71,7 @@ def record(directory, providers, chosen, new):
         if wheel not in new:
             note = " (of an earlier provider)" if any(wheel.name == other.name for other in new) else " (the server has it)"
         lines.append(f"{wheel.provider.id} {wheel}{note}\n")
+        say(lines[-1].rstrip())
     external_config.put(os.path.join(directory, MANIFEST), "".join(lines).encode())
     for provider in providers:
         place = os.path.join(directory, METADATA, provider.id)
@@ -144,6 +145,7 @@ def main():
     try:
         run()
     except BaseException as error:
+        signal.alarm(0)
         tell(error)
         return 1
     return 0

@@ -187,8 +187,10 @@ func TestRandomWheels(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
 		cmd := exec.CommandContext(t.Context(), in.python, "random_wheels.py", in.script, filepath.Join(v.dir, "images"), rounds)
-		if output, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, output)
+		var problems strings.Builder
+		cmd.Stderr = &problems
+		if output, err := cmd.Output(); err != nil {
+			t.Errorf("%v\n%s", err, problems.String())
 		} else if !strings.HasPrefix(string(output), rounds+" rounds, ") {
 			t.Errorf("it says %q", output)
 		}

@@ -17,11 +17,12 @@ import (
 func TestInstall(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
-		if output := v.mustInstall(t); output != "" {
-			t.Errorf("the program prints %q", output)
+		const want = "external providers: echo acme-echo 1.0\nexternal providers: echo acme-words 2.1\n"
+		if diff := cmp.Diff(want, v.mustInstall(t)); diff != "" {
+			t.Errorf("output (-want +got):\n%s", diff)
 		}
 		got := slices.Sorted(maps.Keys(v.tree(t)))
-		want := []string{
+		files := []string{
 			"config/config.yaml", "installed-packages.txt", "installed.json", "metadata/echo/lls-provider-spec.yaml",
 			"python-packages/acme/echo/__init__.py", "python-packages/acme/echo/provider.py",
 			"python-packages/acme_echo-1.0.dist-info/METADATA", "python-packages/acme_echo-1.0.dist-info/RECORD",
@@ -29,7 +30,7 @@ func TestInstall(t *testing.T) {
 			"python-packages/acme_words-2.1.dist-info/RECORD", "python-packages/acme_words-2.1.dist-info/WHEEL",
 			"python-packages/acme_words.py",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(files, got); diff != "" {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff("echo acme-echo 1.0\necho acme-words 2.1\n", v.read(t, "installed-packages.txt")); diff != "" {
@@ -237,8 +238,8 @@ func TestTwoProviders(t *testing.T) {
 		v := in.volume(t, echo(), second)
 		output := v.mustInstall(t)
 		const want = "external providers: acme_words.py of acme-other 1.0 (provider \"other\" (example.com/other:1)) is left out: another package has a file of that name\n"
-		if diff := cmp.Diff(want, output); diff != "" {
-			t.Errorf("output (-want +got):\n%s", diff)
+		if !strings.HasPrefix(output, want) {
+			t.Errorf("the program prints %q, want it to begin with %q", output, want)
 		}
 		if diff := cmp.Diff(`echo acme-echo 1.0
 echo acme-words 2.1
