@@ -10,7 +10,7 @@
 //	                never the package's own attributes, and calls get_provider_spec() without arguments. No such module,
 //	                or one that lacks another module when it is imported: "get_provider_spec not found ...", and the
 //	                server ends. Any other error ends it too.
-//	the spec        One ProviderSpec, or a list. Of a list the server takes those with the provider_type of the
+//	the spec        One ProviderSpec, or from 0.3 on a list. Of a list the server takes those with the provider_type of the
 //	                entry; when none has it, the provider "is not available for API". A single one it takes whatever
 //	                its provider_type says: the entry's is the one that counts, and that /v1/providers shows.
 //	provider_type   It is the key in the server's list of kinds of provider, within the API of the section. A kind that

@@ -68,6 +68,8 @@ def outcome(number, files, module, kind):
     except Exception as error:
         return f"{type(error).__name__}: {str(error).split('.')[0]}"
     found = registry[inference].get(kind)
+    if isinstance(found, list):
+        return "a list, where one belongs"
     return "not there" if found is None else f"there, and its own type is {found.provider_type}"
 
 
