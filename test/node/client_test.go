@@ -159,6 +159,12 @@ const question = `{"model": %q, "messages": [{"role": "user", "content": "hello"
 // chat waits until a model answers through the stack.
 func (c clientPod) chat(url, model string) {
 	c.t.Helper()
+	c.answers(url, model, "hello from the model")
+}
+
+// answers asks a model a question, and waits until its answer is the text.
+func (c clientPod) answers(url, model, want string) {
+	c.t.Helper()
 	c.eventually(func() error {
 		var answer struct {
 			Choices []struct {
@@ -174,7 +180,7 @@ func (c clientPod) chat(url, model string) {
 		if err != nil {
 			return err
 		}
-		if len(answer.Choices) != 1 || answer.Choices[0].Message.Content != "hello from the model" {
+		if len(answer.Choices) != 1 || answer.Choices[0].Message.Content != want {
 			return fmt.Errorf("the model says %s", text)
 		}
 		return nil

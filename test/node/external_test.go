@@ -1,0 +1,128 @@
+//go:build node
+
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
+)
+
+// externalStack has two external providers of one package: the operator reads the label of one image, and nobody knows
+// the other before its pod starts. The server of a release takes the place of %q.
+const externalStack = `
+distribution: {name: starter, version: %q}
+externalProviders:
+  inference:
+  - providerId: labelled
+    image: %s
+    config: {greeting: Hello}
+    secretRefs: {token: {name: echo, key: token}}
+  - providerId: unlabelled
+    image: %s
+    config: {greeting: Goodbye}
+resources:
+  models:
+  - {name: one, provider: labelled}
+  - {name: two, provider: unlabelled}
+workload: {resources: ` + realRequests + `}
+`
+
+// pushProvider builds the image of an external provider and pushes it.
+func (s *scenario) pushProvider(tag string, files external.Image, provider image.ExternalProvider) string {
+	s.t.Helper()
+	provider.Files = map[string][]byte{}
+	for path, content := range files {
+		provider.Files[path] = []byte(content)
+	}
+	built, err := provider.Image(s.t.Context(), s.t.TempDir())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	name := "external-provider:" + s.namespace + "-" + tag
+	if err := image.Push(s.t.Context(), pushRegistry()+"/"+name, built); err != nil {
+		s.t.Fatal(err)
+	}
+	return registry + "/" + name
+}
+
+// externalPhase waits until the status has an external provider in this phase, and gives what it says.
+func (s *scenario) externalPhase(stack, id string, phase v1alpha2.ExternalProviderPhase) v1alpha2.ExternalProviderStatus {
+	s.t.Helper()
+	var found v1alpha2.ExternalProviderStatus
+	s.eventually(func() error {
+		object := &v1alpha2.LlamaStackDistribution{}
+		if err := s.get(stack, object); err != nil {
+			return err
+		}
+		for _, found = range object.Status.ExternalProviders {
+			if found.ProviderID == id && found.Phase == phase {
+				return nil
+			}
+		}
+		return fmt.Errorf("no external provider %q in phase %s in %+v, %s", id, phase, object.Status.ExternalProviders, conditions(object))
+	})
+	return found
+}
+
+// External providers are installed from their images, with a label that tells of them and without one, and answer in the
+// real server. A provider that cannot be installed stops a roll-out, says why, and leaves the pod that serves alone.
+func TestExternalProviders(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease)
+	s.externalProviders(realRelease)
+}
+
+// externalProviders runs the journey on a release of the server.
+func (s *scenario) externalProviders(release string) {
+	t := s.t
+	t.Helper()
+	labelled := s.pushProvider("labelled", external.Echo(), image.ExternalProvider{
+		Label: []byte(external.EchoSpec().YAML()), Entrypoint: []string{"/bin/sleep", "infinity"},
+	})
+	unlabelled := s.pushProvider("unlabelled", external.Echo(), image.ExternalProvider{})
+	s.apply(secret("echo", "token", canary) + stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))
+	c := s.client()
+	s.ready("my")
+	url := s.service("my")
+	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
+	c.answers(url, "unlabelled/two", "Goodbye world, 0 characters of token")
+	for _, id := range []string{"labelled", "unlabelled"} {
+		if got := s.externalPhase("my", id, "Ready"); got.InitContainerName != names.ExternalCopyContainer(id) {
+			t.Errorf("provider %q was installed by container %q", id, got.InitContainerName)
+		}
+	}
+	before := s.onePod("my")
+	if image := before.Spec.InitContainers[0].Image; !strings.Contains(image, "@sha256:") {
+		t.Errorf("the image whose label was read runs as %q, without its digest", image)
+	}
+
+	broken := s.pushProvider("broken", external.Image{"README": "no metadata"}, image.ExternalProvider{})
+	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, broken)))
+	failed := s.externalPhase("my", "unlabelled", "Failed")
+	if !strings.Contains(failed.Message, external.SpecFile) || !strings.Contains(failed.Message, broken) {
+		t.Errorf("the failed provider says %q", failed.Message)
+	}
+	t.Logf("a provider without metadata: %s", failed.Message)
+	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
+	if pods, err := s.pods("my"); err != nil ||
+		!slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == before.UID && isReady(&p) }) {
+		t.Errorf("the pod that served is gone (%v)", err)
+	}
+
+	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))
+	s.ready("my")
+	s.externalPhase("my", "unlabelled", "Ready")
+	said, err := kubectl(context.Background(), nil, "get", "llsd,configmaps,pods,events", "--output=yaml", "--namespace="+s.namespace)
+	if err != nil || strings.Contains(said, canary) {
+		t.Errorf("the Secret's value is in what everybody reads (%v)", err)
+	}
+}
