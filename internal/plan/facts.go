@@ -34,7 +34,7 @@ func facts(in Input) render.Input {
 
 		EarlierHost: in.EarlierHost,
 
-		ExternalFiles: startup.Files(),
+		ExternalFiles: startup.ExternalFiles(),
 	}
 	if in.Unexposed {
 		result.Expose = nil
