@@ -24,6 +24,9 @@ const (
 	realPatience = 10 * time.Minute
 )
 
+// realRequests are what the operator would ask for, times a tenth: a small node runs an old pod and a new one.
+const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
+
 // published are the images that a scenario with the real server pushed.
 var published = map[string]bool{}
 

@@ -16,9 +16,6 @@ const (
 	redisPassword    = "redis/with:odd@signs#and?%41+[x]"
 )
 
-// realRequests are what the operator would ask for, times a tenth: a small node runs an old pod and a new one.
-const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
-
 const stored = `
 distribution: {name: starter, version: "` + realRelease + `"}
 providers:
