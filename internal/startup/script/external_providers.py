@@ -86,11 +86,12 @@ def run():
     images, away, done = (os.path.join(directory, name) for name in ("images", "images.old", DONE))
     providers = [Provider(entry, images) for entry in entries]
     shutil.rmtree(away, ignore_errors=True)
-    if not os.path.isdir(images):
-        if not os.path.isfile(done):
+    if not all(os.path.lexists(os.path.join(provider.directory, FILE)) for provider in providers):
+        if os.path.isfile(done):
+            say("the providers are installed already")
+            return
+        if not os.path.isdir(images):
             raise Refused(f"There is no directory {images}: the init containers before this one have copied nothing.")
-        say("the providers are installed already")
-        return
     for name in (DONE, MANIFEST):
         if os.path.lexists(os.path.join(directory, name)):
             os.remove(os.path.join(directory, name))
@@ -99,9 +100,11 @@ def run():
     install(directory, providers)
     external_config.write(config, os.path.join(directory, CONFIG), providers)
     external_config.put(done, json.dumps([{"id": p.id, "image": p.image} for p in providers]).encode())
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # at once, so that nothing is left half removed
         os.rename(images, away)
-    shutil.rmtree(away, ignore_errors=True)
+    # The kubelet owns the directories that it made for each image. They stay, and what is in them goes.
+    for place in (away, images):
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def say(text):
