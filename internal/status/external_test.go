@@ -45,7 +45,8 @@ func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{UID: "rs-2", Controller: new(true)}}},
 		Spec: corev1.PodSpec{InitContainers: []corev1.Container{
-			{Name: "external-provider-first", Image: firstImage}, {Name: "external-provider-second", Image: secondImage + "@sha256:2"},
+			{Name: "external-provider-first", Image: firstImage},
+			{Name: "external-provider-second", Image: secondImage + "@sha256:2"},
 			{Name: "external-providers", Image: "server"},
 		}},
 	}

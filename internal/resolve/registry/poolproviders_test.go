@@ -50,7 +50,10 @@ func TestPoolProviders(t *testing.T) {
 	})
 	want, images := map[string]string{}, []string{}
 	for i, labels := range []map[string]string{
-		{LabelProvider: "one"}, {LabelProvider: "two", LabelBase64: "***"}, {"some": "label"}, nil,
+		{LabelProvider: "one"},
+		{LabelProvider: "two", LabelBase64: "***"},
+		{"some": "label"},
+		nil,
 		{LabelProvider: strings.Repeat("a", 100_000)},
 	} {
 		ref := server.push(t, fmt.Sprintf("test/provider-%d:1", i), image(t, labels))
