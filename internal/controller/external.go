@@ -35,7 +35,7 @@ func externalProviders(
 		if made != nil && !slices.ContainsFunc(made.External(), func(p render.ExternalProvider) bool { return p.ID == asked.ID }) {
 			continue // it is disabled
 		}
-		provider := status.ExternalProvider{API: asked.API, ID: asked.ID, Image: asked.Image}
+		provider := status.ExternalProvider{API: asked.API, ID: asked.ID, Image: asked.Image, Path: asked.Path.String()}
 		if known := packages[asked.ID]; known != nil {
 			provider.Type, provider.Module = known.Type, known.Module
 		}

@@ -19,6 +19,8 @@ import (
 type ExternalProvider struct {
 	// API and ID name it in the server, Image is the image as the spec has it.
 	API, ID, Image string
+	// Path of its entry: spec.externalProviders.inference[0].
+	Path string
 	// Type and Module are those of the image's label. Empty: nobody knows them before the pods start.
 	Type, Module string
 }

@@ -23,7 +23,7 @@ const (
 
 var (
 	externals = []status.ExternalProvider{
-		{API: "inference", ID: "first", Image: firstImage, Type: "remote::first", Module: "my_org.first"},
+		{API: "inference", ID: "first", Image: firstImage, Path: "spec.externalProviders.inference[0]", Type: "remote::first", Module: "my_org.first"},
 		{API: "safety", ID: "second", Image: secondImage},
 	}
 	started = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -216,7 +216,7 @@ func failureCases() map[string]externalCase {
 		"credentials":          failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
 		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry has no such image; see kubectl describe pod a`),
 		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check its name, and where the registry wants credentials, name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
-		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": it is not on the node, and the imagePullPolicy of the provider is Never; see kubectl describe pod a`),
+		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": it is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
 		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `image "example.com/first:1" cannot copy its package: it needs /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":         failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
 		"memory":               failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),

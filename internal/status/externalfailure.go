@@ -81,7 +81,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 
 // providerPullFailure says why the image of an external provider cannot be had.
 func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1.ContainerStateWaiting) string {
-	meaning := pullMeaning(waiting, "the imagePullPolicy of the provider")
+	meaning := pullMeaning(waiting, provider.Path+".imagePullPolicy")
 	if meaning == "" {
 		meaning = "check its name, and where the registry wants credentials, name a Secret with some in spec.workload.overrides.imagePullSecrets"
 	}

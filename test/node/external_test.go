@@ -26,7 +26,7 @@ externalProviders:
   - providerId: labelled
     image: %s
     config: {greeting: Hello}
-    secretRefs: {token: {name: echo, key: token}}
+    secretRefs: {token: {secretKeyRef: {name: echo, key: token}}}
   - providerId: unlabelled
     image: %s
     config: {greeting: Goodbye}

@@ -79,7 +79,7 @@ func TestReadiness(t *testing.T) {
 	if secret := b.stored(t); string(secret.Data["mine"]) != canary {
 		t.Error("a foreign Secret was touched")
 	}
-	b.delete(t, b.secret())
+	b.deleteOnce(t, b.secret())
 	testutil.Eventually(t, "a certificate", func() (bool, error) { return replica.Check(nil) == nil, nil })
 	if diff := cmp.Diff(map[string]float64{}, injected(t)); diff != "" {
 		t.Errorf("metric of objects that do not exist (-want +got):\n%s", diff)
@@ -164,7 +164,7 @@ func TestDeletedSecret(t *testing.T) {
 	replicas := []*Certificates{b.start(t, names.OperatorServiceAccount), b.start(t, names.OperatorServiceAccount)}
 	b.eventuallyTrusted(t, replicas...)
 	before := string(replicas[0].CABundle())
-	b.delete(t, b.secret())
+	b.deleteOnce(t, b.secret())
 	testutil.Eventually(t, "other keys", func() (bool, error) { return string(replicas[0].CABundle()) != before, nil })
 	b.eventuallyTrusted(t, replicas...)
 }

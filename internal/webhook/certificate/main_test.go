@@ -97,6 +97,14 @@ func (b *bench) secret() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.WebhookCertificateSecret}}
 }
 
+// deleteOnce deletes an object that replicas make again: delete would delete those, too.
+func (b *bench) deleteOnce(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := b.Delete(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // delete waits until the object is gone.
 func (b *bench) delete(t *testing.T, object client.Object) {
 	t.Helper()

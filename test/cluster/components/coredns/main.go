@@ -4,6 +4,7 @@ package main
 
 import (
 	"github.com/coredns/coredns/coremain"
+
 	// Plugins announce themselves when they are imported.
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
