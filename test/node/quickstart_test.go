@@ -90,8 +90,11 @@ func (s *scenario) runsGenerated(stack, before string) string {
 			return fmt.Errorf("generatedConfigMap is %q, and was %q", generated, before)
 		}
 		pods, err := s.pods(stack)
-		if err != nil || len(pods) != 1 || !isReady(&pods[0]) {
-			return fmt.Errorf("%d pods, want one that is ready (%v)", len(pods), err)
+		if err != nil {
+			return err
+		}
+		if len(pods) != 1 || !isReady(&pods[0]) {
+			return fmt.Errorf("%d pods, want one that is ready", len(pods))
 		}
 		if !slices.ContainsFunc(pods[0].Spec.Volumes, func(volume corev1.Volume) bool {
 			return volume.ConfigMap != nil && volume.ConfigMap.Name == generated

@@ -42,13 +42,15 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 // the one of v1alpha1 that was read: more than an annotation can carry.
 func loses(request admission.Request) error {
 	var before map[string]any
-	if json.Unmarshal(request.OldObject.Raw, &before) != nil || before["apiVersion"] != v1alpha1.GroupVersion.String() {
+	isObject := json.Unmarshal(request.OldObject.Raw, &before) == nil
+	if !isObject || before["apiVersion"] != v1alpha1.GroupVersion.String() {
 		return nil // there is none, or it shows all
 	}
-	if err := convert.DataProblem(before); errors.Is(err, convert.ErrOmitted) {
-		return err
+	problem := convert.DataProblem(before)
+	if !errors.Is(problem, convert.ErrOmitted) {
+		return nil // any other is warned of
 	}
-	return nil
+	return problem
 }
 
 // fit decodes a value into a stack, or tells what of it does not fit.
