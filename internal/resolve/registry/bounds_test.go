@@ -42,7 +42,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	}
 	// The first is read again, the next one makes room for it.
 	size := pool.kept["ns"].size
-	if _, reader, _ := pool.begin(first.Stack); reader == nil {
+	if _, reader, _, _ := pool.begin(first.Stack); reader == nil {
 		t.Error("what was dropped is not read again")
 	}
 	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, maxConfig)}})

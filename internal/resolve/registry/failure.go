@@ -25,6 +25,9 @@ var (
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
 	errNoPlatform   = errors.New("the image has no manifest for")
 	errNoManifest   = errors.New("the registry sends something that is not the manifest or the configuration of an image")
+	errNoImage      = errors.New("the image is none: what its digest stands for is not the manifest or the configuration of an image")
+	errSchema1      = errors.New("the image has a manifest of schema 1, which is not read; push it again with a newer program")
+	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
 	errNoAnswer     = errors.New("no answer in time")
 	errNonsense     = errors.New("the answer is not one of a registry")
 	errNotHTTPS     = errors.New("the registry does not speak HTTPS; an administrator can list it under registries.insecure")
@@ -94,7 +97,7 @@ func sanitize(err error) error {
 	case errors.As(err, &limit):
 		return limit
 	}
-	for _, own := range []error{context.Canceled, errLocalAddress, errWrongContent, errNoManifest} {
+	for _, own := range []error{context.Canceled, errLocalAddress, errScheme, errRedirects, errWrongContent, errNoManifest, errNoImage, errSchema1} {
 		if errors.Is(err, own) {
 			return own
 		}

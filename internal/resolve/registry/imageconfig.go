@@ -22,7 +22,7 @@ type imageConfig struct {
 func decodeImageConfig(content []byte) (*imageConfig, error) {
 	var found imageConfig
 	if err := json.Unmarshal(content, &found); err != nil {
-		return nil, errNoManifest
+		return nil, errNoImage
 	}
 	return &found, nil
 }
@@ -62,11 +62,11 @@ func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, nam
 	return eachEntry(ctx, c.Config.Labels, '{', func(decoder *json.Decoder) (done bool, err error) {
 		label, err := decoder.Token()
 		if err != nil {
-			return false, errNoManifest
+			return false, errNoImage
 		}
 		var value string
 		if err := decoder.Decode(&value); err != nil {
-			return false, errNoManifest
+			return false, errNoImage
 		}
 		if name, ok := label.(string); ok && slices.Contains(names, name) {
 			into[name] = value
@@ -94,7 +94,7 @@ func (c *imageConfig) entrypoint() ([]string, error) {
 	}
 	var found []string
 	if err := json.Unmarshal(c.Config.Entrypoint, &found); err != nil {
-		return nil, errNoManifest
+		return nil, errNoImage
 	}
 	size := 0
 	for _, argument := range found {

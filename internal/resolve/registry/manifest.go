@@ -36,9 +36,10 @@ func (d *descriptor) isFor(wanted v1.Platform) bool {
 // written: only one entry of either is needed, and millions of empty ones fit into a
 // few megabytes.
 type manifest struct {
-	Config    *descriptor     `json:"config"`
-	Layers    json.RawMessage `json:"layers"`
-	Manifests json.RawMessage `json:"manifests"`
+	SchemaVersion json.RawMessage `json:"schemaVersion"`
+	Config        *descriptor     `json:"config"`
+	Layers        json.RawMessage `json:"layers"`
+	Manifests     json.RawMessage `json:"manifests"`
 }
 
 // decodeManifest takes a manifest that is either that of an image or an index. One
@@ -46,11 +47,14 @@ type manifest struct {
 func decodeManifest(content []byte) (*manifest, error) {
 	var found manifest
 	if err := json.Unmarshal(content, &found); err != nil {
-		return nil, errNoManifest
+		return nil, errNoImage
 	}
 	isImage, isIndex := found.Config != nil || found.Layers != nil, found.Manifests != nil
+	if string(found.SchemaVersion) == "1" {
+		return nil, errSchema1
+	}
 	if isImage == isIndex || isImage && found.Config == nil {
-		return nil, errNoManifest
+		return nil, errNoImage
 	}
 	return &found, nil
 }
@@ -65,7 +69,7 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 	err := eachEntry(ctx, list, '[', func(decoder *json.Decoder) (done bool, err error) {
 		var entry descriptor
 		if err := decoder.Decode(&entry); err != nil {
-			return false, errNoManifest
+			return false, errNoImage
 		}
 		if fits(&entry) {
 			found = &entry
@@ -104,7 +108,7 @@ func entriesOf(content json.RawMessage, start json.Delim) (*json.Decoder, error)
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	switch found, err := decoder.Token(); {
 	case err != nil, found != nil && found != start:
-		return nil, errNoManifest
+		return nil, errNoImage
 	case found == nil:
 		return nil, nil //nolint:nilnil // null has no entries
 	}

@@ -37,11 +37,16 @@ type PoolOptions struct {
 	// until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
 	// FirstRetry is the pause after a first attempt that failed; it doubles with each
-	// up to ten minutes, and is spread by a quarter. Zero: 30 seconds.
+	// up to ten minutes, is as long as the registry asks for up to an hour, and is spread by
+	// a quarter. Zero: 30 seconds.
 	FirstRetry time.Duration
-	// LookAgain is the pause before an image that has no configuration is read again:
-	// somebody may have labelled it. Zero: an hour.
+	// LookAgain is the pause before the registry is asked whether a tag stands for another
+	// image, where that of before has no configuration, or nothing that can be read:
+	// somebody may have labelled it. All who wait for one tag ask together. Zero: an hour.
 	LookAgain time.Duration
+	// Fresh is how old the digest of a tag may be for a stack that needs it first. Zero: a
+	// minute.
+	Fresh time.Duration
 	// ProvidersTime bounds how long the images of the external providers of one stack are
 	// read. Zero: a minute.
 	ProvidersTime time.Duration
@@ -59,6 +64,7 @@ const (
 	perNamespace            = 4
 	perRegistryAndNamespace = 2
 	lookAgain               = time.Hour
+	fresh                   = time.Minute
 	providersTime           = time.Minute
 	// busy is the pause of a target whose registry or namespace has its share, as long as
 	// busyTogether of its namespace wait at most: more of them look less often.
@@ -71,6 +77,8 @@ type Outcome struct {
 	// Image is what was read. Nil as long as Err says why not.
 	Image *Image
 	Err   error
+	// asked is when the registry said so.
+	asked time.Time
 }
 
 // Pool reads images away from the reconcile path, a few at a time. It is a worker
@@ -109,6 +117,7 @@ type task struct {
 func NewPool(options PoolOptions) *Pool {
 	options.FirstRetry = cmp.Or(options.FirstRetry, firstRetry)
 	options.LookAgain = cmp.Or(options.LookAgain, lookAgain)
+	options.Fresh = cmp.Or(options.Fresh, fresh)
 	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
 		options: options, queue: workqueue.NewTypedDelayingQueue[key](), reader: New(Options{}),
@@ -185,29 +194,39 @@ func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	if of.providers {
 		return p.handleProviders(ctx, of.stack)
 	}
-	target, reader, release := p.begin(of.stack)
+	target, reader, old, release := p.begin(of.stack)
 	if reader == nil {
 		return false
 	}
-	outcome := p.read(ctx, reader, target)
+	outcome := p.read(ctx, reader, target, old)
 	release()
 	return ctx.Err() == nil && p.conclude(target, outcome)
 }
 
 // begin takes a share of the pool for a stack's image. Without a reader there is
 // nothing to read, or not now.
-func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, func()) {
+func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	task, ok := p.waiting[stack]
 	if !ok || task.dropped || (task.outcome.Image != nil && task.outcome.Image.Config != nil) {
-		return Target{}, nil, nil
+		return Target{}, nil, ages{}, nil
 	}
 	release, ok := p.take(&task.part, key{stack: stack}, task.target.Image)
 	if !ok {
-		return Target{}, nil, nil
+		return Target{}, nil, ages{}, nil
 	}
-	return task.target, p.reader, release
+	return task.target, p.reader, p.old(task.outcome), release
+}
+
+// old is how old an answer may be after an outcome: as many stacks as want the same image, the registry is asked as often
+// as for one of them.
+func (p *Pool) old(before Outcome) ages {
+	old := ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3}
+	if before.Image != nil || Lasting(before.Err) {
+		old.known, old.failed = p.options.LookAgain, p.options.LookAgain
+	}
+	return old
 }
 
 // take takes a share of the pool for an image. False: registry or namespace has its share, and the task is in the queue
@@ -249,18 +268,18 @@ func registryOf(image string) string {
 	return imagename.Registry(ref.Context().RegistryStr())
 }
 
-func (p *Pool) read(ctx context.Context, reader *Reader, target Target) Outcome {
+func (p *Pool) read(ctx context.Context, reader *Reader, target Target, old ages) Outcome {
 	credentials, err := p.options.Credentials(ctx, target)
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	image, err := reader.Read(ctx, target.Image, credentials)
-	return Outcome{Image: image, Err: err}
+	read := reader.readAs(ctx, target.Image, credentials, false, old)
+	return Outcome{Image: read.image, Err: read.err, asked: read.asked}
 }
 
-// conclude notes the outcome of an attempt; true when there is news to tell. What
-// could not be read is tried again, also where only a person can mend it: nobody
-// tells us when that was done.
+// conclude notes the outcome of an attempt; true when there is news to tell. What the
+// registry refuses is tried again, too, though only a person can mend it: nobody tells
+// us when that was done.
 func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,17 +288,16 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 		return false // another image is in the queue
 	}
 	if outcome.Err != nil && task.outcome.Image != nil {
-		outcome = task.outcome // what was read stays true
+		outcome.Image, outcome.Err = task.outcome.Image, nil // what was read stays true
 	}
 	news := !reflect.DeepEqual(task.outcome.Image, outcome.Image) || message(task.outcome.Err) != message(outcome.Err)
 	p.unkeep(task)
 	task.outcome = outcome
 	p.keep(task)
-	if outcome.Image != nil && outcome.Image.Config == nil {
-		p.queue.AddAfter(key{stack: target.Stack}, p.options.LookAgain)
+	if outcome.Image == nil || outcome.Image.Config == nil {
+		p.queue.AddAfter(key{stack: target.Stack}, p.pause(outcome, task.attempts))
 	}
 	if outcome.Err != nil {
-		p.queue.AddAfter(key{stack: target.Stack}, p.pause(task.attempts))
 		p.options.Log.V(1).Info("Image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error", outcome.Err.Error())
 	}
 	task.attempts++
@@ -293,8 +311,14 @@ func message(err error) string {
 	return err.Error()
 }
 
-// pause before another attempt.
-func (p *Pool) pause(attempts int) time.Duration {
-	pause := min(p.options.FirstRetry<<min(attempts, 10), lastRetry)
+// pause before another attempt. Those who look again at one answer do so at the same time.
+func (p *Pool) pause(after Outcome, attempts int) time.Duration {
+	if after.Image != nil || Lasting(after.Err) {
+		if after.asked.IsZero() {
+			return p.options.LookAgain
+		}
+		return max(p.options.LookAgain-time.Since(after.asked), 0)
+	}
+	pause := max(min(p.options.FirstRetry<<min(attempts, 10), lastRetry), wantedPause(after.Err))
 	return pause + rand.N(pause/4+1) //nolint:gosec // it spreads attempts, and guards nothing
 }

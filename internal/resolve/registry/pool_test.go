@@ -21,6 +21,7 @@ func runPool(t *testing.T, server *served, credentials func(Target) (authn.Keych
 	pool := NewPool(PoolOptions{
 		FirstRetry:  time.Millisecond,
 		LookAgain:   time.Millisecond,
+		Fresh:       time.Nanosecond,
 		Credentials: func(_ context.Context, target Target) (authn.Keychain, error) { return credentials(target) },
 		Notify:      func(context.Context, types.NamespacedName) { told.Add(1) },
 	})

@@ -116,7 +116,7 @@ func (p *Pool) forgetProviders(stack types.NamespacedName) {
 
 // handleProviders reads one image of a stack's external providers; true when there is news to tell: of all of them at once.
 func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) (news bool) {
-	task, image, reader, release := p.beginProvider(stack)
+	task, image, reader, old, release := p.beginProvider(stack)
 	if reader == nil {
 		return false
 	}
@@ -127,7 +127,8 @@ func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) 
 		whole = outcome.Err != nil
 	}
 	if outcome.Err == nil {
-		outcome.Image, outcome.Err = reader.ReadProvider(ctx, image, task.keychain)
+		read := reader.readAs(ctx, image, task.keychain, true, old)
+		outcome = Outcome{Image: read.image, Err: read.err, asked: read.asked}
 	}
 	release()
 	return ctx.Err() == nil && p.concludeProvider(task, image, outcome, whole)
@@ -135,28 +136,28 @@ func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) 
 
 // beginProvider takes a share of the pool for the next image of a stack's external providers. Without a reader there is
 // nothing to read, or not now. Nobody else works on the task meanwhile, and only its map of a pass is its own.
-func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string, *Reader, func()) {
+func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string, *Reader, ages, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	task, ok := p.providers[stack]
 	if !ok || task.dropped {
-		return nil, "", nil, nil
+		return nil, "", nil, ages{}, nil
 	}
 	if task.begun.IsZero() { // a pass begins with what could be read before
 		maps.DeleteFunc(task.pass, func(_ string, outcome Outcome) bool { return outcome.Err != nil })
 	}
 	image, ok := task.next()
 	if !ok {
-		return nil, "", nil, nil
+		return nil, "", nil, ages{}, nil
 	}
 	release, ok := p.take(&task.part, key{stack: stack, providers: true}, image)
 	if !ok {
-		return nil, "", nil, nil
+		return nil, "", nil, ages{}, nil
 	}
 	if task.begun.IsZero() {
 		task.begun = time.Now()
 	}
-	return task, image, p.reader, release
+	return task, image, p.reader, p.old(task.found[image]), release
 }
 
 // concludeProvider notes the outcome of one image, and of the others that it settles; true when every image was tried and
@@ -198,12 +199,27 @@ func (p *Pool) concludePass(task *providersTask) (news bool) {
 	p.unkeep(task)
 	task.found, task.begun, task.keychain = maps.Clone(task.pass), time.Time{}, nil
 	p.keep(task)
-	if task.failed() {
-		p.queue.AddAfter(key{stack: task.target.Stack, providers: true}, p.pause(task.attempts))
+	if pause, ok := p.pauseOf(task); ok {
+		p.queue.AddAfter(key{stack: task.target.Stack, providers: true}, pause)
 		p.options.Log.V(1).Info("Images of external providers cannot be read", "stack", task.target.Stack.String())
 	}
 	task.attempts++
 	return news
+}
+
+// pauseOf is the shortest pause that an image needs which could not be read; false: there is none.
+func (p *Pool) pauseOf(task *providersTask) (time.Duration, bool) {
+	var shortest time.Duration
+	failed := false
+	for _, outcome := range task.found {
+		if outcome.Err == nil {
+			continue
+		}
+		if pause := p.pause(outcome, task.attempts); !failed || pause < shortest {
+			shortest, failed = pause, true
+		}
+	}
+	return shortest, failed
 }
 
 // unanswered reports whether a registry did not answer, so that it is of no use to ask it for another image.

@@ -71,7 +71,7 @@ func TestPoolProviders(t *testing.T) {
 		credentials.Add(1)
 		return &Keychain{}, nil
 	})
-	pool.options.FirstRetry = time.Hour
+	pool.options.FirstRetry, pool.options.LookAgain = time.Hour, time.Hour
 	asked := providers("my", images...)
 	if outcomes, ended := pool.ReadProviders(asked); ended {
 		t.Fatalf("got %v before anything was read", outcomes)
@@ -133,7 +133,7 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 		return true
 	})
 	pool, told := runPool(t, server, anonymous)
-	pool.options.FirstRetry = time.Hour
+	pool.options.FirstRetry, pool.options.LookAgain = time.Hour, time.Hour
 	pool.Configure(Options{Insecure: []string{server.host, dead.host}, Timeout: 5 * time.Second})
 	many := []string{alive}
 	for i := range 300 {
@@ -169,7 +169,7 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 func TestPoolProvidersWithoutCredentials(t *testing.T) {
 	server := serve(t)
 	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) { return nil, errors.New("no credentials") })
-	pool.options.FirstRetry = time.Hour
+	pool.options.FirstRetry, pool.options.LookAgain = time.Hour, time.Hour
 	want := map[string]string{"a": "no credentials", "b": "no credentials"}
 	if diff := cmp.Diff(want, read(t, pool, providers("my", "a", "b"))); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)
@@ -185,7 +185,7 @@ func TestPoolProvidersBounds(t *testing.T) {
 		images = append(images, server.push(t, fmt.Sprintf("test/provider-%d:1", i), image(t, map[string]string{LabelProvider: label})))
 	}
 	pool, _ := runPool(t, server, anonymous)
-	pool.options.FirstRetry = time.Hour
+	pool.options.FirstRetry, pool.options.LookAgain = time.Hour, time.Hour
 	asked := providers("my", images...)
 	got := read(t, pool, asked)
 	for i, image := range images {

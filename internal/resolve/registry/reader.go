@@ -6,8 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"sync"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -17,15 +16,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// remembered is how many images' labels are kept in memory.
-const remembered = 64
+const (
+	// remembered is how many images' labels are kept in memory.
+	remembered = 64
+	// rememberedAnswers is for how many questions the last answer is kept: a digest or an error.
+	rememberedAnswers = 4096
+)
 
 // Reader reads images. It is for use by many goroutines.
 type Reader struct {
 	options Options
 	through *roundTripper
 
-	known *lru.Cache // knownKey → *Image without its Digest
+	known      *lru.Cache // knownKey → *content
+	answers    *lru.Cache // question → *answer
+	challenges *lru.Cache // host → *transport.Challenge
+
+	mu      sync.Mutex
+	flights map[question]*flight
 }
 
 // knownKey is what has to be the same for an image to be known: nobody gets an answer
@@ -38,73 +46,65 @@ type knownKey struct {
 	digest      v1.Hash
 }
 
+// content is what a digest stands for: an image without its Digest, or why it is of no use.
+type content struct {
+	image *Image
+	err   error
+}
+
 // New makes a reader.
 func New(options Options) *Reader {
 	options = options.normal()
-	return &Reader{options: options, through: newTransport(options), known: lru.New(remembered)}
+	return &Reader{
+		options: options, through: newTransport(options), flights: map[question]*flight{},
+		known: lru.New(remembered), answers: lru.New(rememberedAnswers), challenges: lru.New(rememberedRegistries),
+	}
 }
 
 // Close ends idle connections.
 func (r *Reader) Close() { r.through.close() }
 
-// Read reads an image with somebody's credentials. A *RefusedError or a *LabelError
-// stays until something changes; Transient reports of any other error whether another
-// attempt may help. No error holds anything that a remote host wrote.
+// Read reads an image with somebody's credentials. It asks the registry what a tag stands for, and asks nothing about a
+// digest that it read for the same repository with the same credentials. Lasting and Transient tell failures apart. No
+// error holds anything that a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
-	return r.readAs(ctx, image, credentials, false)
+	read := r.readAs(ctx, image, credentials, false, ages{})
+	return read.image, read.err
 }
 
 // ReadProvider reads the image of an external provider, of which nothing but digest and label are known then. Its errors
 // are those of Read.
 func (r *Reader) ReadProvider(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
-	return r.readAs(ctx, image, credentials, true)
+	read := r.readAs(ctx, image, credentials, true, ages{})
+	return read.image, read.err
 }
 
-func (r *Reader) readAs(ctx context.Context, image string, credentials authn.Keychain, provider bool) (*Image, error) {
+func (r *Reader) readAs(ctx context.Context, image string, credentials authn.Keychain, provider bool, old ages) reading {
 	ref, err := r.reference(image)
 	if err != nil {
-		return nil, err
+		return reading{err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
-	found, err := r.read(ctx, ref, credentials, provider)
-	if err != nil {
-		return nil, fmt.Errorf("read image %q: %w", image, err)
+	read := r.read(ctx, ref, credentials, provider, old)
+	if read.err != nil {
+		read.err = fmt.Errorf("read image %q: %w", image, read.err)
 	}
-	return found, nil
+	return read
 }
 
-// read asks the registry for the name each time, whatever is known of the digest that
-// it stands for: the answer says that these credentials may read it.
-func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool) (*Image, error) {
-	repository := ref.Context()
-	auth, err := authn.Resolve(ctx, keychain, repository)
+// read gives what is known of a name, or asks the registry for it.
+func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool, old ages) reading {
+	auth, err := authn.Resolve(ctx, keychain, ref.Context())
 	if err != nil {
-		return nil, err
+		return reading{err: err}
 	}
-	key := knownKey{repository: repository.Name(), provider: provider}
-	if key.credentials, err = fingerprint(ctx, auth); err != nil {
-		return nil, err
+	asked := question{provider: provider, name: ref.Name()}
+	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
+		return reading{err: err}
 	}
-	session, err := connect(ctx, repository, auth, r.through)
-	if err != nil {
-		return nil, err
-	}
-	content, digest, err := session.manifest(ctx, ref.Identifier())
-	if err != nil {
-		return nil, err
-	}
-	key.digest = digest
-	found, ok := r.known.Get(key)
-	if !ok {
-		if found, err = r.inspect(ctx, session, content, provider); err != nil {
-			return nil, err
-		}
-		r.known.Add(key, found)
-	}
-	result := *found.(*Image)
-	result.Digest = digest.String()
-	return &result, nil
+	one := &lookup{reader: r, of: asked, ref: ref, auth: auth}
+	return r.together(ctx, asked, func() reading { return one.do(ctx, old) })
 }
 
 // fingerprint tells credentials apart in memory.
@@ -118,97 +118,6 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")
 	}
 	return sha256.Sum256(content), nil
-}
-
-// inspect reads what the manifest, or the index, of an image leads to.
-func (r *Reader) inspect(ctx context.Context, session *session, content []byte, provider bool) (*Image, error) {
-	single, err := decodeManifest(content)
-	if err != nil {
-		return nil, err
-	}
-	if single.Manifests != nil {
-		wanted := r.options.platform()
-		entry, err := find(ctx, single.Manifests, func(d *descriptor) bool { return d.isFor(wanted) })
-		switch {
-		case err != nil:
-			return nil, err
-		case entry == nil || entry.Digest.Hex == "":
-			return nil, fmt.Errorf("%w %s", errNoPlatform, wanted.String())
-		}
-		if content, _, err = session.manifest(ctx, entry.Digest.String()); err != nil {
-			return nil, err
-		}
-		if single, err = decodeManifest(content); err != nil {
-			return nil, err
-		}
-	}
-	if provider {
-		return providerOf(ctx, single, session.blob)
-	}
-	return contentOf(ctx, single, session.blob)
-}
-
-// providerOf is what the image of an external provider says of it, by its manifest.
-func providerOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
-	config, err := readImageConfig(ctx, of, blob)
-	if err != nil {
-		return nil, err
-	}
-	label, err := config.provider(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Image{Provider: label}, nil
-}
-
-// contentOf is what an image says of itself, by its manifest.
-func contentOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
-	config, err := readImageConfig(ctx, of, blob)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := config.labels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	result := &Image{}
-	if result.Entrypoint, err = config.entrypoint(); err != nil {
-		return nil, err
-	}
-	for _, label := range []string{LabelRelease, LabelImageVersion} {
-		if labels[label] != "" {
-			result.Release, result.ReleaseLabel = shorten(labels[label]), label
-			break
-		}
-	}
-	from, err := configSource(labels)
-	if err != nil || from == nil {
-		return result, err
-	}
-	result.ConfigLabel, result.Config = from.label, from.data
-	if from.file != "" {
-		result.Config, err = fromLayer(ctx, of, from, blob)
-	}
-	return result, err
-}
-
-func readImageConfig(ctx context.Context, of *manifest, blob fetch) (*imageConfig, error) {
-	switch {
-	case of.Config == nil || of.Config.Digest.Hex == "":
-		return nil, errNoManifest
-	case of.Config.Size > maxManifest:
-		return nil, tooLarge("configuration of the image", maxManifest)
-	}
-	var content []byte
-	err := blob(ctx, *of.Config, func(body io.Reader) error {
-		var err error
-		content, err = io.ReadAll(body)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return decodeImageConfig(content)
 }
 
 // reference is what to ask a registry for.
@@ -236,31 +145,4 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 		return asked.Digest(written.Identifier()), nil
 	}
 	return asked.Tag(written.Identifier()), nil
-}
-
-// Transient reports whether the same read may succeed a while later: the registry is not
-// reached, or in trouble, or has had enough of us. What it refuses, or does not
-// have, may change too, but nobody knows when.
-func Transient(err error) bool {
-	var label *LabelError
-	var refused *RefusedError
-	var limit *limitError
-	if errors.As(err, &label) || errors.As(err, &refused) || errors.As(err, &limit) {
-		return false
-	}
-	for _, lasting := range []error{errPlainHTTP, errLocalAddress, errNoPlatform, errTooMany} {
-		if errors.Is(err, lasting) {
-			return false
-		}
-	}
-	var answer *answerError
-	if !errors.As(err, &answer) {
-		return true
-	}
-	switch answer.status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
-		return false
-	default:
-		return true
-	}
 }

@@ -7,16 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
-
-const userAgent = "llama-stack-k8s-operator"
 
 // maxManifest bounds a manifest and the configuration of an image. A registry does
 // not have to take larger manifests (OCI distribution specification, "Pushing
@@ -32,19 +29,30 @@ var manifestTypes = strings.Join([]string{
 // session asks one repository with one set of credentials.
 type session struct {
 	repository name.Repository
+	scheme     string
 	client     *http.Client
 }
 
-// connect learns how the registry wants to be asked, and gets a token where it wants
-// one.
-func connect(ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper) (*session, error) {
-	authenticated, err := transport.NewWithContext(ctx, repository.Registry, auth,
-		transport.NewUserAgent(through, userAgent), []string{repository.Scope(transport.PullScope)})
+// digest is what a tag stands for, as the registry says without its manifest. False: it does not say.
+func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error) {
+	response, err := s.ask(ctx, http.MethodHead, "manifests", tag)
 	if err != nil {
-		return nil, sanitize(err)
+		return v1.Hash{}, false, err
 	}
-	return &session{repository: repository, client: &http.Client{Transport: authenticated}}, nil
+	defer response.Body.Close()
+	switch status := response.StatusCode; {
+	case status == http.StatusOK:
+		digest, err := v1.NewHash(response.Header.Get("Docker-Content-Digest"))
+		return digest, err == nil, nil
+	case slices.Contains(final, status) || status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
+		return v1.Hash{}, false, refusal(response)
+	default:
+		return v1.Hash{}, false, nil // it may not know this method
+	}
 }
+
+// final are the answers to one method that are those to any.
+var final = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
 
 // manifest reads a manifest by tag or digest. Its bytes have the digest that is
 // returned, which is the one that was asked for.
@@ -89,12 +97,25 @@ func (s *session) blob(ctx context.Context, of descriptor, use func(io.Reader) e
 	return verified(response.Body, of, use)
 }
 
+// get asks for something that is there.
 func (s *session) get(ctx context.Context, kind, identifier string) (*http.Response, error) {
+	response, err := s.ask(ctx, http.MethodGet, kind, identifier)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, refusal(response)
+	}
+	return response, nil
+}
+
+func (s *session) ask(ctx context.Context, method, kind, identifier string) (*http.Response, error) {
 	address := url.URL{
-		Scheme: s.repository.Scheme(), Host: s.repository.RegistryStr(),
+		Scheme: s.scheme, Host: s.repository.RegistryStr(),
 		Path: fmt.Sprintf("/v2/%s/%s/%s", s.repository.RepositoryStr(), kind, identifier),
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, address.String(), http.NoBody)
 	if err != nil {
 		return nil, sanitize(err)
 	}
@@ -105,10 +126,6 @@ func (s *session) get(ctx context.Context, kind, identifier string) (*http.Respo
 	if err != nil {
 		return nil, sanitize(err)
 	}
-	if response.StatusCode != http.StatusOK {
-		defer response.Body.Close()
-		return nil, refusal(response)
-	}
 	return response, nil
 }
 
@@ -118,7 +135,7 @@ func (s *session) get(ctx context.Context, kind, identifier string) (*http.Respo
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
 	hasher, err := v1.Hasher(of.Digest.Algorithm)
 	if err != nil {
-		return errNoManifest
+		return errNoImage
 	}
 	// One byte more than there should be shows that there is more.
 	limited := &io.LimitedReader{R: content, N: of.Size + 1}

@@ -40,8 +40,9 @@ func newTransport(options Options) *roundTripper {
 	return &roundTripper{options: options, secure: secure, insecure: insecure}
 }
 
-// errPlainHTTP and errLocalAddress are refusals of ours.
+// Refusals of ours.
 var (
+	errScheme       = errors.New("the registry redirects to an address that is neither one of HTTPS nor of HTTP")
 	errPlainHTTP    = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
 	errLocalAddress = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
 )
@@ -50,9 +51,11 @@ var (
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	through := t.secure
 	switch {
+	case request.URL.Scheme != "https" && request.URL.Scheme != "http":
+		return nil, errScheme
 	case t.options.isInsecure(request.URL.Host):
 		through = t.insecure
-	case request.URL.Scheme != "https":
+	case request.URL.Scheme == "http":
 		return nil, errPlainHTTP
 	default:
 		if err := checkWritten(request.URL); err != nil {
@@ -63,6 +66,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	if err != nil {
 		return nil, err
 	}
+	noteWanted(request.Context(), response)
 	response.Body = struct {
 		io.Reader
 		io.Closer

@@ -1,0 +1,310 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// inMemory is a registry that is reached by pipes, so that hours of it take no time in a bubble of synctest.
+type inMemory struct {
+	challenge string // Basic or Bearer, empty: none
+	handler   http.Handler
+	pipes     chan net.Conn
+	server    *http.Server
+
+	mu    sync.Mutex
+	asked map[string]int // by what is asked for
+}
+
+const memoryHost = "registry.example.com:5000"
+
+func serveInMemory(t *testing.T, challenge string) *inMemory {
+	t.Helper()
+	m := &inMemory{
+		challenge: challenge, pipes: make(chan net.Conn), asked: map[string]int{},
+		handler: registry.New(registry.Logger(log.New(io.Discard, "", 0))),
+	}
+	m.server = &http.Server{Handler: http.HandlerFunc(m.serve), ReadHeaderTimeout: time.Hour}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = m.server.Serve(m)
+	}()
+	t.Cleanup(func() {
+		_ = m.server.Close()
+		<-ended
+	})
+	return m
+}
+
+// Accept, Close and Addr make it a listener.
+func (m *inMemory) Accept() (net.Conn, error) {
+	connection, ok := <-m.pipes
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return connection, nil
+}
+
+func (m *inMemory) Close() error   { close(m.pipes); return nil }
+func (m *inMemory) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (m *inMemory) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	m.pipes <- server
+	return client, nil
+}
+
+// serve counts requests, and asks for credentials where it wants some.
+func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
+	kind := r.Method
+	switch {
+	case r.TLS != nil:
+	case r.URL.Path == "/v2/":
+		kind = "ping"
+	case r.URL.Path == "/token":
+		kind = "token"
+	}
+	m.mu.Lock()
+	m.asked[kind]++
+	m.mu.Unlock()
+	user, _, _ := r.BasicAuth()
+	switch {
+	case kind == "token":
+		fmt.Fprintf(w, `{"token":"of-%s","expires_in":300}`, user)
+	case m.challenge == "Basic" && user == "", m.challenge == "Bearer" && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer of-"):
+		w.Header().Set("WWW-Authenticate", m.challenge+` realm="http://`+memoryHost+`/token",service="registry"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	default:
+		m.handler.ServeHTTP(w, r)
+	}
+}
+
+// counted are the requests since the last call, by what was asked for.
+func (m *inMemory) counted() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	counted := m.asked
+	m.asked = map[string]int{}
+	return counted
+}
+
+func ofAPI(asked map[string]int) int { return asked["ping"] + asked["GET"] + asked["HEAD"] }
+
+func (m *inMemory) push(t *testing.T, repository string, image remote.Taggable) string {
+	t.Helper()
+	ref, err := name.ParseReference(memoryHost+"/"+repository, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{DialContext: m.dial}
+	defer transport.CloseIdleConnections()
+	if err := remote.Push(ref, image, remote.WithTransport(transport), remote.WithAuth(&authn.Basic{Username: "pusher", Password: "p"})); err != nil {
+		t.Fatal(err)
+	}
+	m.counted()
+	return ref.Name()
+}
+
+// toMemory makes a reader ask it, by plain HTTP.
+func (m *inMemory) toMemory(t *testing.T, reader *Reader) {
+	t.Helper()
+	transport := reader.through.insecure.(*http.Transport)
+	transport.DialContext = m.dial
+	transport.DialTLSContext = func(context.Context, string, string) (net.Conn, error) { return nil, io.ErrUnexpectedEOF }
+	t.Cleanup(reader.Close)
+}
+
+var memoryOptions = Options{Insecure: []string{memoryHost}, Platform: v1.Platform{OS: "linux", Architecture: "amd64"}}
+
+func robot(t *testing.T, user string) *Keychain {
+	t.Helper()
+	keychain := &Keychain{}
+	if user == "" {
+		return keychain
+	}
+	if err := keychain.Add(fmt.Appendf(nil, `{"auths":{%q:{"auth":%q}}}`, memoryHost, encoded(user+":p"))); err != nil {
+		t.Fatal(err)
+	}
+	return keychain
+}
+
+// indexOf is an index with one image for the platform that is read.
+func indexOf(single v1.Image) v1.ImageIndex {
+	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
+		Add: single, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
+	})
+}
+
+// TestRequestsOfARead counts what a first read costs, and what a second one does: by tag, and by digest.
+func TestRequestsOfARead(t *testing.T) {
+	file := layer(t, entry{name: "config.yaml", content: config, kind: '0'})
+	inLabel := image(t, map[string]string{LabelBase64: encoded(config)})
+	inLayer := image(t, map[string]string{LabelLayer: digestOf(t, file), LabelPath: "config.yaml"}, file)
+	for _, tc := range []struct {
+		name  string
+		image remote.Taggable
+		// first is for the first image of a registry, next for another one.
+		first, next int
+	}{
+		{"an image with its label", inLabel, 3, 2},
+		{"an image with a layer", inLayer, 4, 3},
+		{"an index, a label", indexOf(inLabel), 4, 3},
+		{"an index, a layer", indexOf(inLayer), 5, 4},
+	} {
+		for _, challenge := range []string{"", "Basic", "Bearer"} {
+			t.Run(strings.TrimSpace(tc.name+" "+challenge), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server := serveInMemory(t, challenge)
+					first, next := server.push(t, "team/first:1", tc.image), server.push(t, "team/next:1", tc.image)
+					reader := New(memoryOptions)
+					server.toMemory(t, reader)
+					var digest string
+					ask := func(what, ref string, api, tokens int) {
+						t.Helper()
+						read, err := reader.Read(t.Context(), ref, robot(t, "robot"))
+						if err != nil || string(read.Config) != config {
+							t.Fatalf("%s: got %v, %v", what, read, err)
+						}
+						digest = read.Digest
+						asked := server.counted()
+						if challenge != "Bearer" {
+							tokens = 0
+						}
+						if ofAPI(asked) != api || asked["token"] != tokens {
+							t.Errorf("%s: %v, want %d requests and %d for tokens", what, asked, api, tokens)
+						}
+					}
+					ask("first", first, tc.first, 1)
+					ask("another image", next, tc.next, 1)
+					ask("the same tag", first, 1, 1)
+					ask("its digest", strings.TrimSuffix(first, ":1")+"@"+digest, 0, 0)
+				})
+			})
+		}
+	}
+}
+
+// inMemoryPool is a pool with its own pauses that asks a registry in memory. The user of a stack is the name of its namespace.
+func inMemoryPool(t *testing.T, server *inMemory) *Pool {
+	t.Helper()
+	pool := NewPool(PoolOptions{
+		Credentials: func(_ context.Context, target Target) (authn.Keychain, error) {
+			return robot(t, strings.TrimPrefix(target.Stack.Namespace, "anonymous")), nil
+		},
+		Notify: func(context.Context, types.NamespacedName) {},
+	})
+	pool.Configure(memoryOptions)
+	server.toMemory(t, pool.reader)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- pool.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return pool
+}
+
+// many are so many stacks in each of some namespaces with credentials of their own, which want the same images in turn.
+func many(each int, images ...string) []Target {
+	var targets []Target
+	for _, namespace := range []string{"anonymous", "a", "b"} {
+		for i := range each {
+			targets = append(targets, Target{
+				Stack: types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)}, Image: images[i%len(images)],
+			})
+		}
+	}
+	return targets
+}
+
+// TestManyStacksOnOneImage counts what a thousand stacks of each namespace cost a registry together.
+func TestManyStacksOnOneImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := serveInMemory(t, "")
+		ref := server.push(t, "team/server:1", indexOf(image(t, map[string]string{LabelBase64: encoded(config)})))
+		pool := inMemoryPool(t, server)
+		targets := many(1000, ref)
+		for _, target := range targets {
+			pool.Read(target)
+		}
+		time.Sleep(fresh / 2)
+		synctest.Wait()
+		for _, target := range targets {
+			if outcome, _ := pool.Read(target); outcome.Image == nil || string(outcome.Image.Config) != config {
+				t.Fatalf("%v: got %+v", target.Stack, outcome)
+			}
+		}
+		const credentials = 3
+		if asked := server.counted(); ofAPI(asked) > 4*credentials {
+			t.Errorf("%v for %d sets of credentials, want 4 each at most", asked, credentials)
+		}
+		time.Sleep(24 * time.Hour)
+		if asked := server.counted(); len(asked) > 0 {
+			t.Errorf("%v in a day of rest, want none", asked)
+		}
+	})
+}
+
+// TestIdle counts what a day costs a registry when many stacks wait for some tags to get labels, and shows that
+// all of them get to know it.
+func TestIdle(t *testing.T) {
+	for _, challenge := range []string{"", "Bearer"} {
+		t.Run(challenge, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := serveInMemory(t, challenge)
+				bare := server.push(t, "team/bare:1", image(t, map[string]string{"some": "label"}))
+				broken := server.push(t, "team/broken:1", image(t, map[string]string{LabelBase64: "***"}))
+				pinned := server.push(t, "team/bare@"+strings.Split(digestOf(t, image(t, nil)), "@")[0], image(t, nil))
+				pool := inMemoryPool(t, server)
+				targets := many(99, bare, broken, pinned)
+				for _, target := range targets {
+					pool.Read(target)
+					time.Sleep(time.Second) // each begins at a time of its own
+				}
+				time.Sleep(2 * lookAgain)
+				synctest.Wait()
+				server.counted()
+				const hours, tags, credentials = 24, 2, 3
+				time.Sleep(hours * time.Hour)
+				synctest.Wait()
+				want := map[string]int{"HEAD": hours * tags * credentials}
+				if challenge != "" {
+					want["token"] = hours * tags * credentials
+				}
+				if diff := cmp.Diff(want, server.counted()); diff != "" {
+					t.Errorf("requests of a day (-want +got):\n%s", diff)
+				}
+				server.push(t, "team/bare:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+				time.Sleep(lookAgain)
+				synctest.Wait()
+				for _, target := range targets {
+					outcome, _ := pool.Read(target)
+					if labelled := outcome.Image != nil && outcome.Image.Config != nil; labelled != (target.Image == bare) {
+						t.Fatalf("%v on %s: got %+v", target.Stack, target.Image, outcome)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// lookup answers a question.
+type lookup struct {
+	reader *Reader
+	of     question
+	ref    name.Reference
+	auth   authn.Authenticator
+}
+
+// do answers from what is known, as old as it may be, else asks the registry. What a digest stands for does not change.
+func (l *lookup) do(ctx context.Context, old ages) reading {
+	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
+		if found, ok := l.known(pinned); ok {
+			return result(pinned, found, time.Now())
+		}
+	}
+	last := l.last()
+	if last != nil && old.fits(last) {
+		if last.err != nil {
+			return reading{err: last.err, asked: last.at}
+		}
+		if found, ok := l.known(last.digest); ok {
+			return result(last.digest, found, last.at)
+		}
+	}
+	ctx, wanted := withWanted(ctx)
+	registry := l.ref.Context().RegistryStr()
+	_, remembered := l.reader.challenges.Get(registry)
+	digest, found, err := l.ask(ctx, last)
+	if statusOf(err) == http.StatusUnauthorized && remembered { // it may want to be asked in another way now
+		l.reader.challenges.Remove(registry)
+		digest, found, err = l.ask(ctx, last)
+	}
+	said := &answer{at: time.Now(), digest: digest, err: wanted.with(err)}
+	if code := statusOf(err); err != nil && (code == 0 || code == http.StatusUnauthorized) {
+		l.reader.challenges.Remove(registry)
+	}
+	if !errors.Is(err, context.Canceled) {
+		l.reader.answers.Add(l.of, said)
+	}
+	if err != nil {
+		return reading{err: said.err, asked: said.at}
+	}
+	return result(digest, found, said.at)
+}
+
+func result(digest v1.Hash, found *content, asked time.Time) reading {
+	if found.err != nil {
+		return reading{err: found.err, asked: asked}
+	}
+	image := *found.image
+	image.Digest = digest.String()
+	return reading{image: &image, asked: asked}
+}
+
+// last is the last answer to the question.
+func (l *lookup) last() *answer {
+	if said, ok := l.reader.answers.Get(l.of); ok {
+		return said.(*answer)
+	}
+	return nil
+}
+
+func (l *lookup) key(digest v1.Hash) knownKey {
+	return knownKey{provider: l.of.provider, repository: l.ref.Context().Name(), credentials: l.of.credentials, digest: digest}
+}
+
+// known is what is known of a digest.
+func (l *lookup) known(digest v1.Hash) (*content, bool) {
+	if found, ok := l.reader.known.Get(l.key(digest)); ok {
+		return found.(*content), true
+	}
+	return nil, false
+}
+
+// ask asks the registry for the name, whatever is known of the digest that it stood for: the answer says that these
+// credentials may read it.
+func (l *lookup) ask(ctx context.Context, last *answer) (v1.Hash, *content, error) {
+	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
+	if err != nil {
+		return v1.Hash{}, nil, err
+	}
+	if last != nil && last.err == nil {
+		if found, ok := l.known(last.digest); ok {
+			digest, told, err := session.digest(ctx, l.ref.Identifier())
+			if err != nil || told && digest == last.digest {
+				return digest, found, err
+			}
+		}
+	}
+	manifest, digest, err := session.manifest(ctx, l.ref.Identifier())
+	if err != nil {
+		return v1.Hash{}, nil, err
+	}
+	if found, ok := l.known(digest); ok {
+		return digest, found, nil
+	}
+	_, pinned := l.ref.(name.Digest)
+	image, err := l.reader.inspect(ctx, session, manifest, pinned, l.of.provider)
+	if err != nil && !ofContent(err) {
+		return v1.Hash{}, nil, err
+	}
+	found := &content{image: image, err: err}
+	l.reader.known.Add(l.key(digest), found)
+	return digest, found, nil
+}

@@ -1,0 +1,120 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Transient reports whether the same read may succeed a while later: the registry is not
+// reached, or in trouble, or has had enough of us. What it refuses, or does not
+// have, may change too, but nobody knows when.
+func Transient(err error) bool {
+	if Lasting(err) {
+		return false
+	}
+	switch statusOf(err) {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return false
+	default:
+		return true
+	}
+}
+
+// Lasting reports whether another read is of no use before the reference, or what it stands for, or the options change.
+func Lasting(err error) bool {
+	if _, ok := errors.AsType[*RefusedError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*limitError](err); ok {
+		return true
+	}
+	for _, lasting := range []error{errPlainHTTP, errLocalAddress, errScheme} {
+		if errors.Is(err, lasting) {
+			return true
+		}
+	}
+	return ofContent(err)
+}
+
+// ofContent reports whether an error is one of content that has its digest: the same digest always leads to it.
+func ofContent(err error) bool {
+	if _, ok := errors.AsType[*LabelError](err); ok {
+		return true
+	}
+	for _, lasting := range []error{errNoPlatform, errTooMany, errNoImage, errSchema1} {
+		if errors.Is(err, lasting) {
+			return true
+		}
+	}
+	return false
+}
+
+// statusOf is the status that a registry answered with, when that is the error.
+func statusOf(err error) int {
+	if answer, ok := errors.AsType[*answerError](err); ok {
+		return answer.status
+	}
+	return 0
+}
+
+// maxWanted bounds the pause that a registry asks for.
+const maxWanted = time.Hour
+
+// wanted is the pause that a registry asked for while a question was asked.
+type wanted struct{ pause atomic.Int64 }
+
+type wantedKey struct{}
+
+func withWanted(ctx context.Context) (context.Context, *wanted) {
+	own := &wanted{}
+	return context.WithValue(ctx, wantedKey{}, own), own
+}
+
+// noteWanted notes the pause that an answer asks for.
+func noteWanted(ctx context.Context, response *http.Response) {
+	own, ok := ctx.Value(wantedKey{}).(*wanted)
+	if ok && response.StatusCode >= http.StatusBadRequest {
+		own.pause.Store(int64(retryAfter(response.Header.Get("Retry-After"))))
+	}
+}
+
+// retryAfter is the pause of a header: seconds, or a date. Zero: it says nothing that can be used.
+func retryAfter(header string) time.Duration {
+	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, uint64(maxWanted/time.Second))) * time.Second //nolint:gosec // it is an hour at most
+	}
+	date, err := http.ParseTime(header)
+	if err != nil {
+		return 0
+	}
+	return max(min(time.Until(date), maxWanted), 0)
+}
+
+// with adds the pause to an error.
+func (w *wanted) with(err error) error {
+	if pause := time.Duration(w.pause.Load()); err != nil && pause > 0 {
+		return &waitError{error: err, pause: pause}
+	}
+	return err
+}
+
+// waitError is a failure with the pause that the registry asks for.
+type waitError struct {
+	error
+	pause time.Duration
+}
+
+// Unwrap returns the failure.
+func (e *waitError) Unwrap() error { return e.error }
+
+// wantedPause is the pause that a registry asked for with an error.
+func wantedPause(err error) time.Duration {
+	if wait, ok := errors.AsType[*waitError](err); ok {
+		return wait.pause
+	}
+	return 0
+}

@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// question is what a registry is asked: what one name stands for, with one set of credentials. Who asks the same question
+// at the same time shares the answer.
+type question struct {
+	provider    bool
+	name        string
+	credentials [sha256.Size]byte
+}
+
+// answer is what a registry said to a question: the digest that the name stands for, or why there is none.
+type answer struct {
+	at     time.Time
+	digest v1.Hash
+	err    error
+}
+
+// ages are how old an answer may be for one who asks. Zero: the registry is asked.
+type ages struct {
+	// known is the age of a digest, failed that of a failure.
+	known, failed time.Duration
+}
+
+// fits reports whether an answer is new enough.
+func (a ages) fits(said *answer) bool {
+	if said.err != nil {
+		return time.Since(said.at) < a.failed
+	}
+	return time.Since(said.at) < a.known
+}
+
+// reading is what became of a question.
+type reading struct {
+	image *Image
+	err   error
+	// asked is when the registry answered.
+	asked time.Time
+}
+
+// flight is a question that is being asked.
+type flight struct {
+	done chan struct{}
+	reading
+}
+
+// together asks a question once for all who ask it meanwhile. Nobody waits longer than its own context, and nobody fails
+// because another one left.
+func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
+	for {
+		r.mu.Lock()
+		under, ok := r.flights[of]
+		if !ok {
+			under = &flight{done: make(chan struct{})}
+			r.flights[of] = under
+			r.mu.Unlock()
+			under.reading = ask()
+			r.mu.Lock()
+			delete(r.flights, of)
+			r.mu.Unlock()
+			close(under.done)
+			return under.reading
+		}
+		r.mu.Unlock()
+		select {
+		case <-under.done:
+		case <-ctx.Done():
+			return reading{err: sanitize(ctx.Err())}
+		}
+		if !errors.Is(under.err, context.Canceled) || ctx.Err() != nil {
+			return under.reading
+		}
+	}
+}
