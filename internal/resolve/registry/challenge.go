@@ -2,7 +2,9 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -14,8 +16,6 @@ const (
 	userAgent = "llama-stack-k8s-operator"
 	// rememberedRegistries is for how many registries it is known how they want to be asked.
 	rememberedRegistries = 64
-	// maxRedirects bounds the redirects that one request follows.
-	maxRedirects = 10
 )
 
 // connect learns how the registry wants to be asked, unless that is known, and gets a token where it wants one. What is
@@ -31,9 +31,9 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 		scheme = "http"
 	}
 	through = &ownScheme{inner: through, scheme: scheme, registry: repository.Registry}
-	token, err := tokenFor(ctx, repository, auth, through, challenge)
+	token, err := r.token(ctx, repository, auth, through, challenge)
 	if err != nil {
-		return nil, sanitize(err)
+		return nil, fmt.Errorf("get a token: %w", sanitize(err))
 	}
 	authenticated, err := transport.FromToken(repository.Registry, auth, through, challenge, token)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 	}
 	return &session{
 		repository: repository, scheme: scheme,
-		client: &http.Client{Transport: authenticated, CheckRedirect: checkRedirects},
+		client: &http.Client{Transport: authenticated},
 	}, nil
 }
 
@@ -58,12 +58,15 @@ func (r *Reader) challenge(ctx context.Context, registry name.Registry, through 
 	return challenge, nil
 }
 
-// tokenFor is the token to ask a repository with. It is empty where the registry wants none.
-func tokenFor(
+// token is the one to ask a repository with. It is empty where the registry wants none.
+func (r *Reader) token(
 	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper, challenge *transport.Challenge,
 ) (*transport.Token, error) {
 	if !isBearer(challenge) {
 		return &transport.Token{}, nil
+	}
+	if err := r.checkRealm(challenge.Parameters["realm"]); err != nil {
+		return nil, err
 	}
 	config, err := authn.Authorization(ctx, auth)
 	if err != nil {
@@ -80,6 +83,23 @@ func tokenFor(
 		token.Token = token.AccessToken
 	}
 	return token, nil
+}
+
+// checkRealm looks at the place that gives tokens before the library does, whose refusals have no type.
+func (r *Reader) checkRealm(realm string) error {
+	address, err := url.Parse(realm)
+	switch {
+	case err != nil || realm == "":
+		return errRealm
+	case r.options.isInsecure(address.Host):
+		return nil
+	case address.Scheme == "http":
+		return errPlainHTTP
+	case address.Scheme != "https":
+		return errScheme
+	default:
+		return checkWritten(address)
+	}
 }
 
 func isBearer(challenge *transport.Challenge) bool {
@@ -99,12 +119,4 @@ func (o *ownScheme) RoundTrip(request *http.Request) (*http.Response, error) {
 		request.URL.Scheme = o.scheme
 	}
 	return o.inner.RoundTrip(request)
-}
-
-// checkRedirects bounds redirects. Each request that they lead to is looked at by the transport.
-func checkRedirects(_ *http.Request, via []*http.Request) error {
-	if len(via) >= maxRedirects {
-		return errRedirects
-	}
-	return nil
 }

@@ -25,8 +25,9 @@ var (
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
 	errNoPlatform   = errors.New("the image has no manifest for")
 	errNoManifest   = errors.New("the registry sends something that is not the manifest or the configuration of an image")
-	errNoImage      = errors.New("the image is none: what its digest stands for is not the manifest or the configuration of an image")
+	errNoImage      = errors.New("what the digest stands for is not the manifest or the configuration of an image")
 	errSchema1      = errors.New("the image has a manifest of schema 1, which is not read; push it again with a newer program")
+	errRealm        = errors.New("the registry wants a token and names no place that gives one")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
 	errNoAnswer     = errors.New("no answer in time")
 	errNonsense     = errors.New("the answer is not one of a registry")
@@ -97,7 +98,7 @@ func sanitize(err error) error {
 	case errors.As(err, &limit):
 		return limit
 	}
-	for _, own := range []error{context.Canceled, errLocalAddress, errScheme, errRedirects, errWrongContent, errNoManifest, errNoImage, errSchema1} {
+	for _, own := range []error{context.Canceled, errLocalAddress, errScheme, errRedirects, errWrongContent, errNoManifest, errNoImage, errSchema1, errRealm} {
 		if errors.Is(err, own) {
 			return own
 		}
@@ -143,7 +144,7 @@ func tlsCause(err error) error {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
+	var alert *net.OpError
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return errNotHTTPS
@@ -155,8 +156,8 @@ func tlsCause(err error) error {
 		return errors.New("the certificate has expired or is not valid yet")
 	case errors.As(err, &invalid):
 		return errors.New("the certificate is not valid")
-	case errors.As(err, &alert):
-		return errors.New(alert.Error())
+	case errors.As(err, &alert) && alert.Op == "remote error": // an alert, of which the library has the words
+		return fmt.Errorf("the registry refuses the connection: %s", alert.Err.Error())
 	default:
 		return errNonsense
 	}

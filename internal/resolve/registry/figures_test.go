@@ -52,6 +52,8 @@ func serveInMemory(t *testing.T, challenge string) *inMemory {
 	t.Cleanup(func() {
 		_ = m.server.Close()
 		<-ended
+		time.Sleep(2 * lingering)
+		synctest.Wait()
 	})
 	return m
 }
@@ -69,7 +71,7 @@ func (m *inMemory) Close() error   { close(m.pipes); return nil }
 func (m *inMemory) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (m *inMemory) dial(context.Context, string, string) (net.Conn, error) {
-	client, server := net.Pipe()
+	client, server := bufferedPipe()
 	m.pipes <- server
 	return client, nil
 }

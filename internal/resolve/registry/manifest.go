@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"hash"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -13,6 +14,15 @@ type descriptor struct {
 	Digest   v1.Hash   `json:"digest"`
 	Size     int64     `json:"size"`
 	Platform *platform `json:"platform"`
+}
+
+// hasher computes the digest of what it describes.
+func (d *descriptor) hasher() (hash.Hash, error) {
+	hasher, err := v1.Hasher(d.Digest.Algorithm)
+	if err != nil || d.Size < 0 {
+		return nil, errNoImage
+	}
+	return hasher, nil
 }
 
 type platform struct {

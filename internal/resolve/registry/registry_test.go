@@ -110,7 +110,10 @@ type entry struct {
 func layer(t *testing.T, entries ...entry) v1.Layer {
 	t.Helper()
 	var archive bytes.Buffer
-	compressor := gzip.NewWriter(&archive)
+	compressor, err := gzip.NewWriterLevel(&archive, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	writer := tar.NewWriter(compressor)
 	for _, e := range entries {
 		header := &tar.Header{Name: e.name, Size: int64(len(e.content)) + e.size, Typeflag: e.kind, Mode: 0o644}

@@ -57,6 +57,15 @@ var final = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotF
 // manifest reads a manifest by tag or digest. Its bytes have the digest that is
 // returned, which is the one that was asked for.
 func (s *session) manifest(ctx context.Context, identifier string) ([]byte, v1.Hash, error) {
+	wanted, err := v1.NewHash(identifier)
+	byTag := err != nil
+	if byTag {
+		wanted.Algorithm = "sha256"
+	}
+	hasher, err := v1.Hasher(wanted.Algorithm)
+	if err != nil {
+		return nil, v1.Hash{}, errNoImage
+	}
 	response, err := s.get(ctx, "manifests", identifier)
 	if err != nil {
 		return nil, v1.Hash{}, err
@@ -69,15 +78,6 @@ func (s *session) manifest(ctx context.Context, identifier string) ([]byte, v1.H
 	if len(content) > maxManifest {
 		return nil, v1.Hash{}, tooLarge("manifest", maxManifest)
 	}
-	wanted, err := v1.NewHash(identifier)
-	byTag := err != nil
-	if byTag {
-		wanted.Algorithm = "sha256"
-	}
-	hasher, err := v1.Hasher(wanted.Algorithm)
-	if err != nil {
-		return nil, v1.Hash{}, err
-	}
 	hasher.Write(content)
 	found := v1.Hash{Algorithm: wanted.Algorithm, Hex: hex.EncodeToString(hasher.Sum(nil))}
 	if !byTag && found != wanted {
@@ -89,6 +89,9 @@ func (s *session) manifest(ctx context.Context, identifier string) ([]byte, v1.H
 // blob hands the content of a blob to use, and reads it to its end. What use made of
 // it counts only when blob returns no errWrongContent.
 func (s *session) blob(ctx context.Context, of descriptor, use func(io.Reader) error) error {
+	if _, err := of.hasher(); err != nil {
+		return err
+	}
 	response, err := s.get(ctx, "blobs", of.Digest.String())
 	if err != nil {
 		return err
@@ -133,9 +136,9 @@ func (s *session) ask(ctx context.Context, method, kind, identifier string) (*ht
 // what a manifest says of it. It returns the error of use only for the right content:
 // nobody learns from forged bytes that an image is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
-	hasher, err := v1.Hasher(of.Digest.Algorithm)
+	hasher, err := of.hasher()
 	if err != nil {
-		return errNoImage
+		return err
 	}
 	// One byte more than there should be shows that there is more.
 	limited := &io.LimitedReader{R: content, N: of.Size + 1}

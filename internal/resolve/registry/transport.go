@@ -15,6 +15,9 @@ const maxBody = maxLayer + 1<<20
 // maxHeader bounds the header of an answer.
 const maxHeader = 256 << 10
 
+// maxRedirects bounds the redirects that one request follows.
+const maxRedirects = 5
+
 // roundTripper asks over HTTPS, and reaches no address that is for a special purpose,
 // unless the registry is listed as insecure.
 type roundTripper struct {
@@ -42,15 +45,26 @@ func newTransport(options Options) *roundTripper {
 
 // Refusals of ours.
 var (
-	errScheme       = errors.New("the registry redirects to an address that is neither one of HTTPS nor of HTTP")
+	errScheme       = errors.New("the registry names an address that is neither one of HTTPS nor of HTTP")
 	errPlainHTTP    = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
 	errLocalAddress = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
 )
+
+// redirects counts those that led to a request.
+func redirects(request *http.Request) int {
+	count := 0
+	for ; request.Response != nil && count <= maxRedirects; count++ {
+		request = request.Response.Request
+	}
+	return count
+}
 
 // RoundTrip sends one request. Redirects come through here too.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	through := t.secure
 	switch {
+	case redirects(request) > maxRedirects:
+		return nil, errRedirects
 	case request.URL.Scheme != "https" && request.URL.Scheme != "http":
 		return nil, errScheme
 	case t.options.isInsecure(request.URL.Host):

@@ -1,0 +1,247 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
+)
+
+// rule is when an image is asked for again after an answer.
+type rule string
+
+const (
+	// again: with growing pauses, because it may pass by itself.
+	again rule = "again"
+	// refused: with growing pauses, because a person can mend it and nobody tells when.
+	refused rule = "refused"
+	// stays: when the reference, what it stands for, or the options change.
+	stays rule = "stays"
+	// fine: the answer is strange and does no harm.
+	fine rule = "fine"
+)
+
+// hostileAnswer is what a registry does to who reads an image.
+type hostileAnswer struct {
+	name string
+	does func(*forged)
+	rule rule
+	// pause is the one that the registry asks for.
+	pause time.Duration
+	// host is another registry than hostileHost; pinned reads by digest.
+	host   string
+	pinned bool
+}
+
+const (
+	hostileHost = "registry.example.com"
+	// forbidden is part of every credential, token and text that a remote host has, and of no message.
+	forbidden = "s3cret"
+)
+
+// forged is a repository as somebody wants it to be.
+type forged struct {
+	tag     []byte
+	content map[string][]byte // by digest
+	answers []forgedAnswer
+}
+
+type forgedAnswer struct {
+	path   string // part of the path, or all of it where it ends in /
+	answer http.HandlerFunc
+}
+
+// on answers requests for a path in another way.
+func (f *forged) on(path string, answer http.HandlerFunc) {
+	f.answers = append(f.answers, forgedAnswer{path, answer})
+}
+
+// add adds content, and gives what a manifest says of it.
+func (f *forged) add(content []byte) string {
+	digest := digestOfBytes(content)
+	f.content[digest] = content
+	return fmt.Sprintf(`{"digest":%q,"size":%d}`, digest, len(content))
+}
+
+// image is a manifest with a configuration and layers, which is what the tag stands for then.
+func (f *forged) image(config string, layers ...[]byte) string {
+	var list []string
+	for _, layer := range layers {
+		list = append(list, f.add(layer))
+	}
+	f.tag = fmt.Appendf(nil, `{"schemaVersion":2,"config":%s,"layers":[%s]}`, f.add([]byte(config)), strings.Join(list, ","))
+	return f.add(f.tag)
+}
+
+// labels are the configuration of an image with labels.
+func labels(of map[string]string) string {
+	content, err := json.Marshal(of)
+	if err != nil {
+		panic(err)
+	}
+	return `{"config":{"Labels":` + string(content) + `}}`
+}
+
+// layered is an image whose configuration is a file of a layer.
+func (f *forged) layered(path string, layer []byte) {
+	f.image(labels(map[string]string{LabelLayer: digestOfBytes(layer), LabelPath: path}), layer)
+}
+
+// ServeHTTP answers as the repository wants.
+func (f *forged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for _, one := range f.answers {
+		if r.URL.Path == one.path || !strings.HasSuffix(one.path, "/v2/") && strings.Contains(r.URL.Path, one.path) {
+			one.answer(w, r)
+			return
+		}
+	}
+	last := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	content, ok := f.content[last]
+	switch {
+	case r.URL.Path == "/v2/":
+	case last == "1":
+		_, _ = w.Write(f.tag)
+	case ok:
+		_, _ = w.Write(content)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"errors":[{"code":"BLOB_UNKNOWN","message":%q}]}`, forbidden)
+	}
+}
+
+// reads are the times at which a pool read.
+type reads struct {
+	mu sync.Mutex
+	at []time.Time
+}
+
+func (r *reads) credentials(context.Context, Target) (authn.Keychain, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = append(r.at, time.Now())
+	keychain := &Keychain{}
+	return keychain, keychain.Add(fmt.Appendf(nil, `{"auths":{"example.com":{},%q:{"auth":%q}}}`, hostileHost, encoded("robot:"+forbidden)))
+}
+
+func (r *reads) counted() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.at)
+}
+
+// TestHostileAnswers holds what a user is told of each answer of a registry, and when the image is asked for again.
+func TestHostileAnswers(t *testing.T) {
+	network := newHostileNetwork(t)
+	table := append(hostileContent(t), hostileLayers(t)...)
+	table = append(append(table, hostileTransfers()...), hostileRefusals()...)
+	log.SetOutput(io.Discard) // what the client of HTTP thinks of such answers
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	var told strings.Builder
+	for _, row := range table {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { told.WriteString(row.run(t, network)) })
+		})
+	}
+	if failures := len(table) - strings.Count(told.String(), ": fine\n"); failures < 60 {
+		t.Errorf("%d hostile answers, want 60 at least", failures)
+	}
+	golden.Dir(t, "testdata/hostile", map[string][]byte{"answers.txt": []byte(told.String())})
+}
+
+// run has a pool read the image, and gives the row's line: its rule, and the message that a user gets.
+func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
+	repository := &forged{content: map[string][]byte{}}
+	repository.image(labels(map[string]string{LabelBase64: encoded(config)}))
+	row.does(repository)
+	reads := &reads{}
+	pool := NewPool(PoolOptions{Credentials: reads.credentials, Notify: func(context.Context, types.NamespacedName) {}})
+	pool.Configure(Options{Platform: v1.Platform{OS: "linux", Architecture: "amd64"}})
+	network.serve(t, pool.reader, repository)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- pool.Start(ctx) }()
+	defer func() {
+		cancel()
+		<-ended
+	}()
+	host := row.host
+	if host == "" {
+		host = hostileHost
+	}
+	asked := target("my", host+"/team/server:1")
+	if row.pinned {
+		asked = target("my", host+"/team/server@"+digestOfBytes(repository.tag))
+	}
+	pool.Read(asked)
+	time.Sleep(defaultTimeout + time.Second)
+	synctest.Wait()
+	outcome, ok := pool.Read(asked)
+	switch {
+	case !ok:
+		t.Fatal("no outcome in time")
+	case row.rule == fine && (outcome.Err != nil || outcome.Image.Digest != digestOfBytes(repository.tag) || string(outcome.Image.Config) != config):
+		t.Fatalf("got %+v, %v", outcome.Image, outcome.Err)
+	case row.rule != fine && outcome.Err == nil:
+		t.Fatalf("got %+v", outcome.Image)
+	}
+	row.checkRule(t, pool, asked, reads, outcome.Err)
+	told := message(outcome.Err)
+	if strings.Contains(told, forbidden) {
+		t.Errorf("the message tells what it must not: %s", told)
+	}
+	when := string(row.rule)
+	if row.pause > 0 {
+		when += fmt.Sprintf(", not before %v", row.pause)
+	}
+	if row.rule == fine {
+		return fmt.Sprintf("%s: %s\n", row.name, when)
+	}
+	return fmt.Sprintf("%s: %s\n\t%s\n", row.name, when, told)
+}
+
+// checkRule waits for further attempts.
+func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, reads *reads, err error) {
+	if got := Transient(err); err != nil && got != (row.rule == again) {
+		t.Errorf("transient: %t", got)
+	}
+	time.Sleep(max(150*time.Second, row.pause+row.pause/4+time.Second))
+	synctest.Wait()
+	reads.mu.Lock()
+	at := reads.at
+	reads.mu.Unlock()
+	switch row.rule {
+	case stays, fine:
+		if len(at) != 1 {
+			t.Errorf("asked for at %v, want once", at)
+		}
+	case again, refused:
+		if len(at) < 2 || at[1].Sub(at[0]) < max(firstRetry, row.pause) || len(at) > 2 && at[2].Sub(at[1]) <= at[1].Sub(at[0]) || row.pause == 0 && len(at) < 3 {
+			t.Errorf("asked for at %v, want growing pauses of %v at least", at, max(firstRetry, row.pause))
+		}
+	}
+	// Another reference is asked for at once.
+	before := reads.counted()
+	asked.Image = strings.TrimSuffix(asked.Image, ":1") + "-of-another-name:1"
+	if row.pinned {
+		asked.Image = hostileHost + "/team/other:1"
+	}
+	pool.Read(asked)
+	synctest.Wait()
+	if reads.counted() != before+1 {
+		t.Errorf("another reference was asked for %d times, want once", reads.counted()-before)
+	}
+}

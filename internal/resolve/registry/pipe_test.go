@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"time"
+)
+
+// bufferedConn is an end of a pipe that takes some writes before anybody reads them, as a network does.
+type bufferedConn struct {
+	net.Conn
+	writes chan []byte
+	closed chan struct{}
+	close  sync.Once
+}
+
+// lingering is how long an end that was closed waits for the other one to read.
+const lingering = time.Second
+
+func bufferedPipe() (client, server net.Conn) {
+	one, other := net.Pipe()
+	return newBufferedConn(one), newBufferedConn(other)
+}
+
+func newBufferedConn(end net.Conn) net.Conn {
+	b := &bufferedConn{Conn: end, writes: make(chan []byte, 64), closed: make(chan struct{})}
+	go b.pump()
+	return b
+}
+
+// pump writes until the end, and what was written before that.
+func (b *bufferedConn) pump() {
+	defer func() {
+		_ = b.Close()
+		_ = b.Conn.Close()
+	}()
+	for {
+		select {
+		case content := <-b.writes:
+			if _, err := b.Conn.Write(content); err != nil {
+				return
+			}
+		case <-b.closed:
+			for len(b.writes) > 0 {
+				if _, err := b.Conn.Write(<-b.writes); err != nil {
+					return
+				}
+			}
+			return
+		}
+	}
+}
+
+func (b *bufferedConn) Write(content []byte) (int, error) {
+	select {
+	case b.writes <- bytes.Clone(content):
+		return len(content), nil
+	case <-b.closed:
+		return 0, net.ErrClosed
+	}
+}
+
+func (b *bufferedConn) Close() error {
+	b.close.Do(func() {
+		close(b.closed)
+		_ = b.Conn.SetReadDeadline(time.Unix(1, 0))
+		_ = b.Conn.SetWriteDeadline(time.Now().Add(lingering))
+	})
+	return nil
+}
+
+func (b *bufferedConn) SetDeadline(at time.Time) error   { return b.SetReadDeadline(at) }
+func (b *bufferedConn) SetWriteDeadline(time.Time) error { return nil }
