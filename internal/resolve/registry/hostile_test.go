@@ -164,6 +164,8 @@ func TestHostileAnswers(t *testing.T) {
 
 // run has a pool read the image, and gives the row's line: its rule, and the message that a user gets.
 func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
+	decoders = &sync.Pool{} // a bubble has its own
+	t.Cleanup(func() { decoders = &sync.Pool{} })
 	repository := &forged{content: map[string][]byte{}}
 	repository.image(labels(map[string]string{LabelBase64: encoded(config)}))
 	row.does(repository)

@@ -53,7 +53,7 @@ func rawHeader(name string, kind byte, size string) []byte {
 	return header
 }
 
-func gzipped(t *testing.T, content io.Reader) []byte {
+func gzipped(t testing.TB, content io.Reader) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	writer, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
@@ -69,7 +69,7 @@ func gzipped(t *testing.T, content io.Reader) []byte {
 	return packed.Bytes()
 }
 
-func zstandard(t *testing.T, content io.Reader, options ...zstd.EOption) []byte {
+func zstandard(t testing.TB, content io.Reader, options ...zstd.EOption) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	writer, err := zstd.NewWriter(&packed, options...)

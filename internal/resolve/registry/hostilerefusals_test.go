@@ -54,7 +54,7 @@ func hostileRefusals() []hostileAnswer {
 		{name: "not a registry", rule: refused, does: refuses(toPing, http.StatusNotFound, "<html>"+forbidden)},
 		{name: "too many requests", rule: again, does: refuses(toManifest, http.StatusTooManyRequests, said("TOOMANYREQUESTS"))},
 		waits("for seconds", "100", 100*time.Second),
-		waits("until a date", hold.Format(http.TimeFormat), 4*time.Minute),
+		waits("until a date", hold.Format(http.TimeFormat), 5*time.Minute),
 		waits("for an absurd time", "99999999999999999999999", time.Hour),
 		waits("until an absurd date", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour),
 		waits("until yesterday", "Fri, 31 Dec 1999 00:00:00 GMT", 0),

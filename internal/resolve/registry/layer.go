@@ -11,6 +11,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -99,14 +100,31 @@ func unpack(content io.Reader) (io.Reader, func(), error) {
 		}
 		return reader, func() {}, nil
 	case bytes.Equal(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		reader, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		decoder, err := unusedDecoder()
+		if err == nil {
+			err = decoder.Reset(buffered)
+		}
 		if err != nil {
 			return nil, nil, errors.New("the layer cannot be unpacked")
 		}
-		return reader, reader.Close, nil
+		return decoder, func() {
+			if decoder.Reset(nil) == nil { // it keeps nothing of the layer
+				decoders.Put(decoder)
+			}
+		}, nil
 	default:
 		return buffered, func() {}, nil
 	}
+}
+
+// decoders are those of zstd that nobody uses now: each has a window's memory.
+var decoders = &sync.Pool{}
+
+func unusedDecoder() (*zstd.Decoder, error) {
+	if decoder, ok := decoders.Get().(*zstd.Decoder); ok {
+		return decoder, nil
+	}
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 var errNoFile = errors.New("the layer has no such file")

@@ -1,0 +1,176 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// yamlOf is a configuration of so many bytes, each different from the others by its number.
+func yamlOf(number, size int) string {
+	line := fmt.Sprintf("# configuration %d\n%s", number, config)
+	return line + strings.Repeat("# some more of it, as of many providers and models\n", size)[:size-len(line)]
+}
+
+const usualConfig = 50 << 10
+
+// BenchmarkExtract reads a configuration of 50 KB out of an image whose content is at hand: what a read takes beyond the
+// network. NFR: 50 ms.
+func BenchmarkExtract(b *testing.B) {
+	wanted := yamlOf(0, usualConfig)
+	for _, form := range []string{"label", "layer", "gzip", "zstd"} {
+		b.Run(form, func(b *testing.B) {
+			repository := &forged{content: map[string][]byte{}}
+			repository.hold(b, form, wanted)
+			image, err := decodeManifest(repository.tag)
+			if err != nil {
+				b.Fatal(err)
+			}
+			blob := func(_ context.Context, of descriptor, use func(io.Reader) error) error {
+				return verified(strings.NewReader(string(repository.content[of.Digest.String()])), of, use)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				got, err := contentOf(b.Context(), image, blob)
+				if err != nil || string(got.Config) != wanted {
+					b.Fatal(len(got.Config), err)
+				}
+			}
+		})
+	}
+}
+
+// hold makes an image whose configuration is in its label, or in a layer that is packed in some form behind another file.
+func (f *forged) hold(tb testing.TB, form, config string) {
+	if form == "label" {
+		f.image(labels(map[string]string{LabelBase64: encoded(config)}))
+		return
+	}
+	const before = 4 << 20
+	files := rawFile("usr/lib/server", strings.Repeat("program ", before/8))
+	files = append(append(files, rawFile("config.yaml", config)...), make([]byte, 1024)...)
+	switch form {
+	case "gzip":
+		files = gzipped(tb, strings.NewReader(string(files)))
+	case "zstd":
+		files = zstandard(tb, strings.NewReader(string(files)))
+	}
+	f.layered("config.yaml", files)
+}
+
+func rawFile(name, content string) []byte {
+	file := append(rawHeader(name, '0', fmt.Sprintf("%011o\x00", len(content))), content...)
+	return append(file, make([]byte, (512-len(content)%512)%512)...)
+}
+
+// manyImages are images with different configurations on one server, as large as they may be or of a usual size.
+func manyImages(tb testing.TB, count, size int, form string) (host string, images []string) {
+	tb.Helper()
+	repositories := map[string]*forged{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if repository, ok := repositories[strings.SplitN(r.URL.Path+"//", "/", 4)[2]]; ok {
+			repository.ServeHTTP(w, r)
+		}
+	}))
+	tb.Cleanup(server.Close)
+	host = strings.TrimPrefix(server.URL, "http://")
+	for i := range count {
+		repository := &forged{content: map[string][]byte{}}
+		repository.hold(tb, form, yamlOf(i, size))
+		repositories[fmt.Sprint("image-", i)] = repository
+		images = append(images, fmt.Sprintf("%s/image-%d:1", host, i))
+	}
+	return host, images
+}
+
+// readAtOnce has a pool read images, each for a stack in one of some namespaces, and gives by how much the heap was larger
+// meanwhile at most: with what is garbage already.
+func readAtOnce(tb testing.TB, host string, images []string, namespaces int) (peak uint64) {
+	tb.Helper()
+	told := make(chan types.NamespacedName, len(images))
+	pool := NewPool(PoolOptions{
+		Credentials: func(context.Context, Target) (authn.Keychain, error) { return &Keychain{}, nil },
+		Notify:      func(_ context.Context, stack types.NamespacedName) { told <- stack },
+	})
+	pool.Configure(Options{Insecure: []string{host}})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	runtime.GC()
+	before := heap()
+	go func() { ended <- pool.Start(ctx) }()
+	for i, image := range images {
+		pool.Read(Target{Stack: types.NamespacedName{Namespace: fmt.Sprint(i % namespaces), Name: fmt.Sprint(i)}, Image: image})
+	}
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for left := len(images); left > 0; {
+		select {
+		case <-told:
+			left--
+		case <-look.C:
+		case <-tb.Context().Done():
+			tb.Fatal(tb.Context().Err())
+		}
+		if now := heap(); now > before+peak {
+			peak = now - before
+		}
+	}
+	for i, image := range images {
+		outcome, ok := pool.Read(Target{Stack: types.NamespacedName{Namespace: fmt.Sprint(i % namespaces), Name: fmt.Sprint(i)}, Image: image})
+		if ok && (outcome.Image == nil || !strings.HasPrefix(string(outcome.Image.Config), fmt.Sprintf("# configuration %d\n", i))) {
+			tb.Fatalf("%s: got %v", image, outcome.Err)
+		}
+	}
+	cancel()
+	<-ended
+	pool.reader.Close()
+	return peak
+}
+
+func heap() uint64 {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return memory.HeapAlloc
+}
+
+// TestMemoryOfManyImages holds what a hundred different images take at once, whatever form their configuration has. The
+// server's part is counted too.
+func TestMemoryOfManyImages(t *testing.T) {
+	const most = 64 << 20
+	defer debug.SetGCPercent(debug.SetGCPercent(60)) // as the operator has it
+	for _, form := range []string{"label", "gzip", "zstd"} {
+		host, images := manyImages(t, 100, usualConfig, form)
+		if peak := readAtOnce(t, host, images, 10); peak > most {
+			t.Errorf("%s: %d MiB, want %d at most", form, peak>>20, most>>20)
+		} else {
+			t.Logf("%s: %d MiB", form, peak>>20)
+		}
+	}
+}
+
+// BenchmarkManyImages says by how much the heap grows for a hundred different images at once, for usual configurations and
+// the largest ones.
+func BenchmarkManyImages(b *testing.B) {
+	for _, size := range []int{usualConfig, maxConfig} {
+		for _, form := range []string{"label", "gzip", "zstd"} {
+			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, form), func(b *testing.B) {
+				host, images := manyImages(b, 100, size, form)
+				var peak uint64
+				for b.Loop() {
+					peak = max(peak, readAtOnce(b, host, images, 10))
+				}
+				b.ReportMetric(float64(peak)/(1<<20), "MiB")
+			})
+		}
+	}
+}
