@@ -155,8 +155,16 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: registry.Transient(err),
 		Retry: status.OnReferenceChange, Err: err,
-		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. It is tried again; spec.baseConfig does without it", truncateMessage(err.Error())),
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; spec.baseConfig does without it", truncateMessage(err.Error()), whenRead(err)),
 	}
+}
+
+// whenRead says when an image is read again that could not be read.
+func whenRead(err error) string {
+	if registry.Lasting(err) {
+		return "It is read again when the image, what its tag stands for, or registries in the operator's configuration changes"
+	}
+	return "It is tried again"
 }
 
 // readBefore reports whether the configuration that runs was read from the labels of an image.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -173,6 +174,32 @@ func TestUnreadableImage(t *testing.T) {
 			if diff := cmp.Diff(tc.events, report.told()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
+		})
+	}
+}
+
+// What a user is told of an image that cannot be read says when it is read again.
+func TestUnreadableImageIsReadAgain(t *testing.T) {
+	const lasting = "It is read again when the image, what its tag stands for, or registries in the operator's configuration changes"
+	for name, tc := range map[string]struct {
+		cause   error
+		unknown bool
+		when    string
+	}{
+		"a label":          {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("is not base64")}, false, lasting},
+		"the admin":        {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
+		"the network":      {errors.New("no answer in time"), true, "It is tried again"},
+		"whatever it says": {errors.New(strings.Repeat("x", 10_000)), true, "It is tried again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			none, err := distribution.Resolve("", "example.com/mine:1", "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report{}, tc.cause), &status.Failure{
+				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Retry: status.OnReferenceChange, Unknown: tc.unknown,
+				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; spec.baseConfig does without it",
+			})
 		})
 	}
 }

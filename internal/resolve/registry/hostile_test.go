@@ -231,7 +231,8 @@ func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, read
 			t.Errorf("asked for at %v, want once", at)
 		}
 	case again, refused:
-		if len(at) < 2 || at[1].Sub(at[0]) < max(firstRetry, row.pause) || len(at) > 2 && at[2].Sub(at[1]) <= at[1].Sub(at[0]) || row.pause == 0 && len(at) < 3 {
+		early := len(at) < 2 || at[1].Sub(at[0]) < max(firstRetry, row.pause)
+		if early || row.pause == 0 && (len(at) < 3 || at[2].Sub(at[1]) <= at[1].Sub(at[0])) {
 			t.Errorf("asked for at %v, want growing pauses of %v at least", at, max(firstRetry, row.pause))
 		}
 	}

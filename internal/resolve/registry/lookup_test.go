@@ -1,0 +1,131 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestMovedTag shows that other content under the same tag is found by its digest, also where the registry names the one
+// of before: what is told and what is read are of one digest.
+func TestMovedTag(t *testing.T) {
+	before, after := image(t, map[string]string{LabelBase64: encoded(config)}), image(t, map[string]string{LabelBase64: encoded("version: 2\n")})
+	for name, tc := range map[string]struct {
+		head http.HandlerFunc // nil: as the registry has it
+		want string
+	}{
+		"honest":             {nil, digestOf(t, after)},
+		"without the header": {func(http.ResponseWriter, *http.Request) {}, digestOf(t, after)},
+		"no such method":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, digestOf(t, after)},
+		"nonsense":           {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", "latest") }, digestOf(t, after)},
+		"the one of before": {
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", digestOf(t, before)) }, digestOf(t, before),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := serve(t)
+			ref := server.push(t, "team/server:1", before)
+			reader := server.reader(t, Options{})
+			if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
+				t.Fatal(err)
+			}
+			server.push(t, "team/server:1", after)
+			server.instead(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodHead || tc.head == nil {
+					return false
+				}
+				tc.head(w, r)
+				return true
+			})
+			got, err := reader.Read(t.Context(), ref, &Keychain{})
+			if err != nil || got.Digest != tc.want || (string(got.Config) == config) != (tc.want == digestOf(t, before)) {
+				t.Errorf("got %+v, %v, want %s", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// TestRegistryThatCloses shows that a registry which wants credentials from one day on is asked in that way at once.
+func TestRegistryThatCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := serveInMemory(t, "")
+		ref := server.push(t, "team/server:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+		reader := New(memoryOptions)
+		server.toMemory(t, reader)
+		for _, tc := range []struct {
+			challenge string
+			want      map[string]int
+		}{
+			{"", map[string]int{"ping": 1, "GET": 2}},
+			{"Bearer", map[string]int{"HEAD": 2, "ping": 1, "token": 1}},
+			{"Bearer", map[string]int{"HEAD": 1, "token": 1}},
+			{"Basic", map[string]int{"HEAD": 3, "ping": 1, "token": 2}}, // the library tries another token first
+		} {
+			server.challenge = tc.challenge
+			if _, err := reader.Read(t.Context(), ref, robot(t, "robot")); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, server.counted()); diff != "" {
+				t.Errorf("requests with %q (-want +got):\n%s", tc.challenge, diff)
+			}
+		}
+	})
+}
+
+// TestTogether shows that an answer is shared, and that nobody fails because another one left.
+func TestTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader := New(Options{})
+		var asked atomic.Int32
+		ask := func(ctx context.Context) reading {
+			return reader.together(ctx, question{}, func() reading {
+				asked.Add(1)
+				select {
+				case <-time.After(time.Second):
+					return reading{asked: time.Now()}
+				case <-ctx.Done():
+					return reading{err: sanitize(ctx.Err())}
+				}
+			})
+		}
+		leaver, leave := context.WithCancel(t.Context())
+		hasty, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		results := map[string]*reading{"leaver": {}, "hasty": {}, "one": {}, "another": {}}
+		for name, ctx := range map[string]context.Context{"leaver": leaver, "hasty": hasty, "one": t.Context(), "another": t.Context()} {
+			go func() { *results[name] = ask(ctx) }()
+			if name == "leaver" {
+				synctest.Wait()
+			}
+		}
+		synctest.Wait()
+		time.Sleep(10 * time.Millisecond)
+		leave()
+		time.Sleep(5 * time.Second)
+		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "no answer in time") {
+			t.Errorf("the leaver got %v, the hasty one %v", results["leaver"].err, results["hasty"].err)
+		}
+		if results["one"].err != nil || !results["one"].asked.Equal(results["another"].asked) || len(reader.flights) != 0 {
+			t.Errorf("got %+v and %+v, %d left", results["one"], results["another"], len(reader.flights))
+		}
+	})
+}
+
+// TestRetryAfter shows what the header of an answer counts for.
+func TestRetryAfter(t *testing.T) {
+	for header, want := range map[string]time.Duration{
+		"": 0, "0": 0, "120": 2 * time.Minute, "3600": time.Hour, "3601": time.Hour, "18446744073709551615": time.Hour,
+		"99999999999999999999999": time.Hour, "-1": 0, "1.5": 0, "soon": 0, "Fri, 31 Dec 9999 23:59:59 GMT": time.Hour, "Fri, 31 Dec 1999 23:59:59 GMT": 0,
+	} {
+		if got := retryAfter(header); got != want {
+			t.Errorf("%q: %v, want %v", header, got, want)
+		}
+	}
+}
