@@ -268,6 +268,30 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
+// TestManyStacksOnABusyRegistry counts what as many stacks cost a registry that has had enough: it is left alone for as
+// long as it asks for.
+func TestManyStacksOnABusyRegistry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := serveInMemory(t, "")
+		server.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v2/" {
+				w.Header().Set("Retry-After", "600")
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		})
+		pool := inMemoryPool(t, server)
+		for _, target := range many(1000, memoryHost+"/team/server:1") {
+			pool.Read(target)
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		if diff := cmp.Diff(map[string]int{"ping": 1, "GET": 3}, server.counted()); diff != "" {
+			t.Errorf("requests in nine minutes (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // TestIdle counts what a day costs a registry when many stacks wait for some tags to get labels, and shows that
 // all of them get to know it.
 func TestIdle(t *testing.T) {

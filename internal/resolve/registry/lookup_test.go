@@ -26,7 +26,9 @@ func TestMovedTag(t *testing.T) {
 		"no such method":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, digestOf(t, after)},
 		"nonsense":           {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", "latest") }, digestOf(t, after)},
 		"the one of before": {
-			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", digestOf(t, before)) }, digestOf(t, before),
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Docker-Content-Digest", digestOf(t, before))
+			}, digestOf(t, before),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +51,27 @@ func TestMovedTag(t *testing.T) {
 				t.Errorf("got %+v, %v, want %s", got, err, tc.want)
 			}
 		})
+	}
+}
+
+// TestRefusedComparison shows that a registry which refuses to compare a tag is not asked for its manifest instead.
+func TestRefusedComparison(t *testing.T) {
+	for _, code := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		server := serve(t)
+		ref := server.push(t, "team/server:1", image(t, nil))
+		reader := server.reader(t, Options{})
+		if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
+			t.Fatal(err)
+		}
+		server.instead(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(code)
+			return true
+		})
+		before := server.requests.Load()
+		_, err := reader.Read(t.Context(), ref, &Keychain{})
+		if asked := server.requests.Load() - before; statusOf(err) != code || asked != 1 {
+			t.Errorf("got %v after %d requests, want status %d after one", err, asked, code)
+		}
 	}
 }
 

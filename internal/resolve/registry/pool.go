@@ -222,11 +222,14 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 // old is how old an answer may be after an outcome: as many stacks as want the same image, the registry is asked as often
 // as for one of them.
 func (p *Pool) old(before Outcome) ages {
-	old := ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3}
-	if before.Image != nil || Lasting(before.Err) {
-		old.known, old.failed = p.options.LookAgain, p.options.LookAgain
+	switch {
+	case before.Image != nil || Lasting(before.Err):
+		return ages{known: p.options.LookAgain, failed: p.options.LookAgain, patient: true}
+	case before.Err != nil:
+		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
+	default: // whatever became of the attempts of others, this one has its own
+		return ages{known: p.options.Fresh, patient: true}
 	}
-	return old
 }
 
 // take takes a share of the pool for an image. False: registry or namespace has its share, and the task is in the queue

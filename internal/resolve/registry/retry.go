@@ -61,8 +61,11 @@ func statusOf(err error) int {
 	return 0
 }
 
-// maxWanted bounds the pause that a registry asks for.
-const maxWanted = time.Hour
+const (
+	// maxWanted bounds the pause that a registry asks for, leastWanted is the one where it does not say how long.
+	maxWanted   = time.Hour
+	leastWanted = 10 * time.Second
+)
 
 // wanted is the pause that a registry asked for while a question was asked.
 type wanted struct{ pause atomic.Int64 }
@@ -94,9 +97,13 @@ func retryAfter(header string) time.Duration {
 	return max(min(time.Until(date), maxWanted), 0)
 }
 
-// with adds the pause to an error.
+// with adds the pause to an error. Who answers with too many requests wants one in any case.
 func (w *wanted) with(err error) error {
-	if pause := time.Duration(w.pause.Load()); err != nil && pause > 0 {
+	pause := time.Duration(w.pause.Load())
+	if pause == 0 && statusOf(err) == http.StatusTooManyRequests {
+		pause = leastWanted
+	}
+	if err != nil && pause > 0 {
 		return &waitError{error: err, pause: pause}
 	}
 	return err

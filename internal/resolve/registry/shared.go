@@ -28,14 +28,20 @@ type answer struct {
 type ages struct {
 	// known is the age of a digest, failed that of a failure.
 	known, failed time.Duration
+	// patient takes a failure for as long as the registry wants to be left alone.
+	patient bool
 }
 
 // fits reports whether an answer is new enough.
 func (a ages) fits(said *answer) bool {
+	oldest := a.known
 	if said.err != nil {
-		return time.Since(said.at) < a.failed
+		oldest = a.failed
+		if a.patient {
+			oldest = max(oldest, wantedPause(said.err))
+		}
 	}
-	return time.Since(said.at) < a.known
+	return time.Since(said.at) < oldest
 }
 
 // reading is what became of a question.
