@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
 const (
@@ -87,18 +89,18 @@ func (r *Reader) token(
 
 // checkRealm looks at the place that gives tokens before the library does, whose refusals have no type.
 func (r *Reader) checkRealm(realm string) error {
-	address, err := url.Parse(realm)
+	place, err := url.Parse(realm)
 	switch {
 	case err != nil || realm == "":
 		return errRealm
-	case r.options.isInsecure(address.Host):
+	case r.options.isInsecure(place.Host):
 		return nil
-	case address.Scheme == "http":
+	case place.Scheme == "http":
 		return errPlainHTTP
-	case address.Scheme != "https":
+	case place.Scheme != "https":
 		return errScheme
 	default:
-		return checkWritten(address)
+		return address.CheckWritten(place)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
 // Failures of a read, without a word of what a remote host wrote: a registry can
@@ -98,7 +100,7 @@ func sanitize(err error) error {
 	case errors.As(err, &limit):
 		return limit
 	}
-	for _, own := range []error{context.Canceled, errLocalAddress, errScheme, errRedirects, errWrongContent, errNoManifest, errNoImage, errSchema1, errRealm} {
+	for _, own := range []error{context.Canceled, address.ErrLocal, errScheme, errRedirects, errWrongContent, errNoManifest, errNoImage, errSchema1, errRealm} {
 		if errors.Is(err, own) {
 			return own
 		}

@@ -52,7 +52,7 @@ func serveInMemory(t *testing.T, challenge string) *inMemory {
 	t.Cleanup(func() {
 		_ = m.server.Close()
 		<-ended
-		time.Sleep(2 * lingering)
+		pass(2 * lingering)
 		synctest.Wait()
 	})
 	return m
@@ -222,7 +222,9 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	go func() { done <- pool.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 	return pool
 }
@@ -250,7 +252,7 @@ func TestManyStacksOnOneImage(t *testing.T) {
 		for _, target := range targets {
 			pool.Read(target)
 		}
-		time.Sleep(fresh / 2)
+		pass(fresh / 2)
 		synctest.Wait()
 		for _, target := range targets {
 			if outcome, _ := pool.Read(target); outcome.Image == nil || string(outcome.Image.Config) != config {
@@ -261,7 +263,7 @@ func TestManyStacksOnOneImage(t *testing.T) {
 		if asked := server.counted(); ofAPI(asked) > 4*credentials {
 			t.Errorf("%v for %d sets of credentials, want 4 each at most", asked, credentials)
 		}
-		time.Sleep(24 * time.Hour)
+		pass(24 * time.Hour)
 		if asked := server.counted(); len(asked) > 0 {
 			t.Errorf("%v in a day of rest, want none", asked)
 		}
@@ -282,9 +284,9 @@ func TestManyStacksOnABusyRegistry(t *testing.T) {
 		pool := inMemoryPool(t, server)
 		for _, target := range many(1000, memoryHost+"/team/server:1") {
 			pool.Read(target)
-			time.Sleep(100 * time.Millisecond)
+			pass(100 * time.Millisecond)
 		}
-		time.Sleep(4 * time.Minute)
+		pass(4 * time.Minute)
 		synctest.Wait()
 		if diff := cmp.Diff(map[string]int{"ping": 1, "GET": 3}, server.counted()); diff != "" {
 			t.Errorf("requests in nine minutes (-want +got):\n%s", diff)
@@ -306,13 +308,13 @@ func TestIdle(t *testing.T) {
 				targets := many(99, bare, broken, pinned)
 				for _, target := range targets {
 					pool.Read(target)
-					time.Sleep(time.Second) // each begins at a time of its own
+					pass(time.Second) // each begins at a time of its own
 				}
-				time.Sleep(2 * lookAgain)
+				pass(2 * lookAgain)
 				synctest.Wait()
 				server.counted()
 				const hours, tags, credentials = 24, 2, 3
-				time.Sleep(hours * time.Hour)
+				pass(hours * time.Hour)
 				synctest.Wait()
 				want := map[string]int{"HEAD": hours * tags * credentials}
 				if challenge != "" {
@@ -322,7 +324,7 @@ func TestIdle(t *testing.T) {
 					t.Errorf("requests of a day (-want +got):\n%s", diff)
 				}
 				server.push(t, "team/bare:1", image(t, map[string]string{LabelBase64: encoded(config)}))
-				time.Sleep(lookAgain)
+				pass(lookAgain)
 				synctest.Wait()
 				for _, target := range targets {
 					outcome, _ := pool.Read(target)

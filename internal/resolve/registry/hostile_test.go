@@ -178,7 +178,9 @@ func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 	go func() { ended <- pool.Start(ctx) }()
 	defer func() {
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}()
 	host := row.host
 	if host == "" {
@@ -189,7 +191,7 @@ func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 		asked = target("my", host+"/team/server@"+digestOfBytes(repository.tag))
 	}
 	pool.Read(asked)
-	time.Sleep(defaultTimeout + time.Second)
+	pass(defaultTimeout + time.Second)
 	synctest.Wait()
 	outcome, ok := pool.Read(asked)
 	switch {
@@ -220,7 +222,7 @@ func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, read
 	if got := Transient(err); err != nil && got != (row.rule == again) {
 		t.Errorf("transient: %t", got)
 	}
-	time.Sleep(max(150*time.Second, row.pause+row.pause/4+time.Second))
+	pass(max(150*time.Second, row.pause+row.pause/4+time.Second))
 	synctest.Wait()
 	reads.mu.Lock()
 	at := reads.at

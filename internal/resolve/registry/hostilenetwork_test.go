@@ -20,6 +20,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
 func digestOfBytes(content []byte) string {
@@ -115,12 +117,12 @@ func (n *hostileNetwork) serve(t *testing.T, reader *Reader, handler http.Handle
 	transport := reader.through.secure.(*http.Transport)
 	transport.Proxy = nil
 	transport.TLSClientConfig = &tls.Config{RootCAs: n.trusted, MinVersion: tls.VersionTLS12}
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, _ := strings.Cut(address, ":")
+	transport.DialContext = func(ctx context.Context, network, target string) (net.Conn, error) {
+		host, _, _ := strings.Cut(target, ":")
 		settings, ok := n.hosts[host]
 		switch {
 		case host == "local.example.com":
-			return nil, &net.OpError{Op: "dial", Net: network, Err: checkDialed(ctx, network, "127.0.0.1:443", nil)}
+			return nil, &net.OpError{Op: "dial", Net: network, Err: address.CheckDialed(ctx, network, "127.0.0.1:443", nil)}
 		case host == "down.example.com":
 			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 		case host == "lookup.example.com":
@@ -143,7 +145,7 @@ func (n *hostileNetwork) serve(t *testing.T, reader *Reader, handler http.Handle
 		reader.Close()
 		_ = server.Close()
 		<-ended
-		time.Sleep(2 * lingering)
+		pass(2 * lingering)
 		synctest.Wait()
 	})
 }

@@ -129,9 +129,9 @@ func TestTogether(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		time.Sleep(10 * time.Millisecond)
+		pass(10 * time.Millisecond)
 		leave()
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "no answer in time") {
 			t.Errorf("the leaver got %v, the hasty one %v", results["leaver"].err, results["hasty"].err)
 		}

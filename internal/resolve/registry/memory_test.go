@@ -132,7 +132,9 @@ func readAtOnce(tb testing.TB, host string, images []string, namespaces int) (pe
 		}
 	}
 	cancel()
-	<-ended
+	if err := <-ended; err != nil {
+		tb.Error(err)
+	}
 	pool.reader.Close()
 	return peak
 }

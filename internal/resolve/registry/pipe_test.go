@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// pass lets time pass in a bubble of synctest.
+func pass(some time.Duration) { <-time.After(some) }
+
 // bufferedConn is an end of a pipe that takes some writes before anybody reads them, as a network does.
 type bufferedConn struct {
 	net.Conn
@@ -64,7 +67,7 @@ func (b *bufferedConn) Write(content []byte) (int, error) {
 func (b *bufferedConn) Close() error {
 	b.close.Do(func() {
 		close(b.closed)
-		_ = b.Conn.SetReadDeadline(time.Unix(1, 0))
+		_ = b.SetReadDeadline(time.Unix(1, 0))
 		_ = b.Conn.SetWriteDeadline(time.Now().Add(lingering))
 	})
 	return nil

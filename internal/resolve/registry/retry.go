@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
 // Transient reports whether the same read may succeed a while later: the registry is not
@@ -32,7 +34,7 @@ func Lasting(err error) bool {
 	if _, ok := errors.AsType[*limitError](err); ok {
 		return true
 	}
-	for _, lasting := range []error{errPlainHTTP, errLocalAddress, errScheme} {
+	for _, lasting := range []error{errPlainHTTP, address.ErrLocal, errScheme} {
 		if errors.Is(err, lasting) {
 			return true
 		}
@@ -88,7 +90,7 @@ func noteWanted(ctx context.Context, response *http.Response) {
 // retryAfter is the pause of a header: seconds, or a date. Zero: it says nothing that can be used.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(seconds, uint64(maxWanted/time.Second))) * time.Second //nolint:gosec // it is an hour at most
+		return time.Duration(min(seconds, uint64(maxWanted/time.Second))) * time.Second
 	}
 	date, err := http.ParseTime(header)
 	if err != nil {

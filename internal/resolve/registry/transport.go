@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
 // maxBody bounds every answer of a registry. The largest that is read is a layer.
@@ -30,7 +32,7 @@ func newTransport(options Options) *roundTripper {
 		Proxy:                  http.ProxyFromEnvironment,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true, // a digest is that of the bytes as they are sent
-		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: checkDialed}).DialContext,
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: address.CheckDialed}).DialContext,
 		TLSHandshakeTimeout:    5 * time.Second,
 		IdleConnTimeout:        30 * time.Second,
 		MaxIdleConns:           8,
@@ -45,9 +47,8 @@ func newTransport(options Options) *roundTripper {
 
 // Refusals of ours.
 var (
-	errScheme       = errors.New("the registry names an address that is neither one of HTTPS nor of HTTP")
-	errPlainHTTP    = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
-	errLocalAddress = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
+	errScheme    = errors.New("the registry names an address that is neither one of HTTPS nor of HTTP")
+	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
 )
 
 // redirects counts those that led to a request.
@@ -72,7 +73,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	case request.URL.Scheme == "http":
 		return nil, errPlainHTTP
 	default:
-		if err := checkWritten(request.URL); err != nil {
+		if err := address.CheckWritten(request.URL); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,8 @@
-package registry
+package address
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 )
+
+// ErrLocal is the refusal of an address.
+var ErrLocal = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
 
 // special are the ranges that no registry is read from: those that the IANA registries
 // of special-purpose addresses list (RFC 6890), those of multicast, and the deprecated
@@ -96,34 +100,34 @@ func embedded(address netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(bytes[12:]))
 }
 
-// checkDialed looks at the address that a name resolved to, right before it is called:
+// CheckDialed looks at the address that a name resolved to, right before it is called:
 // a look at the name could be outrun by its next answer. Where there is a proxy, it is
 // the proxy's address.
-func checkDialed(_ context.Context, _, address string, _ syscall.RawConn) error {
+func CheckDialed(_ context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("parse address: %w", err)
 	}
 	if !mayBeAsked(target.Addr()) {
-		return errLocalAddress
+		return ErrLocal
 	}
 	return nil
 }
 
-// checkWritten looks at a host that is written as a number, which is all that can be
+// CheckWritten looks at a host that is written as a number, which is all that can be
 // looked at where a proxy calls it. Whatever ends in a number is an IPv4 address to some
 // programs (https://url.spec.whatwg.org/#ends-in-a-number-checker), and is one here only
 // in its usual form.
-func checkWritten(target *url.URL) error {
+func CheckWritten(target *url.URL) error {
 	host := strings.TrimSuffix(target.Hostname(), ".")
 	if address, err := netip.ParseAddr(host); err == nil {
 		if !mayBeAsked(address) {
-			return errLocalAddress
+			return ErrLocal
 		}
 		return nil
 	}
 	if numeric.MatchString(host[strings.LastIndex(host, ".")+1:]) {
-		return errLocalAddress
+		return ErrLocal
 	}
 	return nil
 }
