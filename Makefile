@@ -174,6 +174,10 @@ bench-scale: cluster-tool ## Measure the operator among many stacks [OBJECTS=100
 bench-tenants: cluster-tool ## Measure what 200 of the largest stacks in one namespace cost another one (minutes)
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
+.PHONY: bench-registry
+bench-registry: ## Measure what reading images takes: time beyond the network, and the heap of a hundred of them at once
+	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
+
 .PHONY: bench-takeover
 bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator before: writes, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
