@@ -132,6 +132,7 @@ func TestTogether(t *testing.T) {
 		pass(10 * time.Millisecond)
 		leave()
 		pass(5 * time.Second)
+		synctest.Wait()
 		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "no answer in time") {
 			t.Errorf("the leaver got %v, the hasty one %v", results["leaver"].err, results["hasty"].err)
 		}

@@ -149,6 +149,9 @@ func heap() uint64 {
 // TestMemoryOfManyImages holds what a hundred different images take at once, whatever form their configuration has. The
 // server's part is counted too.
 func TestMemoryOfManyImages(t *testing.T) {
+	if raced {
+		t.Skip("the race detector keeps a heap of its own")
+	}
 	const most = 64 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(60)) // as the operator has it
 	for _, form := range []string{"label", "gzip", "zstd"} {
