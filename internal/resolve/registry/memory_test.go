@@ -74,36 +74,39 @@ func rawFile(name, content string) []byte {
 	return append(file, make([]byte, (512-len(content)%512)%512)...)
 }
 
-// manyImages are images with different configurations on one server, as large as they may be or of a usual size.
-func manyImages(tb testing.TB, count, size int, form string) (host string, images []string) {
+// manyImages are images with different configurations, spread over some registries of one server.
+func manyImages(tb testing.TB, count, size int, form string, registries int) (hosts, images []string) {
 	tb.Helper()
 	repositories := map[string]*forged{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if repository, ok := repositories[strings.SplitN(r.URL.Path+"//", "/", 4)[2]]; ok {
-			repository.ServeHTTP(w, r)
-		}
-	}))
-	tb.Cleanup(server.Close)
-	host = strings.TrimPrefix(server.URL, "http://")
+	for range registries {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if repository, ok := repositories[strings.SplitN(r.URL.Path+"//", "/", 4)[2]]; ok {
+				repository.ServeHTTP(w, r)
+			}
+		}))
+		tb.Cleanup(server.Close)
+		hosts = append(hosts, strings.TrimPrefix(server.URL, "http://"))
+	}
 	for i := range count {
 		repository := &forged{content: map[string][]byte{}}
 		repository.hold(tb, form, yamlOf(i, size))
 		repositories[fmt.Sprint("image-", i)] = repository
-		images = append(images, fmt.Sprintf("%s/image-%d:1", host, i))
+		images = append(images, fmt.Sprintf("%s/image-%d:1", hosts[i%registries], i))
 	}
-	return host, images
+	return hosts, images
 }
 
-// readAtOnce has a pool read images, each for a stack in one of some namespaces, and gives by how much the heap was larger
+// readAtOnce has a pool read images, each for a stack in one of ten namespaces, and gives by how much the heap was larger
 // meanwhile at most: with what is garbage already.
-func readAtOnce(tb testing.TB, host string, images []string, namespaces int) (peak uint64) {
+func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 	tb.Helper()
+	const namespaces = 10
 	told := make(chan types.NamespacedName, len(images))
 	pool := NewPool(PoolOptions{
 		Credentials: func(context.Context, Target) (authn.Keychain, error) { return &Keychain{}, nil },
 		Notify:      func(_ context.Context, stack types.NamespacedName) { told <- stack },
 	})
-	pool.Configure(Options{Insecure: []string{host}})
+	pool.Configure(Options{Insecure: hosts})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	runtime.GC()
@@ -155,8 +158,8 @@ func TestMemoryOfManyImages(t *testing.T) {
 	const most = 64 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(60)) // as the operator has it
 	for _, form := range []string{"label", "gzip", "zstd"} {
-		host, images := manyImages(t, 100, usualConfig, form)
-		if peak := readAtOnce(t, host, images, 10); peak > most {
+		hosts, images := manyImages(t, 100, usualConfig, form, 2*readers)
+		if peak := readAtOnce(t, hosts, images); peak > most {
 			t.Errorf("%s: %d MiB, want %d at most", form, peak>>20, most>>20)
 		} else {
 			t.Logf("%s: %d MiB", form, peak>>20)
@@ -165,18 +168,21 @@ func TestMemoryOfManyImages(t *testing.T) {
 }
 
 // BenchmarkManyImages says by how much the heap grows for a hundred different images at once, for usual configurations and
-// the largest ones.
+// the largest ones, of one registry and of more than the pool asks at once.
 func BenchmarkManyImages(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(60))
 	for _, size := range []int{usualConfig, maxConfig} {
-		for _, form := range []string{"label", "gzip", "zstd"} {
-			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, form), func(b *testing.B) {
-				host, images := manyImages(b, 100, size, form)
-				var peak uint64
-				for b.Loop() {
-					peak = max(peak, readAtOnce(b, host, images, 10))
-				}
-				b.ReportMetric(float64(peak)/(1<<20), "MiB")
-			})
+		for _, registries := range []int{1, 2 * readers} {
+			for _, form := range []string{"label", "gzip", "zstd"} {
+				b.Run(fmt.Sprintf("%dKiB/%d/%s", size>>10, registries, form), func(b *testing.B) {
+					hosts, images := manyImages(b, 100, size, form, registries)
+					var peak uint64
+					for b.Loop() {
+						peak = max(peak, readAtOnce(b, hosts, images))
+					}
+					b.ReportMetric(float64(peak)/(1<<20), "MiB")
+				})
+			}
 		}
 	}
 }
