@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/klauspost/compress/zstd"
@@ -324,4 +326,53 @@ func FuzzContent(f *testing.F) {
 		f.Add([]byte(content))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) { inspectAll(t.Context(), content) })
+}
+
+// TestWindows shows that layers of zstd which arrive slowly keep none waiting that is at hand, and that no more windows
+// are in use at once than may be.
+func TestWindows(t *testing.T) {
+	noise := make([]byte, 2*atHand)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	large := zstandard(t, bytes.NewReader(append(rawFile("noise", string(noise)), rawFile("config.yaml", config)...)))
+	small := zstandard(t, bytes.NewReader(rawFile("config.yaml", config)))
+	read := func(content io.Reader, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		found, err := fileInLayer(ctx, content, "config.yaml")
+		if err == nil && string(found) != config {
+			t.Errorf("found %q", found)
+		}
+		return err
+	}
+	arrived, results := make(chan struct{}), make(chan error)
+	before, rest := large[:len(large)-100], large[len(large)-100:]
+	for range cap(windowsArriving) {
+		slow := io.MultiReader(bytes.NewReader(before), &arriving{arrived}, bytes.NewReader(rest))
+		go func() { results <- read(slow, time.Minute) }()
+	}
+	eventually(t, "as many as may be", func() bool { return len(windowsArriving) == cap(windowsArriving) })
+	if err := read(bytes.NewReader(small), time.Minute); err != nil {
+		t.Errorf("a layer that is at hand: %v", err)
+	}
+	err := read(bytes.NewReader(large), 10*time.Millisecond)
+	if err == nil || err.Error() != errNoAnswer.Error() || !Transient(err) {
+		t.Errorf("one layer too many: %v", err)
+	}
+	close(arrived)
+	for range cap(windowsArriving) {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := read(bytes.NewReader(large), time.Minute); err != nil || len(windowsArriving)+len(windowsAtHand) != 0 {
+		t.Errorf("afterwards: %v, %d windows in use", err, len(windowsArriving)+len(windowsAtHand))
+	}
+}
+
+// arriving has nothing to read and ends when it is closed.
+type arriving struct{ until chan struct{} }
+
+func (a *arriving) Read([]byte) (int, error) {
+	<-a.until
+	return 0, io.EOF
 }

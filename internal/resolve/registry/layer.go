@@ -11,7 +11,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -63,8 +62,11 @@ func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]b
 // fileInLayer reads a file out of a layer that may be packed. Every error says what is
 // wrong with the layer.
 func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, error) {
-	unpacked, done, err := unpack(content)
-	if err != nil {
+	unpacked, done, err := unpack(ctx, content)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, sanitize(ctx.Err())
+	case err != nil:
 		return nil, &LabelError{Label: LabelLayer, Err: err}
 	}
 	defer done()
@@ -87,7 +89,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 }
 
 // unpack tells by the first bytes how a layer is packed.
-func unpack(content io.Reader) (io.Reader, func(), error) {
+func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	buffered := bufio.NewReader(content)
 	start, err := buffered.Peek(4)
 	switch {
@@ -100,31 +102,10 @@ func unpack(content io.Reader) (io.Reader, func(), error) {
 		}
 		return reader, func() {}, nil
 	case bytes.Equal(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		decoder, err := unusedDecoder()
-		if err == nil {
-			err = decoder.Reset(buffered)
-		}
-		if err != nil {
-			return nil, nil, errors.New("the layer cannot be unpacked")
-		}
-		return decoder, func() {
-			if decoder.Reset(nil) == nil { // it keeps nothing of the layer
-				decoders.Put(decoder)
-			}
-		}, nil
+		return unpackZstd(ctx, buffered)
 	default:
 		return buffered, func() {}, nil
 	}
-}
-
-// decoders are those of zstd that nobody uses now: each has a window's memory.
-var decoders = &sync.Pool{}
-
-func unusedDecoder() (*zstd.Decoder, error) {
-	if decoder, ok := decoders.Get().(*zstd.Decoder); ok {
-		return decoder, nil
-	}
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 var errNoFile = errors.New("the layer has no such file")

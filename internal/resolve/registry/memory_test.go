@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -57,14 +58,14 @@ func (f *forged) hold(tb testing.TB, form, config string) {
 		f.image(labels(map[string]string{LabelBase64: encoded(config)}))
 		return
 	}
-	const before = 4 << 20
+	const before = 512 << 10
 	files := rawFile("usr/lib/server", strings.Repeat("program ", before/8))
 	files = append(append(files, rawFile("config.yaml", config)...), make([]byte, 1024)...)
 	switch form {
 	case "gzip":
 		files = gzipped(tb, bytes.NewReader(files))
 	case "zstd":
-		files = zstandard(tb, bytes.NewReader(files))
+		files = zstandard(tb, bytes.NewReader(files), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	}
 	f.layered("config.yaml", files)
 }
