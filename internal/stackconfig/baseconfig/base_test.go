@@ -55,6 +55,7 @@ func TestParseErrors(t *testing.T) {
 		},
 		"too large":           {strings.Repeat("# padding\n", 1<<20), "base config has 10485760 bytes, more than the 786432 that a base may have"},
 		"not UTF-8":           {"a: \xff\xfe\n", "base config: is not YAML: yaml: invalid leading UTF-8 octet"},
+		"a NUL byte":          {"version: 2\x00\n", "base config: is not YAML: yaml: control characters are not allowed"},
 		"version 3":           {"version: 3\n", "Unsupported config.yaml version 3. Supported versions: 1, 2"},
 		"version latest":      {"version: latest\n", "Unsupported config.yaml version latest. Supported versions: 1, 2"},
 		"version list":        {"version: [2]\n", "base config: line 1: version must be a number, got a list"},
