@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,5 +155,37 @@ func TestPlatforms(t *testing.T) {
 	repository, digest = index(2 * maxPlatforms)
 	if got, _, err := Platforms(t.Context(), repository, digest); err == nil {
 		t.Errorf("got %d platforms", len(got))
+	}
+}
+
+// The labels that are written are those that are read: of a configuration below 50 KiB its content, else where it is.
+func TestLabels(t *testing.T) {
+	for name, tc := range map[string]struct {
+		labels Labels
+		want   map[string]string
+	}{
+		"nothing":  {Labels{}, map[string]string{}},
+		"release":  {Labels{Release: "0.7.3"}, map[string]string{"io.llamastack.server.version": "0.7.3"}},
+		"provider": {Labels{Provider: []byte("a")}, map[string]string{"io.llamastack.provider": "YQ=="}},
+		"small":    {Labels{Config: []byte("a"), ConfigVersion: "1"}, map[string]string{"io.llamastack.config.base64": "YQ==", "io.llamastack.config.version": "1"}},
+		"almost large": {
+			Labels{Config: make([]byte, 51199), ConfigVersion: "2"},
+			map[string]string{"io.llamastack.config.base64": encoded(strings.Repeat("\x00", 51199)), "io.llamastack.config.version": "2"},
+		},
+		"large": {Labels{Config: make([]byte, 51200), ConfigVersion: "2"}, map[string]string{
+			"io.llamastack.config.layer": "sha256:1", "io.llamastack.config.path": "/usr/share/llama-stack/config.yaml", "io.llamastack.config.version": "2",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := tc.labels.Texts("sha256:1")
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for label := range got {
+				if strings.Contains(label, ".config.") && !slices.Contains(ConfigLabels, label) {
+					t.Errorf("%s is not removed with the other labels of a configuration", label)
+				}
+			}
+		})
 	}
 }
