@@ -3,148 +3,21 @@ package cli_test
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/static"
-	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 	reader "github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
-
-// imageServer is a registry on this machine.
-type imageServer struct {
-	host string
-	// before answers a request instead of the registry, when it says so. writes counts the requests that change something.
-	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
-	writes atomic.Int64
-}
-
-func serveImages(t *testing.T) *imageServer {
-	t.Helper()
-	t.Setenv("DOCKER_CONFIG", t.TempDir()) // nobody is logged in
-	s := &imageServer{}
-	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if before := s.before.Load(); before != nil && (*before)(w, r) {
-			return
-		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			s.writes.Add(1)
-		}
-		inner.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	s.host = strings.TrimPrefix(server.URL, "http://")
-	return s
-}
-
-func (s *imageServer) instead(answer func(http.ResponseWriter, *http.Request) bool) {
-	s.before.Store(&answer)
-}
-
-func (s *imageServer) ref(t *testing.T, repository string) name.Reference {
-	t.Helper()
-	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ref
-}
-
-func (s *imageServer) push(t *testing.T, repository string, image remote.Taggable) string {
-	t.Helper()
-	ref := s.ref(t, repository)
-	if err := remote.Push(ref, image); err != nil {
-		t.Fatal(err)
-	}
-	s.writes.Store(0)
-	return ref.Name()
-}
-
-// serverImage is an image with two layers and a label of its builder's, which is none of ours.
-func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
-	t.Helper()
-	image, layerType := empty.Image, types.DockerLayer
-	if !docker {
-		image, layerType = mutate.ConfigMediaType(mutate.MediaType(image, types.OCIManifestSchema1), types.OCIConfigJSON), types.OCILayer
-	}
-	image, err := mutate.Append(image,
-		mutate.Addendum{Layer: static.NewLayer([]byte("base "+architecture), layerType), History: v1.History{CreatedBy: "base"}},
-		mutate.Addendum{Layer: static.NewLayer([]byte("server "+architecture), layerType), History: v1.History{CreatedBy: "server"}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = file.DeepCopy()
-	file.OS, file.Architecture = "linux", architecture
-	file.Config.Labels, file.Config.Entrypoint = map[string]string{"org.example.builder": "<us & them>"}, []string{"llama", "stack"}
-	if image, err = mutate.ConfigFile(image, file); err != nil {
-		t.Fatal(err)
-	}
-	return image
-}
-
-// serverIndex has an image for each of two platforms, and an attestation.
-func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
-	t.Helper()
-	indexType := types.OCIImageIndex
-	if docker {
-		indexType = types.DockerManifestList
-	}
-	index := mutate.IndexMediaType(empty.Index, indexType)
-	for _, architecture := range []string{"amd64", "arm64"} {
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: serverImage(t, docker, architecture), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}},
-		})
-	}
-	return mutate.AppendManifests(index, mutate.IndexAddendum{Add: serverImage(t, docker, "attestation"), Descriptor: v1.Descriptor{
-		Platform:    &v1.Platform{OS: "unknown", Architecture: "unknown"},
-		Annotations: map[string]string{"vnd.docker.reference.type": "attestation-manifest", "vnd.docker.reference.digest": "sha256:" + strings.Repeat("0", 64)},
-	}})
-}
-
-// starterConfig is the configuration of a real distribution, with as many bytes more as are asked for.
-func starterConfig(t *testing.T, more int) string {
-	t.Helper()
-	resolved, err := distribution.Resolve("starter", "", "0.7.3", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(resolved.Base) + strings.Repeat("# more\n", more/7+1)
-}
-
-const ownConfig = "version: 2\ndistro_name: own\napis: [inference]\nproviders:\n  inference:\n  - provider_id: openai\n    provider_type: remote::openai\n    config: {}\n"
-
-const providerFile = `apiVersion: llamastack.io/v1alpha1
-kind: ProviderPackage
-metadata: {name: custom-provider, version: "1.2", vendor: example.com}
-spec:
-  packageName: custom_provider
-  providerType: remote::custom
-  api: inference
-  configSchema: {type: object, required: [url], properties: {url: {type: string}}}
-`
 
 // mediaTypes are those of an image and its parts, with the number of its layers.
 func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, layers int) {
@@ -153,6 +26,9 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 	image, err := descriptor.Image()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := validate.Image(image); err != nil {
+		t.Errorf("the image is not valid: %v", err)
 	}
 	manifest, err := image.Manifest()
 	if err != nil {
@@ -333,94 +209,57 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	}
 }
 
-// makeLayout writes an OCI layout with images by their tags.
-func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.ImageIndex) string {
-	t.Helper()
-	folder := t.TempDir()
-	path, err := layout.Write(folder, empty.Index)
+// An image of an OCI layout is named by its tag, by its digest, or alone; what is written takes the place of what has the tag.
+func TestImageLayoutNames(t *testing.T) {
+	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
+	digest, err := serverImage(t, false, "amd64").Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tagged := func(tag string) layout.Option {
-		return layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag, "org.example": "kept"})
-	}
-	for tag, image := range images {
-		if err := path.AppendImage(image, tagged(tag)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for tag, index := range indexes {
-		if err := path.AppendIndex(index, tagged(tag)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
-
-// Goldens of what is shown: of an image of each kind, before and after it is labelled, in an OCI layout.
-func TestImageOutput(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		index bool
-		more  int
-		args  []string
+	for name, tc := range map[string]struct {
+		suffix string
+		args   []string
+		want   []string // the tags that have labels afterwards
 	}{
-		{name: "base64", args: []string{"--release", "0.7.3"}},
-		{name: "layer", more: 60 << 10},
-		{name: "index", index: true, more: 60 << 10, args: []string{"--release", "0.7.3", "--provider"}},
+		"by tag":               {":a", nil, []string{"a"}},
+		"by digest":            {"@" + digest.String(), nil, []string{"a"}},
+		"under a new tag":      {":a", []string{"--tag", "c"}, []string{"c"}},
+		"under another's tag":  {":a", []string{"--tag", "b"}, []string{"b"}},
+		"digest and a new tag": {"@" + digest.String(), []string{"--tag", "c"}, []string{"c"}},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			folder := write(t, map[string]string{"config.yaml": ownConfig + strings.Repeat("# more\n", tc.more/7), "provider.yaml": providerFile})
-			images, indexes := map[string]v1.Image{"0.7.3": serverImage(t, false, "amd64")}, map[string]v1.ImageIndex{}
-			if tc.index {
-				images, indexes = nil, map[string]v1.ImageIndex{"0.7.3": serverIndex(t, false)}
+		t.Run(name, func(t *testing.T) {
+			path := makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, false, "arm64")}, nil)
+			got := run(t, "", append([]string{"image", "label", "oci:" + path + tc.suffix, "--config", config, "--push"}, tc.args...)...)
+			if got.code != 0 {
+				t.Fatal(got.err)
 			}
-			path := makeLayout(t, images, indexes)
-			if len(tc.args) == 3 {
-				tc.args = append(tc.args, folder+"/provider.yaml")
+			var labelled []string
+			index, err := layout.ImageIndexFromPath(path)
+			if err != nil {
+				t.Fatal(err)
 			}
-			files := map[string][]byte{}
-			show := func(file string, code int, args ...string) {
-				t.Helper()
-				got := run(t, "", append([]string{"image"}, args...)...)
-				if got.code != code {
-					t.Errorf("%v: exit code %d, want %d\n%s", args, got.code, code, got.err)
+			manifest, err := index.IndexManifest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, entry := range manifest.Manifests {
+				tag := entry.Annotations["org.opencontainers.image.ref.name"]
+				if run(t, "", "image", "inspect", "oci:"+path+":"+tag).code == 0 {
+					labelled = append(labelled, tag)
 				}
-				files[file] = []byte(strings.ReplaceAll(got.out+"---\n"+got.err, path, "DIR"))
+				image, err := index.Image(entry.Digest)
+				if err == nil {
+					err = validate.Image(image)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", tag, err)
+				}
 			}
-			show("1-unlabelled.txt", 1, "inspect", "oci:"+path+":0.7.3")
-			label := append([]string{"label", "oci:" + path, "--config", folder + "/config.yaml"}, tc.args...)
-			show("2-dry.txt", 0, label...)
-			show("3-label.txt", 0, append(label, "--push")...)
-			show("4-again.txt", 0, append(label, "--push", "-o", "yaml")...)
-			show("5-inspect.txt", 0, "inspect", "oci:"+path+":0.7.3")
-			show("6-inspect.json", 0, "inspect", "oci:"+path, "-o", "json")
-			golden.Dir(t, filepath.Join("testdata/image", tc.name), files)
-			index, err := os.ReadFile(filepath.Join(path, "index.json"))
-			if err != nil || strings.Count(string(index), `"org.example":"kept"`) != 1 {
-				t.Errorf("the index of the layout is %s, %v", index, err)
-			}
-			temporary, err := filepath.Glob(filepath.Join(path, "*", "*", ".llamastack-*"))
-			if err != nil || len(temporary) > 0 {
-				t.Errorf("temporary files %q stay, %v", temporary, err)
+			if !slices.Equal(labelled, tc.want) {
+				t.Errorf("labelled are %q, want %q", labelled, tc.want)
 			}
 		})
 	}
-}
-
-// logIn has the user's docker configuration know a password for the registry, which from now on asks for it.
-func (s *imageServer) logIn(t *testing.T, password string) {
-	t.Helper()
-	s.instead(func(w http.ResponseWriter, r *http.Request) bool {
-		if _, given, _ := r.BasicAuth(); given == "s3cret" {
-			return false
-		}
-		w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
-		w.WriteHeader(http.StatusUnauthorized)
-		return true
-	})
-	auth := base64.StdEncoding.EncodeToString([]byte("robot:" + password))
-	t.Setenv("DOCKER_CONFIG", write(t, map[string]string{"config.json": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, s.host, auth)}))
 }
 
 // Credentials are those of the user's docker configuration, to read and to write.
@@ -560,70 +399,5 @@ func TestImageLabelClearText(t *testing.T) {
 		if n := strings.Count(got.err, "providers.inference[0].config.api_key: is a credential in clear text"); n != 1 {
 			t.Errorf("%v: told %d times\n%s", args, n, got.err)
 		}
-	}
-}
-
-// withLabels is an image with labels.
-func withLabels(t *testing.T, labels map[string]string) v1.Image {
-	t.Helper()
-	image, err := mutate.Config(serverImage(t, false, "amd64"), v1.Config{Labels: labels})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return image
-}
-
-func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-
-// What the operator would not take has the exit code 1, and is told.
-func TestImageInspectRefuses(t *testing.T) {
-	server := serveImages(t)
-	count := 0
-	push := func(labels map[string]string) string {
-		count++
-		return server.push(t, fmt.Sprintf("team/own-%d:0.7.3", count), withLabels(t, labels))
-	}
-	fits := push(map[string]string{reader.LabelBase64: encoded(ownConfig)})
-	index := server.push(t, "team/index:0.7.3", serverIndex(t, false))
-	operator := func(registries string) string {
-		return write(t, map[string]string{"operator.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llama-stack-operator-config}\ndata:\n  registries: |\n    " + registries + "\n"}) + "/operator.yaml"
-	}
-	insecure := fmt.Sprintf("insecure: [%q]", server.host)
-	for name, tc := range map[string]struct {
-		image string
-		args  []string
-		code  int
-		want  string
-	}{
-		"fits":                     {fits, []string{"--insecure"}, 0, "fits release 0.7"},
-		"by the operator's list":   {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
-		"mirror":                   {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
-		"not in the list":          {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; here --insecure does so"},
-		"not allowed":              {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure))}, 1, "is none of registries.allow"},
-		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator reads no images: registries.readLabels"},
-		"not insecure":             {fits, nil, 1, "; here --insecure does so"},
-		"no such platform":         {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
-		"not a platform":           {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a platform`},
-		"output":                   {index, []string{"--insecure", "-o", "xml"}, 2, `--output: "xml" is none of table, json, yaml`},
-		"no such image":            {server.host + "/team/none:1", []string{"--insecure"}, 1, "the registry answers with status 404 Not Found and code NAME_UNKNOWN"},
-		"every platform":           {index, []string{"--insecure"}, 1, "the operator would not take 2 of 2 images"},
-		"one platform":             {index, []string{"--insecure", "--platform", "linux/arm64"}, 1, "the operator would not take 1 of 1 images"},
-		"not base64":               {push(map[string]string{reader.LabelBase64: "***"}), []string{"--insecure"}, 1, `label "io.llamastack.config.base64": is not base64`},
-		"unsupported by its label": {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "3"}), []string{"--insecure"}, 1, `label "io.llamastack.config.version": Unsupported config.yaml version 3`},
-		"another version":          {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "1"}), []string{"--insecure"}, 0, `label "io.llamastack.config.version" says version 1, the configuration is of version 2, which counts`},
-		"does not fit":             {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1))}), []string{"--insecure"}, 1, "providers.inference[0].config.allowed_models: "},
-		"does not fit its label":   {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, safety]", 1)), reader.LabelRelease: "1.5"}), []string{"--insecure"}, 1, `apis[1]: the server release 1.5 has no API "safety"`},
-		"release not offered":      {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelRelease: "9.9"}), []string{"--insecure"}, 0, "the server release of image"},
-		"no layer":                 {push(map[string]string{reader.LabelLayer: "sha256:" + strings.Repeat("0", 64), reader.LabelPath: "a"}), []string{"--insecure"}, 1, "the image has no layer sha256:000"},
-		"provider":                 {push(map[string]string{reader.LabelProvider: encoded("kind: none\n")}), []string{"--insecure"}, 1, "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing"},
-		"provider alone":           {push(map[string]string{reader.LabelProvider: encoded(providerFile)}), []string{"--insecure"}, 0, "the metadata are in order"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := run(t, "", append([]string{"image", "inspect", tc.image}, tc.args...)...)
-			if got.code != tc.code {
-				t.Errorf("exit code %d, want %d", got.code, tc.code)
-			}
-			contains(t, got.out+got.err, tc.want)
-		})
 	}
 }
