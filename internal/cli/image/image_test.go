@@ -130,6 +130,40 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 	}
 }
 
+// Of an index, the entries of images to run get labels; each of the others stays, whatever tells that it is no such image.
+func TestLabelKeepsOtherEntries(t *testing.T) {
+	s := store{}
+	of := s.image(`{"a":1}`)
+	chart := s.add(`{"config":{"mediaType":"application/vnd.example.chart","digest":"` + digestOf(nil).String() + `","size":0}}`)
+	entry := func(digest, mediaType, more string) string {
+		return fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":%d%s}`, mediaType, digest, len(s[digest]), more)
+	}
+	const manifest = "application/vnd.oci.image.manifest.v1+json"
+	kept := []string{
+		entry(of, manifest, `,"platform":{"os":"linux","architecture":"arm64"},"annotations":{"vnd.docker.reference.type":"attestation-manifest"}`),
+		entry(of, manifest, `,"platform":{"os":"unknown","architecture":"unknown"}`),
+		entry(of, "application/vnd.example.other", ""),
+		entry(chart, manifest, ""),
+	}
+	index := s.add(`{"manifests":[` + strings.Join(append(kept, entry(of, manifest, ""), entry(of, manifest, "")), ",") + `]}`)
+	changed, err := Label(t.Context(), s, index, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top struct{ Manifests []v1.Descriptor }
+	if err := json.Unmarshal(changed.Top.Content, &top); err != nil {
+		t.Fatal(err)
+	}
+	for i, found := range top.Manifests {
+		if stays := found.Digest.String() == of || found.Digest.String() == chart; stays != (i < len(kept)) {
+			t.Errorf("manifests[%d] stays: %t", i, stays)
+		}
+	}
+	if changed.Kept != len(kept) || len(changed.Images) != 2 || len(changed.Blobs) != 1 {
+		t.Errorf("%d kept, %d images, %d blobs", changed.Kept, len(changed.Images), len(changed.Blobs))
+	}
+}
+
 // What the operator would not read is found out before it is written.
 func TestVerify(t *testing.T) {
 	s := store{}

@@ -85,11 +85,11 @@ func (s *single) addLayer(config []byte) error {
 	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
 }
 
-// removeLayer takes out the layer that an earlier label of ours named. A layer is ours when the configuration in it makes
-// that very layer.
+// removeLayer takes out the layer of ours with the configuration that the image has so far. A layer is ours when that
+// configuration makes the very layer.
 func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v1.Hash) error {
 	read, err := registry.Inspect(ctx, from, digest.String(), v1.Platform{})
-	if err != nil || read.ConfigFile != registry.LayerFile {
+	if err != nil {
 		return nil //nolint:nilerr // labels that cannot be read name no layer of ours
 	}
 	ours := digestOf(layerOf(read.Config).packed)
