@@ -137,7 +137,9 @@ func inspectImage(ctx context.Context, reader *registry.Reader, written string, 
 			report.Images = append(report.Images, platformReport{Platform: platform.String(), Errors: []string{withRemedy(err)}})
 			continue
 		}
-		report.Images = append(report.Images, reportOf(one, place.Tag(), written))
+		found := reportOf(one, place.Tag(), written)
+		found.requireLabels()
+		report.Images = append(report.Images, found)
 	}
 	report.Taken = report.refused() == 0
 	return report, nil

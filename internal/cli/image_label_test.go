@@ -384,6 +384,44 @@ func TestImageLabelReadOnly(t *testing.T) {
 	}
 }
 
+// A label alone can be written, too; what is wrong with others is not its affair.
+func TestImageLabelAlone(t *testing.T) {
+	server := serveImages(t)
+	provider := write(t, map[string]string{"provider.yaml": providerFile}) + "/provider.yaml"
+	for name, tc := range map[string]struct {
+		labels map[string]string
+		args   []string
+		want   []string
+	}{
+		"release":                      {nil, []string{"--release", "0.7"}, []string{reader.LabelRelease, "0.7"}},
+		"provider":                     {nil, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+		"provider beside a bad config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":prod", withLabels(t, tc.labels))
+			got := run(t, "", append([]string{"image", "label", written, "--insecure", "--push"}, tc.args...)...)
+			if got.code != 0 {
+				t.Fatal(got.err)
+			}
+			descriptor, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			image, err := descriptor.Image()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := image.ConfigFile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Config.Labels[tc.want[0]] != tc.want[1] || len(file.Config.Labels) != len(tc.labels)+1 {
+				t.Errorf("labels %q", file.Config.Labels)
+			}
+		})
+	}
+}
+
 // A credential in clear text is a warning, without its value.
 func TestImageLabelClearText(t *testing.T) {
 	const canary = "canary-7c1d"

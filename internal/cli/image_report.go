@@ -79,15 +79,12 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 	}
 	one.checkProvider(read.Provider)
 	resolved, err := releaseOf(read, tag, written)
-	switch {
-	case err != nil:
+	if err != nil {
 		one.Errors = append(one.Errors, err.Error())
-	case read.Config != nil:
+		return one
+	}
+	if read.Config != nil {
 		one.checkConfig(read, &resolved)
-	case read.Provider == "":
-		one.Errors = append(one.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator knows neither a configuration "+
-			"nor an external provider of it; kubectl llamastack image label writes them",
-			registry.LabelBase64, registry.LabelLayer, registry.LabelProvider))
 	}
 	if read.Config != nil || read.Release != "" {
 		one.Release = &releaseReport{
@@ -98,6 +95,15 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 		}
 	}
 	return one
+}
+
+// requireLabels refuses an image that says nothing of itself.
+func (r *platformReport) requireLabels() {
+	if r.Config == nil && r.Provider == nil && len(r.Errors) == 0 {
+		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator knows neither a configuration "+
+			"nor an external provider of it; kubectl llamastack image label writes them",
+			registry.LabelBase64, registry.LabelLayer, registry.LabelProvider))
+	}
 }
 
 // releaseOf finds the release of the server as the operator does.
