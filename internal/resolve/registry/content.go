@@ -2,62 +2,31 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// inspect reads what the manifest, or the index, of an image leads to. It is pinned when it has the digest that it was
-// asked for by.
-func (r *Reader) inspect(ctx context.Context, session *session, content []byte, pinned, provider bool) (*Image, error) {
-	single, err := decodeManifest(content)
-	if errors.Is(err, errNoImage) && !pinned {
-		return nil, errNoManifest // nothing says that these bytes are what they should be
+// forPlatform is the manifest of an image of an index, and what the index says of its platform; a manifest of an image is
+// returned as it is.
+func forPlatform(ctx context.Context, way *trail, top *manifest, wanted v1.Platform) (*manifest, *platform, error) {
+	if top.Manifests == nil {
+		return top, nil, nil
 	}
-	if err != nil {
-		return nil, err
+	entry, err := find(ctx, top.Manifests, func(d *descriptor) bool { return d.isFor(wanted) })
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case entry == nil || entry.Digest.Hex == "":
+		return nil, nil, fmt.Errorf("%w %s", errNoPlatform, wanted.String())
 	}
-	if single.Manifests != nil {
-		wanted := r.options.platform()
-		entry, err := find(ctx, single.Manifests, func(d *descriptor) bool { return d.isFor(wanted) })
-		switch {
-		case err != nil:
-			return nil, err
-		case entry == nil || entry.Digest.Hex == "":
-			return nil, fmt.Errorf("%w %s", errNoPlatform, wanted.String())
-		}
-		if content, _, err = session.manifest(ctx, entry.Digest.String()); err != nil {
-			return nil, err
-		}
-		if single, err = decodeManifest(content); err != nil {
-			return nil, err
-		}
-	}
-	if provider {
-		return providerOf(ctx, single, session.blob)
-	}
-	return contentOf(ctx, single, session.blob)
+	single, _, err := way.manifest(ctx, entry.Digest.String())
+	return single, entry.Platform, err
 }
 
-// providerOf is what the image of an external provider says of it, by its manifest.
-func providerOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
-	config, err := readImageConfig(ctx, of, blob)
-	if err != nil {
-		return nil, err
-	}
-	label, err := config.provider(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Image{Provider: label}, nil
-}
-
-// contentOf is what an image says of itself, by its manifest.
-func contentOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
-	config, err := readImageConfig(ctx, of, blob)
-	if err != nil {
-		return nil, err
-	}
+// contentOf is what an image says of itself, by its manifest and its configuration.
+func contentOf(ctx context.Context, of *manifest, config *imageConfig, layer fetch) (*Image, error) {
 	labels, err := config.labels(ctx)
 	if err != nil {
 		return nil, err
@@ -76,9 +45,12 @@ func contentOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
 	if err != nil || from == nil {
 		return result, err
 	}
-	result.ConfigLabel, result.Config = from.label, from.data
+	if result.ConfigVersion, err = configVersion(labels); err != nil {
+		return nil, err
+	}
+	result.ConfigLabel, result.ConfigFile, result.Config = from.label, from.file, from.data
 	if from.file != "" {
-		result.Config, err = fromLayer(ctx, of, from, blob)
+		result.Config, err = fromLayer(ctx, of, from, layer)
 	}
 	return result, err
 }

@@ -191,7 +191,7 @@ func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 		asked = target("my", host+"/team/server@"+digestOfBytes(repository.tag))
 	}
 	pool.Read(asked)
-	pass(defaultTimeout + time.Second)
+	pass(DefaultTimeout + time.Second)
 	synctest.Wait()
 	outcome, ok := pool.Read(asked)
 	switch {

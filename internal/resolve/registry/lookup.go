@@ -100,15 +100,18 @@ func (l *lookup) ask(ctx context.Context, last *answer) (v1.Hash, *content, erro
 			}
 		}
 	}
-	manifest, digest, err := session.manifest(ctx, l.ref.Identifier())
-	if err != nil {
+	way := &trail{from: session}
+	top, digest, err := way.manifest(ctx, l.ref.Identifier())
+	if err != nil && !ofContent(err) {
 		return v1.Hash{}, nil, err
 	}
 	if found, ok := l.known(digest); ok {
 		return digest, found, nil
 	}
-	_, pinned := l.ref.(name.Digest)
-	image, err := l.reader.inspect(ctx, session, manifest, pinned, l.of.provider)
+	var image *Image
+	if err == nil {
+		image, err = l.reader.follow(ctx, way, top, l.of.provider)
+	}
 	if err != nil && !ofContent(err) {
 		return v1.Hash{}, nil, err
 	}

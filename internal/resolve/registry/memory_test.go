@@ -43,7 +43,11 @@ func BenchmarkExtract(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				got, err := contentOf(b.Context(), image, blob)
+				config, err := readImageConfig(b.Context(), image, blob)
+				if err != nil {
+					b.Fatal(err)
+				}
+				got, err := contentOf(b.Context(), image, config, blob)
 				if err != nil || string(got.Config) != wanted {
 					b.Fatal(len(got.Config), err)
 				}

@@ -120,6 +120,23 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 	return sha256.Sum256(content), nil
 }
 
+// follow reads what the manifest, or the index, of an image leads to.
+func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider bool) (*Image, error) {
+	single, _, err := forPlatform(ctx, way, top, r.options.platform())
+	if err != nil {
+		return nil, err
+	}
+	config, err := readImageConfig(ctx, single, way.config)
+	if err != nil {
+		return nil, err
+	}
+	if provider {
+		label, err := config.provider(ctx)
+		return &Image{Provider: label}, err
+	}
+	return contentOf(ctx, single, config, way.layer)
+}
+
 // reference is what to ask a registry for.
 func (r *Reader) reference(image string) (name.Reference, error) {
 	written, err := name.ParseReference(image)
