@@ -26,7 +26,7 @@ func NewCommand(streams Streams, version string) *cobra.Command {
 		Short: "Look at what the Llama Stack operator makes of a manifest, without a cluster",
 		Long: `Look at what the Llama Stack operator makes of a LlamaStackDistribution
 without a cluster: the same code that runs in the operator reads your files.
-One verb works on a cluster: migrate.
+One verb works on a cluster, migrate, and one on images, image.
 
 Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack.yaml`,
 		Version:       versionOr(version),
@@ -37,14 +37,14 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
-		newConvertCommand(streams),
+		newConvertCommand(streams), newImageCommand(streams),
 		newMigrateCommand(streams, root.Version))
 	return root
 }
 
 // Run executes the command line and gives the exit code: 0 for success, 1 when
-// a manifest is wrong or would not boot, or a migration is not done, 2 when the
-// command line is wrong.
+// a manifest or an image is wrong or would not boot, or a migration is not done, 2
+// when the command line is wrong.
 func Run(streams Streams, version string, args []string) int {
 	root := NewCommand(streams, version)
 	root.SetArgs(args)

@@ -217,9 +217,9 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	for _, verb := range []string{"render", "validate", "providers", "upgrade-check"} {
+	for _, verb := range []string{"render", "validate", "providers", "upgrade-check", "image inspect", "image label"} {
 		contains(t, page, "## `"+verb+"`")
-		help := run(t, "", verb, "--help").out
+		help := run(t, "", append(strings.Fields(verb), "--help")...).out
 		for word := range strings.FieldsSeq(help) {
 			if flag := strings.TrimRight(word, ",.:"); strings.HasPrefix(flag, "--") && flag != "--help" {
 				contains(t, page, "`"+flag)

@@ -258,6 +258,7 @@ func TestUnreadableImages(t *testing.T) {
 	bare, _ := r.push(t, "team/bare:0.7.3", nil)
 	wrong, _ := r.push(t, "team/wrong:0.7.3", map[string]string{labelConfig: "***"})
 	old, _ := r.push(t, "team/old:0.7.3", map[string]string{labelConfig: base64.StdEncoding.EncodeToString([]byte("version: 3\n"))})
+	versioned, _ := r.push(t, "team/versioned:0.7.3", map[string]string{labelConfig: withConfig("")[labelConfig], "io.llamastack.config.version": "4"})
 	r.down.Store(true)
 	b.create(t, b.stack(t, "waits", fmt.Sprintf(`{distribution: {image: %q}, disabled: [safety]}`, image)))
 	got := b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
@@ -290,6 +291,7 @@ func TestUnreadableImages(t *testing.T) {
 			"to provide configuration manually. See docs/configuration.md for details."},
 		{"wrong", wrong, v1alpha2.ReasonBaseConfigUnavailable, `label "io.llamastack.config.base64": is not base64`},
 		{"old", old, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		{"versioned", versioned, v1alpha2.ReasonUnsupportedConfigVersion, "Unsupported config.yaml version 4. Supported versions: 1, 2"},
 		{"none", r.host + "/team/none:1", v1alpha2.ReasonBaseConfigUnavailable, "NAME_UNKNOWN"},
 		{"elsewhere", "elsewhere.example.com/a/b:1", v1alpha2.ReasonBaseConfigUnavailable, "is none of registries.allow"},
 	} {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -142,9 +144,16 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 // runs by a configuration that was read. Without any base the stack waits; the
 // image is tried again in the background.
 func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
+	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
 	case !wantsLabelledBase(stack):
 		return nil
+	case unsupported:
+		return &status.Failure{
+			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
+			Retry: status.OnReferenceChange, Err: err,
+			Message: fmt.Sprintf("The configuration of the image is not used: %s; spec.baseConfig does without it", truncateMessage(err.Error())),
+		}
 	case image.Base != nil && !readBefore(running):
 		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
 		return nil

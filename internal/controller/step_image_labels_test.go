@@ -13,6 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
@@ -174,5 +175,27 @@ func TestUnreadableImage(t *testing.T) {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// An image whose label names a schema version that is not supported is refused by it, also where the operator has a
+// configuration of its own: that image holds another one.
+func TestUnsupportedVersionOfAnImage(t *testing.T) {
+	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := &registry.LabelError{Label: registry.LabelConfigVersion, Err: baseconfig.CheckVersion("3")}
+	wants := &status.Failure{
+		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion, Retry: status.OnReferenceChange,
+		Message: `The configuration of the image is not used: label "io.llamastack.config.version": ` +
+			"Unsupported config.yaml version 3. Supported versions: 1, 2; spec.baseConfig does without it",
+	}
+	for spec, failure := range map[string]*status.Failure{bareImage: wants, replacedImage: wants, `{distribution: {name: starter}}`: nil} {
+		report := &report{}
+		checkFailure(t, unreadable(newStack(t, spec), &resolved, &rollout.Record{}, report, cause), failure)
+		if told := report.told(); len(told) > 0 {
+			t.Errorf("%s: events %q", spec, told)
+		}
 	}
 }

@@ -106,6 +106,7 @@ var Rules = []Rule{
 	})},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig", "internal/migration",
+		"internal/resolve/registry",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},

@@ -26,6 +26,15 @@ func (b blobs) fetch(_ context.Context, of descriptor, use func(io.Reader) error
 	return verified(bytes.NewReader(content), of, use)
 }
 
+// content is what an image says of itself.
+func (b blobs) content(ctx context.Context, of *manifest) (*Image, error) {
+	config, err := readImageConfig(ctx, of, b.fetch)
+	if err != nil {
+		return nil, err
+	}
+	return contentOf(ctx, of, config, b.fetch)
+}
+
 func (b blobs) add(t testing.TB, content []byte) descriptor {
 	t.Helper()
 	digest, size, err := v1.SHA256(bytes.NewReader(content))
@@ -63,7 +72,7 @@ func TestLargeLayer(t *testing.T) {
 	layer.Size = maxLayer + 1
 	image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
 	delete(repository, layer.Digest)
-	_, err := contentOf(t.Context(), image, repository.fetch)
+	_, err := repository.content(t.Context(), image)
 	const want = `label "io.llamastack.config.layer": the layer is larger than 33554432 bytes; put the configuration into the label "io.llamastack.config.base64" instead`
 	if err == nil || err.Error() != want || Transient(err) {
 		t.Errorf("got %v, want %s", err, want)
@@ -111,7 +120,7 @@ func TestPackedLayers(t *testing.T) {
 			repository := blobs{}
 			layer := repository.add(t, tc.layer)
 			image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
-			got, err := contentOf(t.Context(), image, repository.fetch)
+			got, err := repository.content(t.Context(), image)
 			switch {
 			case tc.wantErr == "" && (err != nil || string(got.Config) != config):
 				t.Errorf("got %v, %v", got, err)
@@ -148,7 +157,7 @@ func TestForgedBlobs(t *testing.T) {
 			for part, digest := range map[string]v1.Hash{"layer": layer.Digest, "configuration": image.Config.Digest} {
 				kept := repository[digest]
 				repository[digest] = forge(kept)
-				got, err := contentOf(t.Context(), image, repository.fetch)
+				got, err := repository.content(t.Context(), image)
 				if same := bytes.Equal(kept, repository[digest]); same != (err == nil) || !same && !errors.Is(err, errWrongContent) {
 					t.Errorf("%s: got %v, %v", part, got, err)
 				}
@@ -311,7 +320,7 @@ func FuzzImage(f *testing.F) {
 				labels[label] = value
 			}
 		}
-		got, err := contentOf(t.Context(), repository.labelled(t, labels, layer), repository.fetch)
+		got, err := repository.content(t.Context(), repository.labelled(t, labels, layer))
 		if err == nil && len(got.Config) > maxConfig+2 {
 			t.Errorf("read %d bytes", len(got.Config))
 		}

@@ -81,6 +81,9 @@ func newAnswerError(status int, said []transport.Diagnostic) error {
 	return answer
 }
 
+// Sanitize is the error of a library that wrote to a registry, without a word of what a remote host wrote.
+func Sanitize(err error) error { return sanitize(err) }
+
 // sanitize replaces an error of a library, which may hold what a remote host wrote:
 // the body of an answer, its first line, a token, an address with a signature.
 func sanitize(err error) error {
@@ -109,6 +112,17 @@ func sanitize(err error) error {
 		}
 	}
 	return cause
+}
+
+// NeedsInsecure reports whether a registry would be asked if it were listed as insecure.
+func NeedsInsecure(err error) bool {
+	return errors.Is(err, errPlainHTTP) || errors.Is(err, errLocalAddress) || errors.Is(err, errNotHTTPS)
+}
+
+// NeedsLogin reports whether a registry wants other credentials, or does without none.
+func NeedsLogin(err error) bool {
+	var answer *answerError
+	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
 }
 
 // maxHost is the length of a DNS name with a port.

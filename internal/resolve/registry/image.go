@@ -10,8 +10,12 @@ type Image struct {
 	// Config is the configuration that the image comes with. Nil: it has none in its
 	// labels.
 	Config []byte
-	// ConfigLabel is the label that led to Config.
-	ConfigLabel string
+	// ConfigLabel is the label that led to Config, ConfigFile the path of the file in a layer that holds it. Empty: the
+	// label holds it.
+	ConfigLabel, ConfigFile string
+	// ConfigVersion is the schema version of Config, as a label says it. Empty: none does. The configuration's own word
+	// counts.
+	ConfigVersion string
 	// Release is the release of the server in the image, 0.7.3, as its labels say it.
 	// Empty: they do not.
 	Release string

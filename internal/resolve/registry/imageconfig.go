@@ -31,7 +31,7 @@ func decodeImageConfig(content []byte) (*imageConfig, error) {
 func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	known := []string{
-		LabelBase64, LabelLayer, LabelPath, LabelDefaultConfig, LabelRelease, LabelImageVersion,
+		LabelBase64, LabelLayer, LabelPath, LabelConfigVersion, LabelDefaultConfig, LabelRelease, LabelImageVersion,
 	}
 	if err := c.addLabels(ctx, found, known...); err != nil {
 		return nil, err

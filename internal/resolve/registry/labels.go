@@ -10,6 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
 // The labels of an image (FR-027a), ours and those that the server's own images
@@ -20,6 +21,9 @@ const (
 	// LabelLayer is the digest of the layer that holds the file LabelPath.
 	LabelLayer = "io.llamastack.config.layer"
 	LabelPath  = "io.llamastack.config.path"
+	// LabelConfigVersion is the schema version of the configuration. An image whose version is not supported is refused
+	// by it, without a look at a layer. Otherwise the configuration itself says its version.
+	LabelConfigVersion = "io.llamastack.config.version"
 	// LabelDefaultConfig names the file whose content is in the label
 	// com.ogx.config.<file>.
 	LabelDefaultConfig = "com.ogx.distribution.default-config"
@@ -33,7 +37,7 @@ const (
 )
 
 // maxConfig bounds a configuration: what is kept of it has to fit into a ConfigMap.
-const maxConfig = 768 << 10
+const maxConfig = baseconfig.MaxSize
 
 // maxPath is the longest path of a file in Linux.
 const maxPath = 4096
@@ -77,6 +81,19 @@ func configSource(labels map[string]string) (*source, error) {
 		return inline(label, text)
 	}
 	return nil, nil //nolint:nilnil // no label is no error
+}
+
+// configVersion is the schema version that a label names, empty without one. The error is that of a version that is not
+// supported (FR-029).
+func configVersion(labels map[string]string) (string, error) {
+	version := strings.TrimSpace(labels[LabelConfigVersion])
+	if version == "" {
+		return "", nil
+	}
+	if err := baseconfig.CheckVersion(shorten(version)); err != nil {
+		return "", &LabelError{Label: LabelConfigVersion, Err: err}
+	}
+	return version, nil
 }
 
 func inline(label, text string) (*source, error) {

@@ -33,7 +33,7 @@ const (
 // useBase64 is the remedy for a layer that is not read.
 const useBase64 = `put the configuration into the label "` + LabelBase64 + `" instead`
 
-// fetch hands the content of a blob to a function, see session.blob.
+// fetch hands the content of a blob to a function, see readBlob.
 type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
 
 // fromLayer reads a file out of a layer of an image.

@@ -24,10 +24,7 @@ type platform struct {
 // isFor reports whether an entry of an index is for a platform. An entry without one
 // is for linux on amd64, by the convention of older indexes.
 func (d *descriptor) isFor(wanted v1.Platform) bool {
-	found := d.Platform
-	if found == nil {
-		found = &platform{OS: "linux", Architecture: "amd64"}
-	}
+	found := d.Platform.orUsual()
 	return found.OS == wanted.OS && found.Architecture == wanted.Architecture &&
 		(wanted.Variant == "" || found.Variant == wanted.Variant)
 }

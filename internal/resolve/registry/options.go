@@ -32,13 +32,14 @@ type Options struct {
 	Timeout time.Duration
 }
 
-const defaultTimeout = 15 * time.Second
+// DefaultTimeout is how long the operator reads an image at most.
+const DefaultTimeout = 15 * time.Second
 
 func (o Options) timeout() time.Duration {
 	if o.Timeout > 0 {
 		return o.Timeout
 	}
-	return defaultTimeout
+	return DefaultTimeout
 }
 
 func (o Options) platform() v1.Platform {

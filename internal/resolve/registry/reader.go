@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -90,14 +89,15 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	if err != nil {
 		return nil, err
 	}
-	content, digest, err := session.manifest(ctx, ref.Identifier())
+	way := &trail{from: session}
+	top, digest, err := way.manifest(ctx, ref.Identifier())
 	if err != nil {
 		return nil, err
 	}
 	key.digest = digest
 	found, ok := r.known.Get(key)
 	if !ok {
-		if found, err = r.inspect(ctx, session, content, provider); err != nil {
+		if found, err = r.follow(ctx, way, top, provider); err != nil {
 			return nil, err
 		}
 		r.known.Add(key, found)
@@ -120,95 +120,21 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 	return sha256.Sum256(content), nil
 }
 
-// inspect reads what the manifest, or the index, of an image leads to.
-func (r *Reader) inspect(ctx context.Context, session *session, content []byte, provider bool) (*Image, error) {
-	single, err := decodeManifest(content)
+// follow reads what the manifest, or the index, of an image leads to.
+func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider bool) (*Image, error) {
+	single, _, err := forPlatform(ctx, way, top, r.options.platform())
 	if err != nil {
 		return nil, err
 	}
-	if single.Manifests != nil {
-		wanted := r.options.platform()
-		entry, err := find(ctx, single.Manifests, func(d *descriptor) bool { return d.isFor(wanted) })
-		switch {
-		case err != nil:
-			return nil, err
-		case entry == nil || entry.Digest.Hex == "":
-			return nil, fmt.Errorf("%w %s", errNoPlatform, wanted.String())
-		}
-		if content, _, err = session.manifest(ctx, entry.Digest.String()); err != nil {
-			return nil, err
-		}
-		if single, err = decodeManifest(content); err != nil {
-			return nil, err
-		}
+	config, err := readImageConfig(ctx, single, way.config)
+	if err != nil {
+		return nil, err
 	}
 	if provider {
-		return providerOf(ctx, single, session.blob)
+		label, err := config.provider(ctx)
+		return &Image{Provider: label}, err
 	}
-	return contentOf(ctx, single, session.blob)
-}
-
-// providerOf is what the image of an external provider says of it, by its manifest.
-func providerOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
-	config, err := readImageConfig(ctx, of, blob)
-	if err != nil {
-		return nil, err
-	}
-	label, err := config.provider(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Image{Provider: label}, nil
-}
-
-// contentOf is what an image says of itself, by its manifest.
-func contentOf(ctx context.Context, of *manifest, blob fetch) (*Image, error) {
-	config, err := readImageConfig(ctx, of, blob)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := config.labels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	result := &Image{}
-	if result.Entrypoint, err = config.entrypoint(); err != nil {
-		return nil, err
-	}
-	for _, label := range []string{LabelRelease, LabelImageVersion} {
-		if labels[label] != "" {
-			result.Release, result.ReleaseLabel = shorten(labels[label]), label
-			break
-		}
-	}
-	from, err := configSource(labels)
-	if err != nil || from == nil {
-		return result, err
-	}
-	result.ConfigLabel, result.Config = from.label, from.data
-	if from.file != "" {
-		result.Config, err = fromLayer(ctx, of, from, blob)
-	}
-	return result, err
-}
-
-func readImageConfig(ctx context.Context, of *manifest, blob fetch) (*imageConfig, error) {
-	switch {
-	case of.Config == nil || of.Config.Digest.Hex == "":
-		return nil, errNoManifest
-	case of.Config.Size > maxManifest:
-		return nil, tooLarge("configuration of the image", maxManifest)
-	}
-	var content []byte
-	err := blob(ctx, *of.Config, func(body io.Reader) error {
-		var err error
-		content, err = io.ReadAll(body)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return decodeImageConfig(content)
+	return contentOf(ctx, single, config, way.layer)
 }
 
 // reference is what to ask a registry for.

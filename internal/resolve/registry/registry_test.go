@@ -181,7 +181,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			name: "layer", labels: inLayer(withFile, "/etc/config.yaml"), layers: []v1.Layer{withFile},
-			want: Image{Config: []byte(config), ConfigLabel: LabelLayer},
+			want: Image{Config: []byte(config), ConfigLabel: LabelLayer, ConfigFile: "etc/config.yaml"},
 		},
 		{
 			name: "base64 before layer", layers: []v1.Layer{withFile},
@@ -194,6 +194,15 @@ func TestRead(t *testing.T) {
 				LabelDefaultConfig: "config.yaml", "com.ogx.config.config.yaml": encoded(config), LabelImageVersion: "1.5.0",
 			},
 			want: Image{Config: []byte(config), ConfigLabel: "com.ogx.config.config.yaml", Release: "1.5.0", ReleaseLabel: LabelImageVersion},
+		},
+		{
+			name: "version", labels: map[string]string{LabelBase64: encoded(config), LabelConfigVersion: "2"},
+			want: Image{Config: []byte(config), ConfigLabel: LabelBase64, ConfigVersion: "2"},
+		},
+		{name: "version of no configuration", labels: map[string]string{LabelConfigVersion: "3"}},
+		{
+			name: "unsupported version", labels: map[string]string{LabelLayer: digestOf(t, withFile), LabelPath: "no such file", LabelConfigVersion: "3"},
+			wantErr: `label "io.llamastack.config.version": Unsupported config.yaml version 3. Supported versions: 1, 2`,
 		},
 		{name: "default without its file", labels: map[string]string{LabelDefaultConfig: "a.yaml"}, wantErr: `label "com.ogx.distribution.default-config": the image has no label "com.ogx.config.a.yaml"`},
 		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": is not base64`},

@@ -143,8 +143,13 @@ func versionOf(root *yaml.Node) (string, error) {
 	if node.Kind != yaml.ScalarNode {
 		return "", fmt.Errorf("base config: line %d: version must be a number, got %s", node.Line, KindOf(node))
 	}
-	if !slices.Contains(supportedVersions, node.Value) {
-		return "", &UnsupportedVersionError{Version: node.Value}
+	return node.Value, CheckVersion(node.Value)
+}
+
+// CheckVersion returns an *UnsupportedVersionError for a schema version that is not supported.
+func CheckVersion(version string) error {
+	if !slices.Contains(supportedVersions, version) {
+		return &UnsupportedVersionError{Version: version}
 	}
-	return node.Value, nil
+	return nil
 }

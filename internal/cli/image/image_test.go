@@ -1,0 +1,275 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// store is a repository in memory.
+type store map[string][]byte
+
+func (s store) add(content string) string {
+	digest := digestOf([]byte(content)).String()
+	s[digest] = []byte(content)
+	return digest
+}
+
+// Manifest is a manifest by its digest.
+func (s store) Manifest(_ context.Context, identifier string) (io.ReadCloser, error) {
+	content, ok := s[identifier]
+	if !ok {
+		return nil, errors.New("no " + identifier)
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
+// Blob is a blob by its digest.
+func (s store) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error) {
+	return s.Manifest(ctx, digest.String())
+}
+
+// keep adds what a label changed, and returns the digest of the image.
+func (s store) keep(changed *Labelled) string {
+	for i := range changed.Blobs {
+		s.add(string(changed.Blobs[i].Content))
+	}
+	for i := range changed.Manifests {
+		s.add(string(changed.Manifests[i].Content))
+	}
+	return s.add(string(changed.Top.Content))
+}
+
+// image adds an image with a configuration and layers, which need not be there.
+func (s store) image(config string, layers ...string) string {
+	of := s.add(config)
+	return s.add(fmt.Sprintf(`{"schemaVersion":2,"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":%q,"size":%d},"layers":[%s]}`,
+		of, len(config), strings.Join(layers, ",")))
+}
+
+func layerEntry(digest string) string {
+	return fmt.Sprintf(`{"mediaType":"application/vnd.oci.image.layer.v1.tar","digest":%q,"size":1}`, digest)
+}
+
+var (
+	small = &registry.Labels{Config: []byte("version: 2\n"), ConfigVersion: "2", Release: "0.7.3"}
+	large = &registry.Labels{Config: bytes.Repeat([]byte("# large\n"), registry.MaxInline/8), ConfigVersion: "2"}
+)
+
+// What is not known of a manifest and of a configuration stays as it is written.
+func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
+	s := store{}
+	config := `{"unknown":{"b":1e400,"a":"<&>"},"config":{"Labels":{"own":"label","io.llamastack.config.layer":"old","io.llamastack.config.path":"old"},` +
+		`"StopTimeout":7},"rootfs":{"type":"layers","diff_ids":[]},"history":[{"created_by":"none","empty_layer":true}]}`
+	digest := s.add(config)
+	of := s.add(fmt.Sprintf(`{"schemaVersion":2,"artifactType":"x","annotations":{"a":"b"},"subject":{"digest":"c"},"layers":[],`+
+		`"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":%q,"size":%d,"data":"e30=","annotations":{"d":"e"}}}`, digest, len(config)))
+	changed, err := Label(t.Context(), s, of, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantConfig := `{"config":{"Labels":{"io.llamastack.config.base64":"dmVyc2lvbjogMgo=","io.llamastack.config.version":"2",` +
+		`"io.llamastack.server.version":"0.7.3","own":"label"},"StopTimeout":7},"history":[{"created_by":"none","empty_layer":true}],` +
+		`"rootfs":{"type":"layers","diff_ids":[]},"unknown":{"b":1e400,"a":"<&>"}}`
+	wantTop := fmt.Sprintf(`{"annotations":{"a":"b"},"artifactType":"x","config":{"annotations":{"d":"e"},"digest":%q,`+
+		`"mediaType":"application/vnd.oci.image.config.v1+json","size":%d},"layers":[],"schemaVersion":2,"subject":{"digest":"c"}}`,
+		digestOf([]byte(wantConfig)), len(wantConfig))
+	if diff := cmp.Diff([]string{wantConfig, wantTop}, []string{string(changed.Blobs[0].Content), string(changed.Top.Content)}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	again, err := Label(t.Context(), s, s.keep(changed), small)
+	if err != nil || again.Top.Digest != changed.Top.Digest {
+		t.Errorf("labelled once more it is %s, not %s: %v", again.Top.Digest, changed.Top.Digest, err)
+	}
+}
+
+// Only a layer of ours is taken out: one in which the configuration makes that very layer.
+func TestLabelKeepsForeignLayers(t *testing.T) {
+	ours := layerOf(large.Config)
+	foreign := store{}.add("foreign")
+	const history = `"history":[{},{"empty_layer":true},{}],`
+	for name, tc := range map[string]struct {
+		labels string
+		layers []string
+		want   int
+	}{
+		"ours":                      {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
+		"ours that no label names":  {"", []string{foreign, digestOf(ours.packed).String()}, 2},
+		"of another path":           {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
+		"of our path, not our kind": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := store{}
+			s.add(string(ours.packed))
+			s.add(string(ours.plain))
+			entries := []string{layerEntry(tc.layers[0]), strings.Replace(layerEntry(tc.layers[1]), `"size":1}`, fmt.Sprintf(`"size":%d}`, len(s[tc.layers[1]])), 1)}
+			of := s.image(`{`+history+`"rootfs":{"diff_ids":["a","b"]},"config":{"Labels":{`+tc.labels+`}}}`, entries...)
+			changed, err := Label(t.Context(), s, of, small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var manifest v1.Manifest
+			var config struct{ History []v1.History }
+			if err := errors.Join(json.Unmarshal(changed.Top.Content, &manifest), json.Unmarshal(changed.Blobs[0].Content, &config)); err != nil {
+				t.Fatal(err)
+			}
+			if len(manifest.Layers) != tc.want || len(config.History) != tc.want+1 || !config.History[1].EmptyLayer {
+				t.Errorf("%d layers, want %d; history %+v", len(manifest.Layers), tc.want, config.History)
+			}
+		})
+	}
+}
+
+// Of an index, the entries of images to run get labels; each of the others stays, whatever tells that it is no such image.
+func TestLabelKeepsOtherEntries(t *testing.T) {
+	s := store{}
+	of := s.image(`{"a":1}`)
+	chart := s.add(`{"config":{"mediaType":"application/vnd.example.chart","digest":"` + digestOf(nil).String() + `","size":0}}`)
+	entry := func(digest, mediaType, more string) string {
+		return fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":%d%s}`, mediaType, digest, len(s[digest]), more)
+	}
+	const manifest = "application/vnd.oci.image.manifest.v1+json"
+	kept := []string{
+		entry(of, manifest, `,"platform":{"os":"linux","architecture":"arm64"},"annotations":{"vnd.docker.reference.type":"attestation-manifest"}`),
+		entry(of, manifest, `,"platform":{"os":"unknown","architecture":"unknown"}`),
+		entry(of, "application/vnd.example.other", ""),
+		entry(chart, manifest, ""),
+	}
+	index := s.add(`{"manifests":[` + strings.Join(append(kept, entry(of, manifest, ""), entry(of, manifest, "")), ",") + `]}`)
+	changed, err := Label(t.Context(), s, index, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top struct{ Manifests []v1.Descriptor }
+	if err := json.Unmarshal(changed.Top.Content, &top); err != nil {
+		t.Fatal(err)
+	}
+	for i, found := range top.Manifests {
+		if stays := found.Digest.String() == of || found.Digest.String() == chart; stays != (i < len(kept)) {
+			t.Errorf("manifests[%d] stays: %t", i, stays)
+		}
+	}
+	if changed.Kept != len(kept) || len(changed.Images) != 2 || len(changed.Blobs) != 1 {
+		t.Errorf("%d kept, %d images, %d blobs", changed.Kept, len(changed.Images), len(changed.Blobs))
+	}
+}
+
+// What the operator would not read is found out before it is written.
+func TestVerify(t *testing.T) {
+	s := store{}
+	const one = `{"rootfs":{"diff_ids":["a"]}}`
+	foreign := store{}.add("foreign")
+	layers := make([]string, 10_000)
+	ids := make([]string, len(layers))
+	for i := range layers {
+		layers[i], ids[i] = layerEntry(foreign), `"a"`
+	}
+	many := s.image(`{"rootfs":{"diff_ids":[`+strings.Join(ids, ",")+`]}}`, layers...)
+	twice := s.image(`{"config":{"Labels":{"io.llamastack.config.base64":"e30="},"labels":{"io.llamastack.config.base64":"e30="}},"rootfs":{"diff_ids":["a"]}}`, layerEntry(foreign))
+	for name, tc := range map[string]struct {
+		image  string
+		wanted *registry.Labels
+		want   string
+	}{
+		"in order":                  {s.image(one, layerEntry(foreign)), large, ""},
+		"many layers, in a label":   {many, small, ""},
+		"too many layers":           {many, large, "the image has more than 10000 manifests, layers or labels"},
+		"labels in two spellings":   {twice, small, "its configuration is another one"},
+		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `its release is "0.8"`},
+		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the metadata of its provider are others"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := Verify(t.Context(), s, changed, tc.wanted)
+			if tc.want == "" && (err != nil || len(read) != 1 || !bytes.Equal(read[0].Config, tc.wanted.Config)) {
+				t.Errorf("read %+v, %v", read, err)
+			}
+			if tc.want != "" && (err == nil || !strings.HasSuffix(err.Error(), tc.want)) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestLabelRefuses(t *testing.T) {
+	s := store{}
+	forged := s.image(`{"forged":true}`)
+	s[digestOf([]byte(`{"forged":true}`)).String()] = []byte(`{"forged":null}`)
+	for name, tc := range map[string]struct{ image, want string }{
+		"no object":           {s.add("[]"), "is not an object of JSON"},
+		"no manifest":         {s.add("{}"), "is no manifest of an image, nor an index"},
+		"not there":           {digestOf([]byte("none")).String(), "no sha256:"},
+		"manifests no list":   {s.add(`{"manifests":{}}`), "manifests is not a list"},
+		"manifests of texts":  {s.add(`{"manifests":[""]}`), "manifests is not a list"},
+		"config no object":    {s.add(`{"config":""}`), "config is not a descriptor"},
+		"config of no digest": {s.add(`{"config":{"digest":"x"}}`), "config is not a descriptor"},
+		"forged":              {forged, "the registry sends content that does not have the digest it was asked for"},
+		"text":                {s.image(`""`), "the configuration of the image is not an object of JSON"},
+		"config of a text":    {s.image(`{"config":""}`), "config is not an object of JSON"},
+		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not texts"},
+		"layers without ids":  {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers and 0 rootfs.diff_ids"},
+		"ids no list":         {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if changed, err := Label(t.Context(), s, tc.image, large); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %+v, %v, want %q", changed, err, tc.want)
+			}
+		})
+	}
+}
+
+// The layer of a configuration is the same for ever: another one would be stacked upon it.
+func TestLayer(t *testing.T) {
+	const want = "sha256:653e01fb9992c9fa91dae022a8cbf3f38fa1090910cbd0070f8a97345f35e734"
+	if got := digestOf(layerOf(large.Config).packed).String(); got != want {
+		t.Errorf("layer %s, want %s", got, want)
+	}
+}
+
+func TestCheckTag(t *testing.T) {
+	for tag, valid := range map[string]bool{
+		"prod": true, "0.7.3-labelled_1": true, strings.Repeat("a", 128): true,
+		"": false, "a/b": false, "a:b": false, "a@b": false, "ä": false, strings.Repeat("a", 129): false,
+	} {
+		if err := CheckTag(tag); (err == nil) != valid {
+			t.Errorf("%q: %v", tag, err)
+		}
+	}
+}
+
+// FuzzLabel labels whatever a registry may send: no panic, the same bytes from the same input, and what the operator reads
+// is what was wanted.
+func FuzzLabel(f *testing.F) {
+	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
+	f.Add(`{"config":null,"rootfs":null}`, "")
+	f.Add(`{"config":{"Labels":null},"history":null}`, "{}")
+	f.Fuzz(func(t *testing.T, config, layers string) {
+		for _, wanted := range []*registry.Labels{small, large} {
+			s := store{}
+			first, err := Label(t.Context(), s, s.image(config, layers), wanted)
+			if err != nil {
+				continue
+			}
+			if _, err := Verify(t.Context(), s, first, wanted); err != nil {
+				continue
+			}
+			second, err := Label(t.Context(), s, s.keep(first), wanted)
+			if err != nil || second.Top.Digest != first.Top.Digest {
+				t.Errorf("labelled once more: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
+			}
+		}
+	})
+}

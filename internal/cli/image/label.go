@@ -1,0 +1,236 @@
+package image
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// Blob is content that is to be written.
+type Blob struct {
+	Digest    v1.Hash
+	Content   []byte
+	MediaType types.MediaType
+}
+
+// Manifest is a manifest, or an index, that is to be written.
+type Manifest struct {
+	Digest  v1.Hash
+	Content []byte
+	// MediaTypeText is its media type.
+	MediaTypeText string
+}
+
+// RawManifest is the content.
+func (m *Manifest) RawManifest() ([]byte, error) { return m.Content, nil }
+
+// MediaType is the media type as a registry is told it.
+func (m *Manifest) MediaType() (types.MediaType, error) { return types.MediaType(m.MediaTypeText), nil }
+
+// Changed is one image before and after.
+type Changed struct {
+	Before, After v1.Hash
+	// Platform is what the index says of it; nil for an image that is in none, or of which it says nothing.
+	Platform *v1.Platform
+}
+
+// Labelled is an image, or several, with other labels, and what has to be written of it.
+type Labelled struct {
+	// Before is the digest of what was read, Top what takes its place.
+	Before v1.Hash
+	Top    Manifest
+	Images []Changed
+	// Kept counts the entries of an index that are no images to run, as attestations are.
+	Kept int
+	// Manifests are those that the index names anew, Blobs what the manifests name anew.
+	Manifests []Manifest
+	Blobs     []Blob
+}
+
+// Label gives labels to an image, or to every image of an index. Nothing is written.
+func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
+	content, digest, err := registry.ReadManifest(ctx, from, identifier)
+	if err != nil {
+		return nil, err
+	}
+	top, err := decodeObject(content)
+	if err != nil {
+		return nil, fmt.Errorf("manifest %s %w", digest, err)
+	}
+	l := labeller{from: from, wanted: wanted, result: &Labelled{Before: digest}}
+	switch {
+	case top["manifests"] != nil:
+		err = l.index(ctx, top)
+	case top["config"] != nil:
+		err = l.image(ctx, top, Changed{Before: digest})
+		l.result.Manifests = nil // the only one is on top
+	default:
+		err = errors.New("is no manifest of an image, nor an index")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("manifest %s: %w", digest, err)
+	}
+	l.result.Top = manifestOf(top)
+	return l.result, nil
+}
+
+// labeller labels the images below one manifest.
+type labeller struct {
+	from   registry.Source
+	wanted *registry.Labels
+	result *Labelled
+}
+
+// referenceType marks the entries of an index that say something of another one, as an attestation does.
+const referenceType = "vnd.docker.reference.type"
+
+// index labels each image of an index.
+func (l *labeller) index(ctx context.Context, top object) error {
+	var entries []object
+	if err := json.Unmarshal(top["manifests"], &entries); err != nil {
+		return errors.New("manifests is not a list")
+	}
+	for i, entry := range entries {
+		var found v1.Descriptor
+		if err := json.Unmarshal(entry.encode(), &found); err != nil {
+			return fmt.Errorf("manifests[%d] is not a descriptor", i)
+		}
+		if err := l.entry(ctx, entry, &found); err != nil {
+			return fmt.Errorf("manifests[%d]: %w", i, err)
+		}
+	}
+	if len(l.result.Images) == 0 {
+		return errors.New("the index has no image")
+	}
+	top.set("manifests", entries)
+	return nil
+}
+
+func (l *labeller) entry(ctx context.Context, entry object, found *v1.Descriptor) error {
+	switch {
+	case found.MediaType.IsIndex():
+		return errors.New("is an index within an index, which the operator does not read")
+	case found.Annotations[referenceType] != "", found.Platform != nil && found.Platform.OS == "unknown", !found.MediaType.IsImage():
+		l.result.Kept++
+		return nil
+	}
+	content, digest, err := registry.ReadManifest(ctx, l.from, found.Digest.String())
+	if err != nil {
+		return err
+	}
+	manifest, err := decodeObject(content)
+	if err != nil {
+		return fmt.Errorf("manifest %s %w", digest, err)
+	}
+	of, err := configOf(manifest)
+	if err != nil {
+		return err
+	}
+	if !of.runs() {
+		l.result.Kept++
+		return nil
+	}
+	if err := l.image(ctx, manifest, Changed{Before: digest, Platform: found.Platform}); err != nil {
+		return err
+	}
+	made := l.result.Manifests[len(l.result.Manifests)-1]
+	entry.point(made.Digest, len(made.Content))
+	return nil
+}
+
+// descriptor is what a manifest says of the configuration of an image.
+type descriptor struct {
+	object
+	v1.Descriptor
+}
+
+// runs reports whether the configuration is that of an image to run. Manifests have others, too: those of a chart, a
+// signature, a model.
+func (d *descriptor) runs() bool { return d.MediaType.IsConfig() }
+
+func configOf(manifest object) (*descriptor, error) {
+	found := &descriptor{}
+	var err error
+	if found.object, err = decodeObject(manifest["config"]); err != nil {
+		return nil, errors.New("config is not a descriptor")
+	}
+	if err := json.Unmarshal(manifest["config"], &found.Descriptor); err != nil {
+		return nil, errors.New("config is not a descriptor")
+	}
+	return found, nil
+}
+
+// image labels one image.
+func (l *labeller) image(ctx context.Context, manifest object, changed Changed) error {
+	of, err := configOf(manifest)
+	if err != nil {
+		return err
+	}
+	if !of.runs() {
+		return fmt.Errorf("its configuration is of type %q: it is no image to run", of.MediaType)
+	}
+	var content []byte
+	err = registry.ReadBlob(ctx, l.from, of.Digest, of.Size, func(body io.Reader) error {
+		var err error
+		content, err = io.ReadAll(body)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read the configuration of the image: %w", err)
+	}
+	config, err := decodeObject(content)
+	if err != nil {
+		return fmt.Errorf("the configuration of the image %w", err)
+	}
+	one := single{manifest: manifest, config: config, docker: of.MediaType == types.DockerConfigJSON}
+	if err := one.label(ctx, l.from, changed.Before, l.wanted); err != nil {
+		return err
+	}
+	if one.layer != nil {
+		l.add(*one.layer)
+	}
+	made := blobOf(config.encode(), of.MediaType)
+	of.point(made.Digest, len(made.Content))
+	manifest.set("config", of.object)
+	l.add(made)
+	top := manifestOf(manifest)
+	changed.After = top.Digest
+	l.result.Images = append(l.result.Images, changed)
+	l.result.Manifests = append(l.result.Manifests, top)
+	return nil
+}
+
+// add has a blob written, once.
+func (l *labeller) add(one Blob) {
+	for i := range l.result.Blobs {
+		if l.result.Blobs[i].Digest == one.Digest {
+			return
+		}
+	}
+	l.result.Blobs = append(l.result.Blobs, one)
+}
+
+func blobOf(content []byte, mediaType types.MediaType) Blob {
+	return Blob{Digest: digestOf(content), Content: content, MediaType: mediaType}
+}
+
+// manifestOf is a manifest as it is written. One without a media type of its own is an OCI manifest or index.
+func manifestOf(content object) Manifest {
+	mediaType := content.text("mediaType")
+	switch {
+	case mediaType != "":
+	case content["manifests"] != nil:
+		mediaType = string(types.OCIImageIndex)
+	default:
+		mediaType = string(types.OCIManifestSchema1)
+	}
+	encoded := content.encode()
+	return Manifest{Digest: digestOf(encoded), Content: encoded, MediaTypeText: mediaType}
+}

@@ -1,0 +1,44 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// layerContent is a layer as an image has it, and as its registry has it.
+type layerContent struct{ plain, packed []byte }
+
+// layerOf makes a layer with a configuration in one file. It is packed without being compressed, so that its digest does not
+// depend on who compresses.
+func layerOf(config []byte) layerContent {
+	var plain, packed bytes.Buffer
+	archive := tar.NewWriter(&plain)
+	header := &tar.Header{Name: registry.LayerFile, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(config)), Format: tar.FormatUSTAR}
+	err := archive.WriteHeader(header)
+	if err == nil {
+		_, err = archive.Write(config)
+	}
+	err = errors.Join(err, archive.Close())
+	compressor, levelErr := gzip.NewWriterLevel(&packed, gzip.NoCompression)
+	if levelErr == nil {
+		_, levelErr = compressor.Write(plain.Bytes())
+		levelErr = errors.Join(levelErr, compressor.Close())
+	}
+	if err := errors.Join(err, levelErr); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return layerContent{plain.Bytes(), packed.Bytes()}
+}
+
+func digestOf(content []byte) v1.Hash {
+	sum := sha256.Sum256(content)
+	return v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(sum[:])}
+}

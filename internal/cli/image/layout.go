@@ -1,0 +1,197 @@
+package image
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+)
+
+const (
+	// tagAnnotation has the tag of an entry of a layout's index.
+	tagAnnotation = "org.opencontainers.image.ref.name"
+	indexFile     = "index.json"
+)
+
+// ociLayout is an image in an OCI layout.
+type ociLayout struct {
+	path   layout.Path
+	image  string
+	entry  v1.Descriptor
+	tagged bool
+}
+
+// openLayout finds DIR, DIR:TAG or DIR@DIGEST. Without a tag the layout may have only one image.
+func openLayout(image string) (*ociLayout, error) {
+	directory, wanted := image, ""
+	if i := strings.LastIndexAny(image, ":@"); i > 0 && !strings.ContainsAny(image[i+1:], "/\\") {
+		directory, wanted = image[:i], image[i+1:]
+		if path, hex, ok := strings.Cut(directory, "@"); ok && image[i] == ':' {
+			directory, wanted = path, hex+image[i:]
+		}
+	}
+	l := &ociLayout{path: layout.Path(directory), image: layoutPrefix + image}
+	index, err := l.index()
+	if err != nil {
+		return nil, err
+	}
+	var tags []string
+	for i := range index.Manifests {
+		entry := &index.Manifests[i]
+		tag := entry.Annotations[tagAnnotation]
+		tags = append(tags, cmp.Or(tag, entry.Digest.String()))
+		if wanted == tag && tag != "" || wanted == entry.Digest.String() || wanted == "" && len(index.Manifests) == 1 {
+			l.entry, l.tagged = *entry, tag != ""
+			return l, nil
+		}
+	}
+	switch {
+	case len(tags) == 0:
+		return nil, fmt.Errorf("the OCI layout %q has no image", directory)
+	case wanted == "":
+		return nil, fmt.Errorf("the OCI layout %q has %d images; name one: %s", directory, len(tags), strings.Join(tags[:min(len(tags), maxTags)], ", "))
+	default:
+		return nil, fmt.Errorf("the OCI layout %q has no image %q; it has %s", directory, wanted, strings.Join(tags[:min(len(tags), maxTags)], ", "))
+	}
+}
+
+// maxTags bounds the images that an error lists.
+const maxTags = 20
+
+func (l *ociLayout) index() (*v1.IndexManifest, error) {
+	content, err := l.indexContent()
+	if err != nil {
+		return nil, err
+	}
+	index, err := v1.ParseIndexManifest(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index", string(l.path), indexFile)
+	}
+	return index, nil
+}
+
+func (l *ociLayout) indexContent() ([]byte, error) {
+	content, err := os.ReadFile(filepath.Join(string(l.path), indexFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%q is not an OCI layout: it has no %s", string(l.path), indexFile)
+	}
+	return content, err
+}
+
+// Identifier is the digest of the image.
+func (l *ociLayout) Identifier() string { return l.entry.Digest.String() }
+
+// Tag is the tag of the image in the layout.
+func (l *ociLayout) Tag() string {
+	if l.tagged {
+		return l.entry.Annotations[tagAnnotation]
+	}
+	return ""
+}
+
+// Name is the image with another tag.
+func (l *ociLayout) Name(tag string) string {
+	if tag == "" {
+		return l.image
+	}
+	return layoutPrefix + string(l.path) + ":" + tag
+}
+
+// Manifest is a manifest by its digest.
+func (l *ociLayout) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
+	digest, err := v1.NewHash(identifier)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a digest", identifier)
+	}
+	return l.Blob(ctx, digest)
+}
+
+// Blob is a blob by its digest.
+func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
+	file, err := l.path.Blob(digest)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the OCI layout %q has no blob %s", string(l.path), digest)
+	}
+	return file, err
+}
+
+// Write writes every blob and manifest to a file of its own, and then the index.
+func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) error {
+	for i := range changed.Blobs {
+		if err := l.writeBlob(changed.Blobs[i].Digest, changed.Blobs[i].Content); err != nil {
+			return err
+		}
+	}
+	for _, one := range append(slices.Clone(changed.Manifests), changed.Top) {
+		if err := l.writeBlob(one.Digest, one.Content); err != nil {
+			return err
+		}
+	}
+	content, err := l.indexContent()
+	if err != nil {
+		return err
+	}
+	if content, err = l.withEntry(content, &changed.Top, tag); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(string(l.path), indexFile), content)
+}
+
+// withEntry is the index of the layout with the changed image in the place of what has the tag, else of what was read, else
+// as one more.
+func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
+	index, err := decodeObject(content)
+	if err != nil {
+		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index", string(l.path), indexFile)
+	}
+	var entries []object
+	if err := json.Unmarshal(index["manifests"], &entries); err != nil {
+		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index", string(l.path), indexFile)
+	}
+	wanted := cmp.Or(tag, l.Tag(), l.Identifier())
+	at := slices.IndexFunc(entries, func(entry object) bool {
+		var found v1.Descriptor
+		return json.Unmarshal(entry.encode(), &found) == nil &&
+			(found.Annotations[tagAnnotation] == wanted || found.Digest.String() == wanted)
+	})
+	if at < 0 {
+		at = len(entries)
+		entries = append(entries, object{})
+		entries[at].set("annotations", map[string]string{tagAnnotation: tag})
+	}
+	entries[at].set("mediaType", top.MediaTypeText)
+	entries[at].point(top.Digest, len(top.Content))
+	index.set("manifests", entries)
+	return index.encode(), nil
+}
+
+func (l *ociLayout) writeBlob(digest v1.Hash, content []byte) error {
+	return writeFile(filepath.Join(string(l.path), "blobs", digest.Algorithm, digest.Hex), content)
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(name string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".llamastack-*")
+	if err != nil {
+		return fmt.Errorf("write %q: %w", name, err)
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %q: %w", name, errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}

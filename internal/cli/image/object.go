@@ -1,0 +1,81 @@
+package image
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// object is an object of JSON, whose values stay as they are written. Written again, its keys are sorted.
+type object map[string]json.RawMessage
+
+var errNoObject = errors.New("is not an object of JSON")
+
+func decodeObject(content []byte) (object, error) {
+	var found object
+	if err := json.Unmarshal(content, &found); err != nil {
+		return nil, errNoObject
+	}
+	if found == nil {
+		found = object{}
+	}
+	return found, nil
+}
+
+// encode is the object as JSON. What was decoded can be encoded.
+func (o object) encode() []byte { return encode(o) }
+
+func encode(value any) []byte {
+	var page bytes.Buffer
+	encoder := json.NewEncoder(&page)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // texts, numbers, and what was JSON before
+	}
+	return bytes.TrimSuffix(page.Bytes(), []byte("\n"))
+}
+
+func (o object) set(key string, value any) { o[key] = encode(value) }
+
+// text is the value of a key that is a text; empty otherwise.
+func (o object) text(key string) string {
+	var text string
+	if json.Unmarshal(o[key], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// list are the values of a key that is a list.
+func (o object) list(key string) ([]json.RawMessage, error) {
+	if o[key] == nil {
+		return nil, nil
+	}
+	var found []json.RawMessage
+	if err := json.Unmarshal(o[key], &found); err != nil {
+		return nil, fmt.Errorf("%s is not a list", key)
+	}
+	return found, nil
+}
+
+// object is the value of a key that is an object; an empty one where there is none.
+func (o object) object(key string) (object, error) {
+	if o[key] == nil {
+		return object{}, nil
+	}
+	found, err := decodeObject(o[key])
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", key, err)
+	}
+	return found, nil
+}
+
+// point has a descriptor name other content. What it had of the content in itself goes.
+func (o object) point(digest v1.Hash, size int) {
+	o.set("digest", digest.String())
+	o.set("size", size)
+	delete(o, "data")
+}

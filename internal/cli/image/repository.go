@@ -1,0 +1,74 @@
+package image
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// userAgent is what registries see of a write.
+const userAgent = "kubectl-llamastack"
+
+// repository is an image in a registry.
+type repository struct {
+	registry.Source
+	image       string
+	ref         name.Reference
+	reader      *registry.Reader
+	credentials authn.Keychain
+}
+
+// Identifier is the tag or the digest.
+func (r *repository) Identifier() string { return r.ref.Identifier() }
+
+// Tag is the tag, empty for an image that is named by its digest.
+func (r *repository) Tag() string {
+	if tag, ok := r.ref.(name.Tag); ok {
+		return tag.TagStr()
+	}
+	return ""
+}
+
+// Name is the image with another tag.
+func (r *repository) Name(tag string) string {
+	if tag == "" {
+		return r.image
+	}
+	return r.ref.Context().Tag(tag).Name()
+}
+
+// Write writes blobs before the manifests that name them, and the tag last: whoever pulls the tag gets either image whole.
+func (r *repository) Write(ctx context.Context, changed *Labelled, tag string) error {
+	if tag == "" {
+		tag = r.Tag()
+	}
+	if tag == "" {
+		return fmt.Errorf("image %q %w", r.image, errNoTag)
+	}
+	pusher, err := remote.NewPusher(remote.WithAuthFromKeychain(r.credentials), remote.WithTransport(r.reader.Transport()),
+		remote.WithUserAgent(userAgent), remote.WithJobs(1))
+	if err != nil {
+		return fmt.Errorf("write to %q: %w", r.ref.Context().Name(), err)
+	}
+	repo := r.ref.Context()
+	for i := range changed.Blobs {
+		if err := pusher.Upload(ctx, repo, static.NewLayer(changed.Blobs[i].Content, changed.Blobs[i].MediaType)); err != nil {
+			return fmt.Errorf("write blob %s to %q: %w", changed.Blobs[i].Digest, repo.Name(), registry.Sanitize(err))
+		}
+	}
+	for i := range changed.Manifests {
+		if err := pusher.Push(ctx, repo.Digest(changed.Manifests[i].Digest.String()), &changed.Manifests[i]); err != nil {
+			return fmt.Errorf("write manifest %s to %q: %w", changed.Manifests[i].Digest, repo.Name(), registry.Sanitize(err))
+		}
+	}
+	if err := pusher.Push(ctx, repo.Tag(tag), &changed.Top); err != nil {
+		return fmt.Errorf("write %q: %w", r.Name(tag), registry.Sanitize(err))
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package image
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// single is the manifest and the configuration of an image that get labels.
+type single struct {
+	manifest, config object
+	// docker reports that the image is one by Docker's media types.
+	docker bool
+	// layer is a layer that was added.
+	layer *Blob
+}
+
+// createdBy is what the history of an image says of a layer of ours.
+const createdBy = "kubectl llamastack image label"
+
+// label sets labels, and adds the layer that they name in the place of the one that an earlier label of ours named.
+func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
+	inner, err := s.config.object("config")
+	if err != nil {
+		return err
+	}
+	labels := map[string]string{}
+	if err := json.Unmarshal(inner["Labels"], &labels); inner["Labels"] != nil && err != nil {
+		return errors.New("the labels of the image are not texts")
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if wanted.Config != nil {
+		if err := s.removeLayer(ctx, from, digest); err != nil {
+			return err
+		}
+		if wanted.InLayer() {
+			if err := s.addLayer(wanted.Config); err != nil {
+				return err
+			}
+		}
+		for _, name := range registry.ConfigLabels {
+			delete(labels, name)
+		}
+	}
+	named := ""
+	if s.layer != nil {
+		named = s.layer.Digest.String()
+	}
+	maps.Copy(labels, wanted.Texts(named))
+	inner.set("Labels", labels)
+	s.config.set("config", inner)
+	return nil
+}
+
+// addLayer adds a layer with a configuration on top of the others.
+func (s *single) addLayer(config []byte) error {
+	content := layerOf(config)
+	mediaType := types.OCILayer
+	if s.docker {
+		mediaType = types.DockerLayer
+	}
+	made := blobOf(content.packed, mediaType)
+	layers, ids, history, err := s.lists()
+	if err != nil {
+		return err
+	}
+	s.layer = &made
+	if len(filled(history)) == len(layers) && history != nil {
+		s.config.set("history", append(history, encode(map[string]string{"created_by": createdBy})))
+	}
+	entry := object{}
+	entry.set("mediaType", string(mediaType))
+	entry.point(made.Digest, len(made.Content))
+	s.manifest.set("layers", append(layers, entry.encode()))
+	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
+}
+
+// removeLayer takes out the layer of ours with the configuration that the image has so far. A layer is ours when that
+// configuration makes the very layer.
+func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v1.Hash) error {
+	read, err := registry.Inspect(ctx, from, digest.String(), v1.Platform{})
+	if err != nil {
+		return nil //nolint:nilerr // labels that cannot be read name no layer of ours
+	}
+	ours := digestOf(layerOf(read.Config).packed)
+	layers, ids, history, err := s.lists()
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(layers, func(entry json.RawMessage) bool {
+		var found v1.Descriptor
+		return json.Unmarshal(entry, &found) == nil && found.Digest == ours
+	})
+	if at < 0 {
+		return nil
+	}
+	if places := filled(history); len(places) == len(layers) {
+		s.config.set("history", slices.Delete(history, places[at], places[at]+1))
+	}
+	s.manifest.set("layers", slices.Delete(layers, at, at+1))
+	return s.setIDs(slices.Delete(ids, at, at+1))
+}
+
+// lists are the layers of the image, the digests of what is in them, and how they came about.
+func (s *single) lists() (layers, ids, history []json.RawMessage, err error) {
+	var filesystem object
+	if layers, err = s.manifest.list("layers"); err == nil {
+		filesystem, err = s.config.object("rootfs")
+	}
+	if err == nil {
+		ids, err = filesystem.list("diff_ids")
+	}
+	if err == nil {
+		history, err = s.config.list("history")
+	}
+	if err == nil && len(ids) != len(layers) {
+		err = fmt.Errorf("the image has %d layers and %d rootfs.diff_ids", len(layers), len(ids))
+	}
+	return layers, ids, history, err
+}
+
+func (s *single) setIDs(ids []json.RawMessage) error {
+	filesystem, err := s.config.object("rootfs")
+	if err != nil {
+		return err
+	}
+	filesystem.set("diff_ids", ids)
+	s.config.set("rootfs", filesystem)
+	return nil
+}
+
+// filled are the entries of a history that a layer belongs to.
+func filled(history []json.RawMessage) []int {
+	var places []int
+	for i, entry := range history {
+		var found v1.History
+		if json.Unmarshal(entry, &found) == nil && !found.EmptyLayer {
+			places = append(places, i)
+		}
+	}
+	return places
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/image"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+type imageLabelOptions struct {
+	config, provider, release string
+	tag, output               string
+	push, insecure            bool
+	timeout                   time.Duration
+}
+
+func newImageLabelCommand(streams Streams) *cobra.Command {
+	options := imageLabelOptions{}
+	command := &cobra.Command{
+		Use:   "label IMAGE --config FILE",
+		Short: "Write the labels that the operator reads into an image",
+		Long: `Write the configuration of a server, its release, and the metadata of an external
+provider into the labels of an image, or of every image of an index. A configuration
+of less than 50 KiB goes into a label, a larger one into a layer, which takes the
+place of the layer of an earlier call. Layers, attestations and media types stay as
+they are. The configuration is checked first, as the operator does it.
+
+Nothing is written without --push: the labels and the new digest are shown.`,
+		Example: `  # look first, then write
+  kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3
+  kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3 --push
+
+  # an external provider, under another tag
+  kubectl llamastack image label registry.example.com/custom-provider:1.2 --provider lls-provider-spec.yaml --tag 1.2-labelled --push
+
+  # an image of an OCI layout
+  kubectl llamastack image label oci:build/server:prod --config config.yaml --push`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runImageLabel(command.Context(), command.InOrStdin(), streams, options, args[0])
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml, - for standard input")
+	flags.StringVar(&options.provider, "provider", "", "file with the metadata of an external provider, "+externalprovider.File)
+	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3; its label stays as it is unless given")
+	flags.BoolVar(&options.push, "push", false, "write the image, under the tag that it has unless --tag is given")
+	flags.StringVar(&options.tag, "tag", "", "tag to write the image under")
+	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
+	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time for all of it")
+	addInsecureFlag(command, &options.insecure)
+	completeReleases(command, "release")
+	return command
+}
+
+func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, options imageLabelOptions, written string) error {
+	if err := checkForm(options.output); err != nil {
+		return err
+	}
+	wanted, err := options.labels(stdin)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, options.timeout)
+	defer cancel()
+	var found registry.Options
+	if options.insecure {
+		found = withInsecure(found, written)
+	}
+	reader := registry.New(found)
+	defer reader.Close()
+	place, err := image.Open(ctx, written, reader, authn.DefaultKeychain)
+	if err != nil {
+		return notLabelled(written, err)
+	}
+	if options.push && options.tag == "" && place.Tag() == "" && !image.IsLayout(written) {
+		return fmt.Errorf("%s is named by its digest, so that nothing says which tag it gets: give --tag", written)
+	}
+	report, changed, err := labelImage(ctx, place, wanted, &options, written)
+	if err != nil {
+		return notLabelled(written, err)
+	}
+	p := newPrinter(streams)
+	if err := report.verdict(p); err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if options.output == formTable {
+		report.write(&page)
+	} else if err := writeData(&page, options.output, report); err != nil {
+		return err
+	}
+	if options.push {
+		if err := place.Write(ctx, changed, options.tag); err != nil {
+			return notLabelled(written, err)
+		}
+		report.written(p)
+	} else {
+		p.note("nothing is written without --push")
+	}
+	_, err = page.WriteTo(streams.Out)
+	return err
+}
+
+// notLabelled is the answer to an image that cannot be labelled or written.
+func notLabelled(written string, err error) error {
+	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image stays as it is"}
+}
+
+// labels reads and checks what is to be written, as far as the image need not be known for it.
+func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
+	wanted := &registry.Labels{}
+	if o.config == "" && o.provider == "" && o.release == "" {
+		return nil, errors.New("there is nothing to write: give --config, --provider or --release")
+	}
+	if o.tag != "" {
+		if err := image.CheckTag(o.tag); err != nil {
+			return nil, fmt.Errorf("--tag: %w", err)
+		}
+	}
+	if o.release != "" {
+		match, err := release.LookupOffered(o.release)
+		if err != nil {
+			return nil, fmt.Errorf("--release: %w", err)
+		}
+		wanted.Release = match.Asked
+	}
+	var err error
+	if o.config != "" {
+		if wanted.Config, err = readBounded(o.config, stdin, baseconfig.MaxSize); err != nil {
+			return nil, err
+		}
+		base, err := baseconfig.ParseUncached(wanted.Config)
+		if err != nil {
+			return nil, wrongFile(o.config, err)
+		}
+		wanted.ConfigVersion = base.Version()
+	}
+	if o.provider != "" {
+		if wanted.Provider, err = readBounded(o.provider, stdin, externalprovider.MaxSize); err != nil {
+			return nil, err
+		}
+		if _, err := externalprovider.Parse(wanted.Provider); err != nil {
+			return nil, wrongFile(o.provider, err)
+		}
+	}
+	return wanted, nil
+}
+
+func wrongFile(path string, err error) error {
+	return &rejection{problems: []string{path + ": " + err.Error()}, summary: "the image stays as it is"}
+}
+
+// readBounded reads a file that may have a number of bytes.
+func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
+	from := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		from = file
+	}
+	content, err := io.ReadAll(io.LimitReader(from, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", path, err)
+	}
+	if int64(len(content)) > limit {
+		return nil, wrongFile(path, fmt.Errorf("is larger than the %d bytes that it may have", limit))
+	}
+	if len(content) == 0 {
+		return nil, wrongFile(path, errors.New("is empty"))
+	}
+	return content, nil
+}
+
+// labelImage makes the labelled image, reads it as the operator would, and holds it to the operator's checks.
+func labelImage(
+	ctx context.Context, place image.Place, wanted *registry.Labels, options *imageLabelOptions, written string,
+) (*labelReport, *image.Labelled, error) {
+	changed, err := image.Label(ctx, place, place.Identifier(), wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := image.Verify(ctx, place, changed, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	tag := options.tag
+	if tag == "" {
+		tag = place.Tag()
+	}
+	report := newLabelReport(changed, wanted, written, place.Name(options.tag))
+	for i, read := range all {
+		one := reportOf(read, tag, written)
+		if platform := changed.Images[i].Platform; platform != nil {
+			one.Platform = platform.String()
+		}
+		if wanted.Config == nil && wanted.Release == "" {
+			one = onlyProvider(&one, read)
+		}
+		report.checked.Images = append(report.checked.Images, one)
+	}
+	return report, changed, nil
+}
+
+// onlyProvider is a report of nothing but the provider, where nothing else is written.
+func onlyProvider(one *platformReport, read *registry.Details) platformReport {
+	result := platformReport{Platform: one.Platform}
+	result.checkProvider(read.Provider)
+	return result
+}

@@ -1,0 +1,441 @@
+package cli_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	reader "github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// mediaTypes are those of an image and its parts, with the number of its layers.
+func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, layers int) {
+	t.Helper()
+	kinds = []string{string(descriptor.MediaType)}
+	image, err := descriptor.Image()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Image(image); err != nil {
+		t.Errorf("the image is not valid: %v", err)
+	}
+	manifest, err := image.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(file.RootFS.DiffIDs) != len(manifest.Layers) || len(file.History) != len(manifest.Layers) {
+		t.Errorf("%d layers, %d diff ids, %d entries of history", len(manifest.Layers), len(file.RootFS.DiffIDs), len(file.History))
+	}
+	if file.Config.Labels["org.example.builder"] != "<us & them>" {
+		t.Errorf("labels %q", file.Config.Labels)
+	}
+	kinds = append(kinds, string(manifest.MediaType), string(manifest.Config.MediaType))
+	for _, layer := range manifest.Layers {
+		kinds = append(kinds, string(layer.MediaType))
+	}
+	return kinds, len(manifest.Layers)
+}
+
+// What our command labels, the operator's own code reads, byte for byte.
+func TestImageLabelRoundTrip(t *testing.T) {
+	const small, large = 0, 60 << 10
+	server := serveImages(t)
+	for _, tc := range []struct {
+		name          string
+		docker, index bool
+		more          int
+	}{
+		{name: "base64", more: small},
+		{name: "layer", more: large},
+		{name: "base64 of docker", docker: true, more: small},
+		{name: "layer of docker", docker: true, more: large},
+		{name: "index", index: true, more: small},
+		{name: "index with a layer", index: true, more: large},
+		{name: "index of docker with a layer", docker: true, index: true, more: large},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			config := starterConfig(t, tc.more)
+			folder := write(t, map[string]string{"config.yaml": config, "provider.yaml": providerFile})
+			var image remote.Taggable = serverImage(t, tc.docker, "amd64")
+			if tc.index {
+				image = serverIndex(t, tc.docker)
+			}
+			written := server.push(t, "team/"+strings.ReplaceAll(tc.name, " ", "-")+":prod", image)
+			label := func(args ...string) result {
+				return run(t, "", append([]string{
+					"image", "label", written, "--insecure", "--config", filepath.Join(folder, "config.yaml"),
+					"--release", "0.7.3", "--provider", filepath.Join(folder, "provider.yaml"),
+				}, args...)...)
+			}
+			before, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dry := label()
+			if dry.code != 0 || server.writes.Load() != 0 {
+				t.Fatalf("exit code %d, %d writes without --push\n%s", dry.code, server.writes.Load(), dry.err)
+			}
+			got := label("--push")
+			if got.code != 0 {
+				t.Fatalf("exit code %d\n%s", got.code, got.err)
+			}
+			if dry.out != got.out {
+				t.Errorf("without --push it shows\n%swith it\n%s", dry.out, got.out)
+			}
+			after, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			contains(t, got.out, after.Digest.String(), before.Digest.String())
+			if after.MediaType != before.MediaType {
+				t.Errorf("media type %s becomes %s", before.MediaType, after.MediaType)
+			}
+			for _, architecture := range []string{"amd64", "arm64"}[:1+btoi(tc.index)] {
+				operator := reader.New(reader.Options{Insecure: []string{server.host}, Platform: v1.Platform{OS: "linux", Architecture: architecture}})
+				t.Cleanup(operator.Close)
+				read, err := operator.Read(t.Context(), written, &reader.Keychain{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if string(read.Config) != config || read.Release != "0.7.3" || read.ConfigVersion != "2" || read.Digest != after.Digest.String() {
+					t.Errorf("%s: read %d bytes of %d, release %q, version %q of %s", architecture, len(read.Config), len(config), read.Release, read.ConfigVersion, read.Digest)
+				}
+				if inLayer := read.ConfigFile != ""; inLayer != (tc.more == large) {
+					t.Errorf("%s: %s in a layer: %t", architecture, read.ConfigLabel, inLayer)
+				}
+				external, err := operator.ReadProvider(t.Context(), written, &reader.Keychain{})
+				if err != nil || external.Provider != base64.StdEncoding.EncodeToString([]byte(providerFile)) {
+					t.Errorf("%s: provider %+v, %v", architecture, external, err)
+				}
+			}
+			writes := server.writes.Load()
+			again := label("--push")
+			if again.code != 0 || server.writes.Load() != writes || !strings.Contains(again.out, "AFTER   "+after.Digest.String()) {
+				t.Errorf("once more: exit code %d, %d writes\n%s%s", again.code, server.writes.Load()-writes, again.out, again.err)
+			}
+			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 0 {
+				t.Errorf("inspect: exit code %d\n%s%s", inspected.code, inspected.out, inspected.err)
+			}
+		})
+	}
+}
+
+func btoi(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// A layer of ours takes the place of the one before, and goes when a label has the configuration. Media types stay.
+func TestImageLabelReplacesLayer(t *testing.T) {
+	server := serveImages(t)
+	for _, docker := range []bool{false, true} {
+		written := server.push(t, fmt.Sprintf("team/server-%t:prod", docker), serverImage(t, docker, "amd64"))
+		for step, tc := range []struct{ more, layers int }{{60 << 10, 3}, {70 << 10, 3}, {0, 2}, {0, 2}, {60 << 10, 3}} {
+			folder := write(t, map[string]string{"config.yaml": starterConfig(t, tc.more)})
+			got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7", "--push")
+			if got.code != 0 {
+				t.Fatal(got.err)
+			}
+			descriptor, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds, layers := mediaTypes(t, descriptor)
+			if layers != tc.layers {
+				t.Errorf("step %d: %d layers, want %d", step, layers, tc.layers)
+			}
+			for _, kind := range kinds {
+				if strings.Contains(kind, "docker") != docker {
+					t.Errorf("step %d: docker: %t, media types %q", step, docker, kinds)
+				}
+			}
+		}
+	}
+}
+
+// The entries of an index that are no images to run stay as they are.
+func TestImageLabelKeepsAttestations(t *testing.T) {
+	server := serveImages(t)
+	written := server.push(t, "team/server:prod", serverIndex(t, false))
+	folder := write(t, map[string]string{"config.yaml": starterConfig(t, 0)})
+	indexOf := func(tag string) *v1.IndexManifest {
+		t.Helper()
+		descriptor, err := remote.Get(server.ref(t, "team/server:"+tag))
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, err := descriptor.ImageIndex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest, err := index.IndexManifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return manifest
+	}
+	before := indexOf("prod")
+	got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7.3", "--tag", "labelled", "--push")
+	if got.code != 0 {
+		t.Fatal(got.err)
+	}
+	contains(t, got.err, "entries of the index that are no images to run, as attestations are: 1; they stay", "ok: "+server.host+"/team/server:labelled is sha256:")
+	after, untouched := indexOf("labelled"), indexOf("prod")
+	for i := range before.Manifests {
+		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
+			t.Error("the tag that was read is another image now")
+		}
+		kept := before.Manifests[i].Platform.OS == "unknown"
+		if same := before.Manifests[i].Digest == after.Manifests[i].Digest; same != kept {
+			t.Errorf("manifests[%d] of %s stays: %t", i, before.Manifests[i].Platform, same)
+		}
+	}
+}
+
+// An image of an OCI layout is named by its tag, by its digest, or alone; what is written takes the place of what has the tag.
+func TestImageLayoutNames(t *testing.T) {
+	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
+	digest, err := serverImage(t, false, "amd64").Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		suffix string
+		args   []string
+		want   []string // the tags that have labels afterwards
+	}{
+		"by tag":               {":a", nil, []string{"a"}},
+		"by digest":            {"@" + digest.String(), nil, []string{"a"}},
+		"under a new tag":      {":a", []string{"--tag", "c"}, []string{"c"}},
+		"under another's tag":  {":a", []string{"--tag", "b"}, []string{"b"}},
+		"digest and a new tag": {"@" + digest.String(), []string{"--tag", "c"}, []string{"c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, false, "arm64")}, nil)
+			got := run(t, "", append([]string{"image", "label", "oci:" + path + tc.suffix, "--config", config, "--push"}, tc.args...)...)
+			if got.code != 0 {
+				t.Fatal(got.err)
+			}
+			var labelled []string
+			index, err := layout.ImageIndexFromPath(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			manifest, err := index.IndexManifest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, entry := range manifest.Manifests {
+				tag := entry.Annotations["org.opencontainers.image.ref.name"]
+				if run(t, "", "image", "inspect", "oci:"+path+":"+tag).code == 0 {
+					labelled = append(labelled, tag)
+				}
+				image, err := index.Image(entry.Digest)
+				if err == nil {
+					err = validate.Image(image)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", tag, err)
+				}
+			}
+			if !slices.Equal(labelled, tc.want) {
+				t.Errorf("labelled are %q, want %q", labelled, tc.want)
+			}
+		})
+	}
+}
+
+// Credentials are those of the user's docker configuration, to read and to write.
+func TestImageCredentials(t *testing.T) {
+	server := serveImages(t)
+	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
+	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
+	server.logIn(t, "wrong")
+	for _, args := range [][]string{{"inspect", written}, {"label", written, "--config", config, "--push"}} {
+		got := run(t, "", append(append([]string{"image"}, args...), "--insecure")...)
+		if got.code != 1 || strings.Contains(got.err, "wrong") {
+			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
+		}
+		contains(t, got.err, "status 401 Unauthorized", "log in with docker login")
+	}
+	server.logIn(t, "s3cret")
+	for _, args := range [][]string{{"label", written, "--config", config, "--push"}, {"inspect", written}} {
+		if got := run(t, "", append(append([]string{"image"}, args...), "--insecure")...); got.code != 0 || strings.Contains(got.out+got.err, "s3cret") {
+			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
+		}
+	}
+}
+
+// Whatever is wrong is told before anything is written, or leaves the tag as it is.
+func TestImageLabelRefuses(t *testing.T) {
+	server := serveImages(t)
+	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
+	pinned := server.push(t, "team/pinned:1", serverImage(t, false, "amd64"))
+	digest, err := serverImage(t, false, "amd64").Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned = strings.TrimSuffix(pinned, ":1") + "@" + digest.String()
+	nested := server.push(t, "team/nested:1", mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: serverIndex(t, false)}))
+	artifact := server.push(t, "team/artifact:1", mutate.ConfigMediaType(serverImage(t, false, "amd64"), "application/vnd.example.chart"))
+	nothing := server.push(t, "team/nothing:1", mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
+		Add: serverImage(t, false, "amd64"), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "unknown", Architecture: "unknown"}},
+	}))
+	folder := write(t, map[string]string{
+		"config.yaml": ownConfig, "large.yaml": starterConfig(t, 768<<10), "text.yaml": "no configuration", "empty.yaml": "",
+		"version.yaml": "version: 3\n", "tab.yaml": "apis:\n\t- inference\n",
+		"type.yaml": strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1), "api.yaml": strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, nothing]", 1),
+		"provider.yaml": strings.Replace(providerFile, "remote::custom", "custom", 1),
+	})
+	file := func(name string) string { return filepath.Join(folder, name) }
+	for name, tc := range map[string]struct {
+		image string
+		args  []string
+		code  int
+		want  string
+	}{
+		"no such image":       {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
+		"no such tag":         {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
+		"not a name":          {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
+		"config too large":    {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than the 786432 bytes that it may have"},
+		"config empty":        {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
+		"config no mapping":   {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
+		"config no YAML":      {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
+		"config version":      {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		"config type":         {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
+		"config API":          {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: the server release 0.7 has no API "nothing"`},
+		"provider":            {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
+		"no file":             {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
+		"nothing":             {written, nil, 2, "there is nothing to write: give --config, --provider or --release"},
+		"release":             {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
+		"tag":                 {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a tag`},
+		"output":              {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is none of`},
+		"digest without tag":  {pinned, []string{"--release", "0.7"}, 2, "is named by its digest, so that nothing says which tag it gets: give --tag"},
+		"index within index":  {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
+		"artifact":            {artifact, []string{"--release", "0.7"}, 1, `its configuration is of type "application/vnd.example.chart": it is no image to run`},
+		"index of no image":   {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
+		"no layout":           {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
+		"no image in layout":  {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
+		"two images":          {"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, true, "amd64")}, nil), []string{"--release", "0.7"}, 1, "has 2 images; name one: "},
+		"no such tag, layout": {"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b", []string{"--release", "0.7"}, 1, `has no image "b"; it has a`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server.writes.Store(0)
+			got := run(t, "", append([]string{"image", "label", tc.image, "--insecure", "--push"}, tc.args...)...)
+			if got.code != tc.code || got.out != "" || server.writes.Load() != 0 {
+				t.Errorf("exit code %d, want %d; %d writes; output %q", got.code, tc.code, server.writes.Load(), got.out)
+			}
+			contains(t, got.err, tc.want)
+		})
+	}
+}
+
+// A registry that takes no writes, or breaks off in the middle, keeps the image under its tag.
+func TestImageLabelReadOnly(t *testing.T) {
+	server := serveImages(t)
+	for name, tc := range map[string]struct {
+		method, path string
+		status       int
+		want         string
+	}{
+		"no uploads":   {http.MethodPost, "/blobs/", http.StatusMethodNotAllowed, "write blob sha256:"},
+		"no rights":    {http.MethodPost, "/blobs/", http.StatusForbidden, "log in with docker login, as a user who may do that"},
+		"no manifests": {http.MethodPut, "/manifests/", http.StatusMethodNotAllowed, `:0.7.3": the registry answers with status 405 Method Not Allowed and code UNSUPPORTED`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server.instead(func(http.ResponseWriter, *http.Request) bool { return false })
+			// The registry has one store of blobs for all its repositories.
+			config := write(t, map[string]string{"config.yaml": ownConfig + "# " + name}) + "/config.yaml"
+			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":0.7.3", serverImage(t, false, "amd64"))
+			server.instead(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != tc.method || !strings.Contains(r.URL.Path, tc.path) {
+					return false
+				}
+				w.WriteHeader(tc.status)
+				fmt.Fprint(w, `{"errors":[{"code":"UNSUPPORTED","message":"\u001b[31mhostile"}]}`)
+				return true
+			})
+			got := run(t, "", "image", "label", written, "--insecure", "--push", "--config", config)
+			if got.code != 1 || got.out != "" || strings.Contains(got.err, "hostile") {
+				t.Errorf("exit code %d, output %q\n%s", got.code, got.out, got.err)
+			}
+			contains(t, got.err, tc.want, "the image stays as it is")
+			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 1 {
+				t.Errorf("the image has labels:\n%s", inspected.out)
+			}
+		})
+	}
+}
+
+// A label alone can be written, too; what is wrong with others is not its affair.
+func TestImageLabelAlone(t *testing.T) {
+	server := serveImages(t)
+	provider := write(t, map[string]string{"provider.yaml": providerFile}) + "/provider.yaml"
+	for name, tc := range map[string]struct {
+		labels map[string]string
+		args   []string
+		want   []string
+	}{
+		"release":                      {nil, []string{"--release", "0.7"}, []string{reader.LabelRelease, "0.7"}},
+		"provider":                     {nil, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+		"provider beside a bad config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":prod", withLabels(t, tc.labels))
+			got := run(t, "", append([]string{"image", "label", written, "--insecure", "--push"}, tc.args...)...)
+			if got.code != 0 {
+				t.Fatal(got.err)
+			}
+			descriptor, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			image, err := descriptor.Image()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := image.ConfigFile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Config.Labels[tc.want[0]] != tc.want[1] || len(file.Config.Labels) != len(tc.labels)+1 {
+				t.Errorf("labels %q", file.Config.Labels)
+			}
+		})
+	}
+}
+
+// A credential in clear text is a warning, without its value.
+func TestImageLabelClearText(t *testing.T) {
+	const canary = "canary-7c1d"
+	server := serveImages(t)
+	written := server.push(t, "team/server:prod", serverIndex(t, false))
+	config := strings.Replace(ownConfig, "config: {}", "config: {api_key: "+canary+"}", 1)
+	path := write(t, map[string]string{"config.yaml": config}) + "/config.yaml"
+	for _, args := range [][]string{{"label", written, "--config", path, "--release", "0.7.3", "--push"}, {"inspect", written}, {"inspect", written, "-o", "json"}} {
+		got := run(t, "", append(append([]string{"image"}, args...), "--insecure")...)
+		if got.code != 0 || strings.Contains(got.out+got.err, canary) {
+			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)
+		}
+		if n := strings.Count(got.err, "providers.inference[0].config.api_key: is a credential in clear text"); n != 1 {
+			t.Errorf("%v: told %d times\n%s", args, n, got.err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/image"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+// labelReport is what is written into an image.
+type labelReport struct {
+	Image string `json:"image"`
+	// Target is the image under the tag that it is written to.
+	Target string `json:"target"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Images are the images of an index, or the only one.
+	Images []labelledReport `json:"images"`
+	// Kept counts the entries of the index that are no images to run.
+	Kept   int            `json:"kept,omitempty"`
+	Labels []writtenLabel `json:"labels"`
+	// Layers are those that are added.
+	Layers []partReport `json:"layers,omitempty"`
+
+	checked imageReport
+}
+
+type labelledReport struct {
+	Platform string `json:"platform,omitempty"`
+	Before   string `json:"before"`
+	After    string `json:"after"`
+}
+
+type writtenLabel struct {
+	Label string `json:"label"`
+	Bytes int    `json:"bytes"`
+	// Value is that of a label for people to read; empty for content in base64.
+	Value string `json:"value,omitempty"`
+}
+
+func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, target string) *labelReport {
+	report := &labelReport{
+		Image: written, Target: target, Before: changed.Before.String(), After: changed.Top.Digest.String(), Kept: changed.Kept,
+		checked: imageReport{Image: written},
+	}
+	for i := range changed.Images {
+		one := &changed.Images[i]
+		platform := ""
+		if one.Platform != nil {
+			platform = one.Platform.String()
+		}
+		report.Images = append(report.Images, labelledReport{platform, one.Before.String(), one.After.String()})
+	}
+	layer := ""
+	for i := range changed.Blobs {
+		if blob := &changed.Blobs[i]; blob.MediaType.IsLayer() {
+			layer = blob.Digest.String()
+			report.Layers = append(report.Layers, partReport{registry.PartLayer, layer, int64(len(blob.Content))})
+		}
+	}
+	texts := wanted.Texts(layer)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		one := writtenLabel{Label: name, Bytes: len(texts[name]), Value: texts[name]}
+		if name == registry.LabelBase64 || name == registry.LabelProvider {
+			one.Value = ""
+		}
+		report.Labels = append(report.Labels, one)
+	}
+	return report
+}
+
+// verdict tells what is wrong with what is to be written.
+func (r *labelReport) verdict(p printer) error {
+	if r.checked.verdict(p) != nil {
+		return &rejection{summary: "the operator would not take the labelled image; it stays as it is"}
+	}
+	if r.Kept > 0 {
+		p.note(fmt.Sprintf("%s: entries of the index that are no images to run, as attestations are: %d; they stay, and speak of the images as they were",
+			r.Image, r.Kept))
+	}
+	if r.onlyTagged() {
+		p.note(fmt.Sprintf("%s: nothing but the tag says the release of the server; --release writes it into the label %s", r.Image, registry.LabelRelease))
+	}
+	return nil
+}
+
+// onlyTagged reports whether the release of the server is known by the tag alone.
+func (r *labelReport) onlyTagged() bool {
+	return slices.ContainsFunc(r.checked.Images, func(one platformReport) bool {
+		return one.Release != nil && one.Release.From == string(distribution.ByTag)
+	})
+}
+
+// written says what became of the image.
+func (r *labelReport) written(p printer) {
+	if r.Before == r.After && r.Target == r.Image {
+		p.ok(fmt.Sprintf("%s has these labels already", r.Target))
+		return
+	}
+	p.ok(fmt.Sprintf("%s is %s", r.Target, r.After))
+}
+
+// write is the report for people.
+func (r *labelReport) write(page *bytes.Buffer) {
+	writeTable(page, [][]string{{"IMAGE", r.Target}, {"BEFORE", r.Before}, {"AFTER", r.After}})
+	if len(r.Images) > 1 || r.Images[0].Platform != "" {
+		rows := [][]string{{"PLATFORM", "BEFORE", "AFTER"}}
+		for _, one := range r.Images {
+			rows = append(rows, []string{dash(one.Platform), one.Before, one.After})
+		}
+		page.WriteByte('\n')
+		writeTable(page, rows)
+	}
+	rows := [][]string{{"LABEL", "BYTES", "VALUE"}}
+	for _, one := range r.Labels {
+		rows = append(rows, []string{one.Label, strconv.Itoa(one.Bytes), dash(one.Value)})
+	}
+	page.WriteByte('\n')
+	writeTable(page, rows)
+	for _, layer := range r.Layers {
+		page.WriteByte('\n')
+		writeTable(page, [][]string{{"LAYER", "BYTES"}, {layer.Digest, strconv.FormatInt(layer.Bytes, 10)}})
+	}
+}

@@ -1,0 +1,206 @@
+package cli_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+)
+
+// imageServer is a registry on this machine.
+type imageServer struct {
+	host string
+	// before answers a request instead of the registry, when it says so. writes counts the requests that change something.
+	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
+	writes atomic.Int64
+}
+
+func serveImages(t *testing.T) *imageServer {
+	t.Helper()
+	t.Setenv("DOCKER_CONFIG", t.TempDir()) // nobody is logged in
+	s := &imageServer{}
+	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if before := s.before.Load(); before != nil && (*before)(w, r) {
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.writes.Add(1)
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s.host = strings.TrimPrefix(server.URL, "http://")
+	return s
+}
+
+func (s *imageServer) instead(answer func(http.ResponseWriter, *http.Request) bool) {
+	s.before.Store(&answer)
+}
+
+func (s *imageServer) ref(t *testing.T, repository string) name.Reference {
+	t.Helper()
+	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+func (s *imageServer) push(t *testing.T, repository string, image remote.Taggable) string {
+	t.Helper()
+	ref := s.ref(t, repository)
+	if err := remote.Push(ref, image); err != nil {
+		t.Fatal(err)
+	}
+	s.writes.Store(0)
+	return ref.Name()
+}
+
+// tarLayer is a layer with one file. It is not compressed, so that its digest depends on no version of Go.
+func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.Layer {
+	t.Helper()
+	var archive bytes.Buffer
+	writer := tar.NewWriter(&archive)
+	err := writer.WriteHeader(&tar.Header{Name: name, Size: int64(len(content)), Mode: 0o644, Typeflag: tar.TypeReg})
+	if err == nil {
+		_, err = io.WriteString(writer, content)
+	}
+	if err := errors.Join(err, writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil },
+		tarball.WithMediaType(mediaType), tarball.WithCompressionLevel(gzip.NoCompression))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return layer
+}
+
+// serverImage is an image with two layers and a label of its builder's, which is none of ours.
+func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
+	t.Helper()
+	image, layerType := empty.Image, types.DockerLayer
+	if !docker {
+		image, layerType = mutate.ConfigMediaType(mutate.MediaType(image, types.OCIManifestSchema1), types.OCIConfigJSON), types.OCILayer
+	}
+	image, err := mutate.Append(image,
+		mutate.Addendum{Layer: tarLayer(t, "base", architecture, layerType), History: v1.History{CreatedBy: "base"}},
+		mutate.Addendum{Layer: tarLayer(t, "server", architecture, layerType), History: v1.History{CreatedBy: "server"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture = "linux", architecture
+	file.Config.Labels, file.Config.Entrypoint = map[string]string{"org.example.builder": "<us & them>"}, []string{"llama", "stack"}
+	if image, err = mutate.ConfigFile(image, file); err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// serverIndex has an image for each of two platforms, and an attestation.
+func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
+	t.Helper()
+	indexType := types.OCIImageIndex
+	if docker {
+		indexType = types.DockerManifestList
+	}
+	index := mutate.IndexMediaType(empty.Index, indexType)
+	for _, architecture := range []string{"amd64", "arm64"} {
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add: serverImage(t, docker, architecture), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}},
+		})
+	}
+	return mutate.AppendManifests(index, mutate.IndexAddendum{Add: serverImage(t, docker, "attestation"), Descriptor: v1.Descriptor{
+		Platform:    &v1.Platform{OS: "unknown", Architecture: "unknown"},
+		Annotations: map[string]string{"vnd.docker.reference.type": "attestation-manifest", "vnd.docker.reference.digest": "sha256:" + strings.Repeat("0", 64)},
+	}})
+}
+
+// starterConfig is the configuration of a real distribution, with as many bytes more as are asked for.
+func starterConfig(t *testing.T, more int) string {
+	t.Helper()
+	resolved, err := distribution.Resolve("starter", "", "0.7.3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(resolved.Base) + strings.Repeat("# more\n", more/7+1)
+}
+
+const ownConfig = "version: 2\ndistro_name: own\napis: [inference]\nproviders:\n  inference:\n  - provider_id: openai\n    provider_type: remote::openai\n    config: {}\n"
+
+const providerFile = `apiVersion: llamastack.io/v1alpha1
+kind: ProviderPackage
+metadata: {name: custom-provider, version: "1.2", vendor: example.com}
+spec:
+  packageName: custom_provider
+  providerType: remote::custom
+  api: inference
+  configSchema: {type: object, required: [url], properties: {url: {type: string}}}
+`
+
+// makeLayout writes an OCI layout with images by their tags.
+func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.ImageIndex) string {
+	t.Helper()
+	folder := t.TempDir()
+	path, err := layout.Write(folder, empty.Index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tagged := func(tag string) layout.Option {
+		return layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag, "org.example": "kept"})
+	}
+	for tag, image := range images {
+		if err := path.AppendImage(image, tagged(tag)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tag, index := range indexes {
+		if err := path.AppendIndex(index, tagged(tag)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// logIn has the user's docker configuration know a password for the registry, which from now on asks for it.
+func (s *imageServer) logIn(t *testing.T, password string) {
+	t.Helper()
+	s.instead(func(w http.ResponseWriter, r *http.Request) bool {
+		if _, given, _ := r.BasicAuth(); given == "s3cret" {
+			return false
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	})
+	auth := base64.StdEncoding.EncodeToString([]byte("robot:" + password))
+	t.Setenv("DOCKER_CONFIG", write(t, map[string]string{"config.json": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, s.host, auth)}))
+}

@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+)
+
+// CheckedBase is what is known of a configuration that an image comes with.
+type CheckedBase struct {
+	// Version is the schema version of the configuration.
+	Version string
+	// Warnings are told where a stack takes the configuration as its base.
+	Warnings []stackconfig.Finding
+}
+
+// CheckBase holds the configuration that an image comes with to the release of the server in it, as Build does for a stack
+// that asks for nothing of its own and may have any variable. An error is one of Build's: a *ConfigError.
+func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
+	base, err := baseconfig.ParseUncached(data)
+	if err != nil {
+		return CheckedBase{}, badBase(err)
+	}
+	checked := CheckedBase{Version: base.Version()}
+	object := &v1alpha2.LlamaStackDistribution{}
+	object.Name = "stack" // a configuration that does not name itself gets the name of its stack
+	object.Spec.Distribution.Image = of.Image
+	wishes, errs := intent.FromObject(object)
+	if len(errs) > 0 {
+		return checked, invalidSpec(errs)
+	}
+	wishes.MoreVariables = true
+	result, report := stackconfig.Generate(stackconfig.Input{
+		Intent: wishes, Base: base, Release: of.Release, ReleaseUnknown: of.DetectedBy == distribution.Unknown,
+	})
+	p := &Plan{}
+	p.releaseWarnings(of)
+	checked.Warnings = append(append(p.Warnings, report.Warnings...), stackconfig.ClearText(base, of.Release)...)
+	if result == nil {
+		return checked, refused(Input{Distribution: *of}, report)
+	}
+	return checked, nil
+}

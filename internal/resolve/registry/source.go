@@ -1,0 +1,154 @@
+package registry
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Source is where the manifests and blobs of an image are. Whoever reads them bounds them, and compares them with their
+// digests.
+type Source interface {
+	// Manifest is a manifest or an index, by tag or digest.
+	Manifest(ctx context.Context, identifier string) (io.ReadCloser, error)
+	// Blob is the configuration of an image, or a layer.
+	Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error)
+}
+
+// Kinds of parts.
+const (
+	PartIndex    = "index"
+	PartManifest = "manifest"
+	PartConfig   = "image configuration"
+	PartLayer    = "layer"
+)
+
+// Part is a manifest or a blob that was read whole and has the digest that the part before names, or that the image is
+// named by.
+type Part struct {
+	Kind   string
+	Digest string
+	Size   int64
+}
+
+// trail reads from a source and notes what it read.
+type trail struct {
+	from  Source
+	parts []Part
+}
+
+// maxManifest bounds a manifest and the configuration of an image. A registry does
+// not have to take larger manifests (OCI distribution specification, "Pushing
+// Manifests").
+const maxManifest = 4 << 20
+
+// manifest reads a manifest by tag or digest. Its bytes have the digest that is
+// returned, which is the one that was asked for.
+func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.Hash, error) {
+	content, digest, err := ReadManifest(ctx, t.from, identifier)
+	if err != nil {
+		return nil, digest, err
+	}
+	found, err := decodeManifest(content)
+	if err != nil {
+		return nil, digest, err
+	}
+	kind := PartManifest
+	if found.Manifests != nil {
+		kind = PartIndex
+	}
+	t.parts = append(t.parts, Part{kind, digest.String(), int64(len(content))})
+	return found, digest, nil
+}
+
+// ReadManifest reads a manifest or an index by tag or digest, within the bounds of this package. Its bytes have the
+// digest that is returned, which is the one that was asked for.
+func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, v1.Hash, error) {
+	body, err := from.Manifest(ctx, identifier)
+	if err != nil {
+		return nil, v1.Hash{}, err
+	}
+	defer body.Close()
+	content, err := io.ReadAll(io.LimitReader(body, maxManifest+1))
+	if err != nil {
+		return nil, v1.Hash{}, sanitize(err)
+	}
+	if len(content) > maxManifest {
+		return nil, v1.Hash{}, tooLarge("manifest", maxManifest)
+	}
+	wanted, err := v1.NewHash(identifier)
+	byTag := err != nil
+	if byTag {
+		wanted.Algorithm = "sha256"
+	}
+	hasher, err := v1.Hasher(wanted.Algorithm)
+	if err != nil {
+		return nil, v1.Hash{}, err
+	}
+	hasher.Write(content)
+	found := v1.Hash{Algorithm: wanted.Algorithm, Hex: hex.EncodeToString(hasher.Sum(nil))}
+	if !byTag && found != wanted {
+		return nil, v1.Hash{}, errWrongContent
+	}
+	return content, found, nil
+}
+
+// config hands the configuration of an image to use, see readBlob.
+func (t *trail) config(ctx context.Context, of descriptor, use func(io.Reader) error) error {
+	return t.blob(ctx, PartConfig, of, use)
+}
+
+// layer hands a layer to use, see readBlob.
+func (t *trail) layer(ctx context.Context, of descriptor, use func(io.Reader) error) error {
+	return t.blob(ctx, PartLayer, of, use)
+}
+
+func (t *trail) blob(ctx context.Context, kind string, of descriptor, use func(io.Reader) error) error {
+	err := readBlob(ctx, t.from, of, use)
+	if err == nil {
+		t.parts = append(t.parts, Part{kind, of.Digest.String(), of.Size})
+	}
+	return err
+}
+
+// ReadBlob hands the content of the configuration of an image to use, and reads it to its end, see readBlob.
+func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use func(io.Reader) error) error {
+	if size > maxManifest {
+		return tooLarge("configuration of the image", maxManifest)
+	}
+	return readBlob(ctx, from, descriptor{Digest: digest, Size: size}, use)
+}
+
+// readBlob hands the content of a blob to use, and reads it to its end. What use made of
+// it counts only when readBlob returns no errWrongContent.
+func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
+	body, err := from.Blob(ctx, of.Digest)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	return verified(body, of, use)
+}
+
+// verified hands content to use, reads the rest, and compares size and digest with
+// what a manifest says of it. It returns the error of use only for the right content:
+// nobody learns from forged bytes that an image is broken.
+func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
+	hasher, err := v1.Hasher(of.Digest.Algorithm)
+	if err != nil {
+		return errNoManifest
+	}
+	// One byte more than there should be shows that there is more.
+	limited := &io.LimitedReader{R: content, N: of.Size + 1}
+	reader := io.TeeReader(limited, hasher)
+	used := use(reader)
+	if _, err := io.Copy(io.Discard, reader); err != nil {
+		return sanitize(err)
+	}
+	if limited.N != 1 || hex.EncodeToString(hasher.Sum(nil)) != of.Digest.Hex {
+		return errWrongContent
+	}
+	return used
+}
