@@ -2,7 +2,20 @@
 
 package node
 
-import "testing"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
+)
+
+// oldestExternal is the oldest release that external providers are promised for.
+const oldestExternal = "0.3.5"
 
 // The oldest and the newest release that load a provider by its module.
 func TestExternalProvidersOfReleases(t *testing.T) {
@@ -13,5 +26,112 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// oldestExternal is the oldest release that external providers are promised for.
-const oldestExternal = "0.3.5"
+// failing are packages that cannot be used, and a part of what the status says of them. What a server prints when an import
+// fails is in its log only.
+func failing() map[string]struct {
+	files external.Image
+	says  string
+} {
+	type failure = struct {
+		files external.Image
+		says  string
+	}
+	// Packages of the provider that works would take the place of those with the same name.
+	spec := external.Spec{API: "inference", Type: "remote::acme-other", Module: "acme_other"}
+	change := func(edit func(*external.Wheel)) external.Image {
+		wheel := external.Wheel{Name: "acme-other", Version: "1.0", Files: map[string]string{
+			"acme_other/__init__.py": "", "acme_other/provider.py": external.Source("provider.py"),
+		}}
+		edit(&wheel)
+		return external.New(spec, wheel)
+	}
+	with := func(edit func(*external.Spec)) external.Image {
+		other := spec
+		edit(&other)
+		return external.New(other, external.Words())
+	}
+	return map[string]failure{
+		"no-metadata": {external.Image{"README": "no metadata"}, "Missing /lls-provider/" + external.SpecFile},
+		"import": {change(func(w *external.Wheel) {
+			w.Files["acme_other/provider.py"] = "raise ValueError('no model')\n\ndef get_provider_spec(): pass\n"
+		}), `container "llama-stack" crashed with exit code 1; see kubectl logs`},
+		"python":       {change(func(w *external.Wheel) { w.Tag = "cp27-cp27mu-manylinux1_x86_64" }), "Python"},
+		"dependency":   {change(func(w *external.Wheel) { w.Requires = []string{"acme-nothing>=2"} }), "acme-nothing>=2"},
+		"wrong-api":    {with(func(s *external.Spec) { s.API = "safety" }), "Move it to spec.externalProviders.safety"},
+		"writes-out":   {change(func(w *external.Wheel) { w.Raw = []external.Entry{{Name: "../../outside", Content: "x", Mode: 0o644}} }), "outside"},
+		"links-out":    {change(func(*external.Wheel) {}).With(external.Words().Path(), external.Link("/etc/hostname")), "is a link"},
+		"another-type": {with(func(s *external.Spec) { s.Type = "acme" }), "providerType"},
+	}
+}
+
+const twoProviders = `
+distribution: {name: starter, version: %q}
+externalProviders:
+  inference:
+  - {providerId: good, image: %q, config: {greeting: Hello}}
+  - {providerId: other, image: %q, config: {greeting: Goodbye}}
+resources: {models: [{name: one, provider: good}]}
+workload: {resources: ` + realRequests + `}
+`
+
+// Status says of each provider that cannot be used why, and the pod that served before stays and answers.
+func TestExternalProvidersThatFail(t *testing.T) {
+	s := newRealScenario(t, "server@"+realRelease)
+	good := s.pushProvider("good", external.Echo(), image.ExternalProvider{})
+	images := map[string]string{"gone": registry + "/external-provider@sha256:" + strings.Repeat("0", 64)}
+	says := map[string]string{"gone": "Failed to pull provider image"}
+	for name, bad := range failing() {
+		images[name], says[name] = s.pushProvider(name, bad.files, image.ExternalProvider{}), bad.says
+	}
+	s.apply(stack("my", fmt.Sprintf(twoProviders, realRelease, good, good)))
+	c := s.client()
+	s.ready("my")
+	before := s.onePod("my")
+	for _, name := range slices.Sorted(maps.Keys(images)) {
+		s.apply(stack("my", fmt.Sprintf(twoProviders, realRelease, good, images[name])))
+		s.eventually(func() error {
+			object := &v1alpha2.LlamaStackDistribution{}
+			if err := s.get("my", object); err != nil {
+				return err
+			}
+			for _, condition := range object.Status.Conditions {
+				if strings.Contains(condition.Message, says[name]) {
+					t.Logf("%s: %s: %s", name, condition.Type, condition.Message)
+					return nil
+				}
+			}
+			return fmt.Errorf("%s: %s, want something with %q", name, conditions(object), says[name])
+		})
+		c.answers(s.service("my"), "good/one", "Hello world, 0 characters of token")
+	}
+	t.Logf("kubectl get llsd my:\n%s", s.kubectl("get", "llsd", "my", "--output=wide"))
+	t.Logf("kubectl get pods:\n%s", s.kubectl("get", "pods"))
+	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ExternalProviderFailed"))
+	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
+		t.Errorf("the pod that served is gone (%v)", err)
+	}
+}
+
+// BenchmarkExternalProviders is the time from the manifest to the ready pod, by the number of external providers.
+func BenchmarkExternalProviders(b *testing.B) {
+	s := newRealScenario(b, "server@"+realRelease)
+	provider := s.pushProvider("labelled", external.Echo(), image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
+	for _, count := range []int{0, 1, 4, 8} {
+		spec := fmt.Sprintf("distribution: {name: starter, version: %q}\nworkload: {resources: %s}\n", realRelease, realRequests)
+		if count > 0 {
+			spec += "externalProviders:\n  inference:\n"
+		}
+		for i := range count {
+			spec += fmt.Sprintf("  - {providerId: provider-%d, image: %q}\n", i, provider)
+		}
+		b.Run(fmt.Sprintf("providers=%d", count), func(b *testing.B) {
+			for b.Loop() {
+				s.apply(stack("my", spec))
+				s.ready("my")
+				b.StopTimer()
+				s.kubectl("delete", "llsd", "my", "--cascade=foreground", "--wait")
+				b.StartTimer()
+			}
+		})
+	}
+}

@@ -74,6 +74,11 @@ func (s *scenario) externalPhase(stack, id string, phase v1alpha2.ExternalProvid
 	return found
 }
 
+// isThatReady reports of a pod whether it is this one, and ready.
+func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
+	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
+}
+
 // External providers are installed from their images, with a label that tells of them and without one, and answer in the
 // real server. A provider that cannot be installed stops a roll-out, says why, and leaves the pod that serves alone.
 func TestExternalProviders(t *testing.T) {
@@ -113,8 +118,7 @@ func (s *scenario) externalProviders(release string) {
 	}
 	t.Logf("a provider without metadata: %s", failed.Message)
 	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
-	if pods, err := s.pods("my"); err != nil ||
-		!slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == before.UID && isReady(&p) }) {
+	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
 		t.Errorf("the pod that served is gone (%v)", err)
 	}
 

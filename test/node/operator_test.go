@@ -16,7 +16,7 @@ import (
 )
 
 // operatorPods are those of the operator.
-func operatorPods(t *testing.T) []corev1.Pod {
+func operatorPods(t testing.TB) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
 	err := cluster.List(t.Context(), &pods, client.InNamespace(names.OperatorNamespace), client.MatchingLabels{"control-plane": "controller-manager"})
@@ -27,7 +27,7 @@ func operatorPods(t *testing.T) []corev1.Pod {
 }
 
 // leader is the pod that holds the lease.
-func leader(t *testing.T) (string, error) {
+func leader(t testing.TB) (string, error) {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
 	err := cluster.Get(t.Context(), client.ObjectKey{Namespace: names.OperatorNamespace, Name: names.LeaderElectionID}, lease)

@@ -32,7 +32,7 @@ var published = map[string]bool{}
 
 // newRealScenario is a scenario with these images, and with the patience that a real server takes. Such scenarios run one
 // by one: a server takes what a small machine has.
-func newRealScenario(t *testing.T, images ...string) *scenario {
+func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
 	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
 	if err := publish(t.Context(), images...); err != nil {

@@ -28,7 +28,7 @@ const (
 
 // scenario is a test's namespace.
 type scenario struct {
-	t         *testing.T
+	t         testing.TB
 	namespace string
 	// patience is how long it waits for anything.
 	patience time.Duration
@@ -36,7 +36,7 @@ type scenario struct {
 
 // newScenario makes a namespace in which every pod has to meet the restricted Pod Security standard, and tells the time
 // that the scenario takes.
-func newScenario(t *testing.T) *scenario {
+func newScenario(t testing.TB) *scenario {
 	t.Helper()
 	started := time.Now()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{

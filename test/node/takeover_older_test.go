@@ -29,7 +29,7 @@ var definitionBefore = filepath.Join(testutil.Root(), "test", "api", "testdata",
 // edited are the stacks of takenOver that have an edit.
 var edited = []string{"user-config", "storage"}
 
-func predecessorOf(t *testing.T) predecessor {
+func predecessorOf(t testing.TB) predecessor {
 	t.Helper()
 	if program := os.Getenv(olderVariable); program != "" {
 		return &olderProgram{file: program}
@@ -41,7 +41,7 @@ func predecessorOf(t *testing.T) predecessor {
 // recordedOperator is an installation of the older operator whose container does nothing; the test writes for it.
 type recordedOperator struct{}
 
-func (recordedOperator) install(t *testing.T) error {
+func (recordedOperator) install(t testing.TB) error {
 	t.Helper()
 	if _, err := kubectl(t.Context(), nil, "apply", "--server-side", "--filename="+definitionBefore); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (recordedOperator) back(run *takeOver) {
 }
 
 // installOlder applies the objects of an older installation with these fields in its container, and waits until it is there.
-func installOlder(t *testing.T, objects []*unstructured.Unstructured, container map[string]any) error {
+func installOlder(t testing.TB, objects []*unstructured.Unstructured, container map[string]any) error {
 	t.Helper()
 	for _, object := range objects {
 		if object.GetKind() != "Deployment" {
@@ -85,7 +85,7 @@ func installOlder(t *testing.T, objects []*unstructured.Unstructured, container 
 }
 
 // configureOlder writes the ConfigMap that both operators read, as the older one does.
-func configureOlder(t *testing.T) error {
+func configureOlder(t testing.TB) error {
 	t.Helper()
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": names.OperatorNamespace},
@@ -104,7 +104,7 @@ type olderProgram struct {
 	installed time.Time
 }
 
-func (o *olderProgram) install(t *testing.T) error {
+func (o *olderProgram) install(t testing.TB) error {
 	t.Helper()
 	root := filepath.Dir(filepath.Dir(o.file))
 	if !o.pushed {

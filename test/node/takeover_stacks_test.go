@@ -40,7 +40,7 @@ var (
 )
 
 // olderStacks are the manifest of the stacks and what they refer to. Each asks for less than a real server does.
-func olderStacks(t *testing.T) []*unstructured.Unstructured {
+func olderStacks(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	var stacks []*unstructured.Unstructured
 	for _, name := range takenOver {
@@ -67,7 +67,7 @@ func olderStacks(t *testing.T) []*unstructured.Unstructured {
 	return stacks
 }
 
-func manifest(t *testing.T, objects []*unstructured.Unstructured) string {
+func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 	t.Helper()
 	var text []byte
 	for _, object := range objects {

@@ -38,7 +38,7 @@ type takeOver struct {
 // predecessor is the operator for v1alpha1.
 type predecessor interface {
 	// install puts it in place, with its definition.
-	install(t *testing.T) error
+	install(t testing.TB) error
 	// act makes of the stacks what it makes of them, or waits until it has.
 	act(s *scenario)
 	// back holds of the pods what has to be true when it acts after ours.

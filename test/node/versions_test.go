@@ -109,7 +109,7 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 
 // replaced reports as an error that a pod that was lost is still there, or that fewer pods of the operator than wanted are
 // ready in their place.
-func replaced(t *testing.T, lost []corev1.Pod, want int) error {
+func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 	t.Helper()
 	ready := 0
 	for _, pod := range operatorPods(t) {
