@@ -182,6 +182,10 @@ bench-registry: ## Measure what reading images takes: time beyond the network, a
 bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator before: writes, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
+.PHONY: bench-external
+bench-external: $(NODE_NEEDS) ## Measure what external providers add to the start of real pods, on a node of its own (root, Linux)
+	@$(BIN)/cluster run --node -- $(GO) test -tags=node,all -run '^$$' -bench ExternalProviders -benchtime 2x -timeout 1h ./test/node
+
 .PHONY: bench-conversion
 bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)
 	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Large -benchtime 1x -timeout 1h

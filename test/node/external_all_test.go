@@ -59,7 +59,7 @@ func failing() map[string]struct {
 		"dependency":   {change(func(w *external.Wheel) { w.Requires = []string{"acme-nothing>=2"} }), "acme-nothing>=2"},
 		"wrong-api":    {with(func(s *external.Spec) { s.API = "safety" }), "Move it to spec.externalProviders.safety"},
 		"writes-out":   {change(func(w *external.Wheel) { w.Raw = []external.Entry{{Name: "../../outside", Content: "x", Mode: 0o644}} }), "outside"},
-		"links-out":    {change(func(*external.Wheel) {}).With(external.Words().Path(), external.Link("/etc/hostname")), "is a link"},
+		"no-wheel":     {change(func(*external.Wheel) {}).With(external.Words().Path(), "no wheel"), "is not a zip archive"},
 		"another-type": {with(func(s *external.Spec) { s.Type = "acme" }), "providerType"},
 	}
 }
