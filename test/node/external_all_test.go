@@ -122,7 +122,7 @@ func BenchmarkExternalProviders(b *testing.B) {
 			spec += "externalProviders:\n  inference:\n"
 		}
 		for i := range count {
-			spec += fmt.Sprintf("  - {providerId: provider-%d, image: %q}\n", i, provider)
+			spec += fmt.Sprintf("  - {providerId: provider-%d, image: %q, config: {greeting: Hello}}\n", i, provider)
 		}
 		b.Run(fmt.Sprintf("providers=%d", count), func(b *testing.B) {
 			for b.Loop() {

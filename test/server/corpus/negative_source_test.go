@@ -47,12 +47,15 @@ var toldElsewhere = map[string]string{
 	"%s: clients call this model %q":                        "what a plan says of each model, no finding",
 	"text that matches ":                                    "every pattern has words of its own",
 	"leave one of them out":                                 external,
+	"is a credential in clear text, which everyone reads who may pull the image; ": labels,
+	"write ${env.NAME} here, and name the Secret in spec.secretEnv of the stack":   labels,
 }
 
 const (
 	header   = "the head of the file, no message"
 	override = "the server reads an override as it is: TestOverrideCopy"
 	external = "external providers come in images, which there are none of here: TestGenerate/external"
+	labels   = "of a configuration that becomes the label of an image: TestClearText"
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
