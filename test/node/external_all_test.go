@@ -116,6 +116,9 @@ func TestExternalProvidersThatFail(t *testing.T) {
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(), image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
+	s.apply(stack("first", fmt.Sprintf("distribution: {name: starter, version: %q}\nworkload: {resources: %s}\n", realRelease, realRequests)))
+	s.ready("first") // the node has the server's image
+	s.kubectl("delete", "llsd", "first", "--cascade=foreground", "--wait")
 	for _, count := range []int{0, 1, 4, 8} {
 		spec := fmt.Sprintf("distribution: {name: starter, version: %q}\nworkload: {resources: %s}\n", realRelease, realRequests)
 		if count > 0 {
