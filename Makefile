@@ -184,7 +184,7 @@ bench-takeover: cluster-tool ## Measure the take-over of many stacks of the oper
 
 .PHONY: bench-external
 bench-external: $(NODE_NEEDS) ## Measure what external providers add to the start of real pods, on a node of its own (root, Linux)
-	@$(BIN)/cluster run --node -- $(GO) test -tags=node,all -run '^$$' -bench ExternalProviders -benchtime 2x -timeout 1h ./test/node
+	@$(BIN)/cluster run --node -- $(GO) test -tags=node,all -run '^$$' -bench ExternalProviders -benchtime 3x -timeout 1h ./test/node
 
 .PHONY: bench-conversion
 bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)
