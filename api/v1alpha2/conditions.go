@@ -229,6 +229,8 @@ const (
 	// read, and the configuration is made from the operator's copy for its name; or the
 	// image of an external provider, whose pods find out what it holds.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
+	// EventImageTagMoved: the tag of the image stands for another image in the registry than the one that runs.
+	EventImageTagMoved = "ImageTagMoved"
 	// EventExternalProviderFailed: an external provider does not get into the pods, or
 	// keeps the server from starting.
 	EventExternalProviderFailed = "ExternalProviderFailed"

@@ -157,6 +157,7 @@ type LlamaStackDistributionSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.name) || has(self.image)`,message=`needs name (a known distribution, for example starter) or image`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.name) || !has(self.image)`,message=`name and image exclude each other: remove one of them`,messageExpression=`'name "' + self.name + '" and image "' + self.image + '" exclude each other: remove one of them'`,reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`!has(self.imageUpdates) || self.imageUpdates != 'Follow' || !has(self.image) || !self.image.contains('@')`,message=`Follow needs an image with a tag and without a digest: remove the digest, or imageUpdates`,messageExpression=`'Follow needs an image without a digest, and "' + self.image + '" has one, which always stands for the same image: remove the digest, or imageUpdates'`,fieldPath=`.imageUpdates`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version goes only with name: remove one of them`,messageExpression=`'"' + self.version + '" chooses the release of a named distribution: give name instead of image, or put the version into the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
 type DistributionSpec struct {
 	// name is a distribution the operator knows, for example starter.
@@ -178,7 +179,24 @@ type DistributionSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write one like 0.7 or 0.7.3'`
 	// +optional
 	Version string `json:"version,omitempty"`
+
+	// imageUpdates is Stay or Follow: whether pods follow the tag of the image when it is moved to another image. Stay keeps
+	// the image that the operator read, and tells of the move in status and an event. Follow rolls the pods to the other
+	// image, and runs the image by its digest. The operator asks the registry once an hour. Unset: Stay.
+	// +kubebuilder:validation:Enum=Stay;Follow
+	// +optional
+	ImageUpdates ImageUpdates `json:"imageUpdates,omitempty"`
 }
+
+// ImageUpdates says what becomes of the pods when the tag of their image is moved to another image.
+type ImageUpdates string
+
+const (
+	// ImageUpdatesStay: the pods keep the image.
+	ImageUpdatesStay ImageUpdates = "Stay"
+	// ImageUpdatesFollow: the pods roll to the image that the tag stands for.
+	ImageUpdatesFollow ImageUpdates = "Follow"
+)
 
 // BaseConfigSource is a key of a ConfigMap that holds a base configuration.
 type BaseConfigSource struct {

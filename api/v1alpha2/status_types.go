@@ -143,9 +143,14 @@ type ResolvedDistribution struct {
 	// imageFrom says where the image was found.
 	// +optional
 	ImageFrom ImageSource `json:"imageFrom,omitempty"`
-	// digest the image was resolved to, when its labels were read.
+	// digest the image was resolved to, when its labels were read, or when
+	// the pods follow its tag.
 	// +optional
 	Digest string `json:"digest,omitempty"`
+	// tagDigest is what the tag of the image stands for in the registry, while
+	// that is another digest.
+	// +optional
+	TagDigest string `json:"tagDigest,omitempty"`
 	// configSource says where the configuration came from.
 	// +optional
 	ConfigSource ConfigSource `json:"configSource,omitempty"`

@@ -19,7 +19,13 @@ const defaultAutoscalerPatience = 3 * time.Minute
 // reportLostReferences reports that something in use is gone. That is of what runs, not of
 // a spec that was never in force.
 func (s *state) reportLostReferences(failure *status.Failure) {
-	if failure == nil || s.live().deployment == nil || s.runsEarlier(failure) {
+	if s.live().deployment == nil {
+		return
+	}
+	if failure == nil || s.runsEarlier(failure) {
+		if stale := s.labels.tag.stale; stale != "" {
+			s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale, stale)
+		}
 		return
 	}
 	switch {

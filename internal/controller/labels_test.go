@@ -48,6 +48,13 @@ type images struct {
 
 func (b *bench) registry(t *testing.T) *images {
 	t.Helper()
+	r := serveImages(t)
+	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q]", r.host))
+	return r
+}
+
+func serveImages(t *testing.T) *images {
+	t.Helper()
 	r := &images{}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -65,7 +72,6 @@ func (b *bench) registry(t *testing.T) *images {
 	}))
 	t.Cleanup(server.Close)
 	r.host = strings.TrimPrefix(server.URL, "http://")
-	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q]", r.host))
 	return r
 }
 

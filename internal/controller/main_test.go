@@ -99,6 +99,8 @@ type bench struct {
 	dial probe.Dial
 	// interval between two questions for the health of providers; zero: as shipped.
 	interval time.Duration
+	// tagInterval between two questions what a tag stands for; zero: as shipped.
+	tagInterval time.Duration
 	// patience with autoscalers; zero: as shipped.
 	patience time.Duration
 }
@@ -137,7 +139,7 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	}
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{b.namespace},
-		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval, AutoscalerPatience: b.patience,
+		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: b.interval, TagInterval: b.tagInterval, AutoscalerPatience: b.patience,
 	}
 	if options.DialServer = b.dial; b.dial == nil {
 		options.DialServer = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") }

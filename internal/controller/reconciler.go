@@ -144,6 +144,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	metrics.Forget(name)
 	r.pool.Forget(name)
 	r.pool.ForgetProviders(name)
+	r.pool.Unwatch(name)
 	r.prober.Forget(name)
 	r.retries.forget(reconcile.Request{NamespacedName: name})
 }

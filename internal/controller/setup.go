@@ -64,6 +64,9 @@ type Options struct {
 	// ProbeInterval is the pause between two questions for the health of a server's
 	// providers; zero: the prober's own.
 	ProbeInterval time.Duration
+	// TagInterval is the pause before a registry is asked again what the tag of an
+	// image stands for, unless the operator's ConfigMap says; zero: the pool's own.
+	TagInterval time.Duration
 	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
 	// told; zero: three minutes.
 	AutoscalerPatience time.Duration
@@ -126,7 +129,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	})
 	read := make(chan ctrlevent.GenericEvent)
 	r.pool = registry.NewPool(registry.PoolOptions{
-		Credentials: r.pullCredentials, Notify: requeueBy(read), Log: mgr.GetLogger().WithName("registry"),
+		Credentials: r.pullCredentials, Notify: requeueBy(read), LookAgain: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
 	})
 	for name, worker := range map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool} {
 		if err := mgr.Add(worker); err != nil {

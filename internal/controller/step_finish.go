@@ -230,7 +230,7 @@ func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
 	resolved := &v1alpha2.ResolvedDistribution{
 		Name: asked.Name, Version: asked.Version, CatalogueImage: s.image.catalogue, Image: image.Image, ImageFrom: s.image.from,
-		Digest: s.labels.digest, ConfigSource: s.planned.plan.ConfigSource, ServerReleaseFrom: releaseFrom[image.DetectedBy],
+		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource, ServerReleaseFrom: releaseFrom[image.DetectedBy],
 		ConfigHash: s.planned.plan.ConfigHash,
 	}
 	if image.DetectedBy != distribution.Unknown {

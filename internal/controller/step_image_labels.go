@@ -24,6 +24,8 @@ type imageLabels struct {
 	// resolved to when it was read.
 	config []byte
 	digest string
+	// tag is what the image's tag stands for.
+	tag imageTag
 	// unread is why there is no configuration yet. Nil: the stack goes on.
 	unread error
 }
@@ -46,9 +48,9 @@ func (r *Reconciler) imageLabels(
 		}
 	}
 	if known {
-		r.pool.Forget(keyOf(stack))
-		return found, nil
+		return found, r.compareTag(stack, image, &found, running, report)
 	}
+	r.pool.Unwatch(keyOf(stack))
 	if !registries.ReadLabels {
 		found.unread = withoutLabels(stack, &found.distribution, running)
 		return found, nil
@@ -64,6 +66,9 @@ func (r *Reconciler) imageLabels(
 	}
 	if wantsLabelledBase(stack) && read.Config != nil {
 		found.config, found.digest, found.distribution.Entrypoint = read.Config, read.Digest, read.Entrypoint
+	}
+	if follows(stack, image) {
+		found.digest, found.distribution.Entrypoint = read.Digest, read.Entrypoint
 	}
 	return found, nil
 }
@@ -115,11 +120,14 @@ func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *
 			if kept == nil || err != nil {
 				return false, err
 			}
-			labels.config, labels.digest, labels.distribution.Entrypoint = kept, found.Digest, plan.RecordedEntrypoint(found)
+			labels.config = kept
 		default:
-			return withoutBase(stack, &labels.distribution, running), nil
+			if !withoutBase(stack, &labels.distribution, running) {
+				return false, nil
+			}
 		}
 	}
+	labels.keepDigest(found)
 	if found.Label == "" {
 		return true, nil
 	}
@@ -208,7 +216,7 @@ func imageDecides(image *distribution.Resolved, err error) string {
 }
 
 func registryOptions(registries operatorconfig.Registries) registry.Options {
-	return registry.Options{Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite}
+	return registry.Options{Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite, CheckInterval: registries.CheckInterval}
 }
 
 func imageTarget(stack *stack, image string, running *rollout.Record) (registry.Target, error) {

@@ -88,7 +88,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	err = controller.SetupWithManager(ctx, mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
 		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
-		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
+		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
 		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience,
 	})
 	if err != nil {

@@ -59,6 +59,9 @@ type Options struct {
 	// ProbeInterval is the pause between two questions for the health of a server's
 	// providers; zero: the prober's own. No argument sets it.
 	ProbeInterval time.Duration
+	// TagInterval is the pause before a registry is asked again what the tag of an
+	// image stands for, unless the operator's ConfigMap says; zero: an hour.
+	TagInterval time.Duration
 	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
 	// told; zero: the controller's own. No argument sets it.
 	AutoscalerPatience time.Duration

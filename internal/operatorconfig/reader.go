@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -138,6 +139,24 @@ func (r *reader) text(n node) (string, bool) {
 	}
 	r.wrongType(n, "text")
 	return "", false
+}
+
+// duration reads a time such as 90s or 1h30m, within bounds.
+func (r *reader) duration(n node, least, most time.Duration) time.Duration {
+	text, ok := r.text(n)
+	if !ok {
+		return 0
+	}
+	value, err := time.ParseDuration(text)
+	if err != nil {
+		r.fail(n.path, text, fmt.Sprintf("line %d: %q is not a duration: write it like 90s or 1h30m", n.value.Line, text))
+		return 0
+	}
+	if value < least || value > most {
+		r.fail(n.path, text, fmt.Sprintf("line %d: %q is not between %v and %v", n.value.Line, text, least, most))
+		return 0
+	}
+	return value
 }
 
 func (r *reader) wrongType(n node, want string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -23,6 +24,8 @@ type Registries struct {
 	// Rewrite gives the place to read from for what begins a repository, by
 	// host[:port][/path]. The longest that fits is taken.
 	Rewrite map[string]string
+	// CheckInterval is the pause before a registry is asked again what the tag of an image stands for. Zero: an hour.
+	CheckInterval time.Duration
 }
 
 const registriesHelp = `# How images are read for the configuration they come with.
@@ -34,7 +37,15 @@ const registriesHelp = `# How images are read for the configuration they come wi
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
 # false reads none: who needs a base configuration gives it with spec.baseConfig.
 # readLabels: true
+# How often a registry is asked whether the tag of an image that runs was moved, 1m to 24h.
+# checkInterval: 1h
 `
+
+// Bounds of CheckInterval.
+const (
+	leastCheckInterval = time.Minute
+	mostCheckInterval  = 24 * time.Hour
+)
 
 const (
 	hostForm = `([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?`
@@ -56,6 +67,9 @@ func readRegistries(r *reader, root node, registries *Registries) {
 		},
 		"rewrite":    func(n node) { registries.Rewrite = r.rewrite(n) },
 		"readLabels": func(n node) { registries.ReadLabels = r.boolean(n) },
+		"checkInterval": func(n node) {
+			registries.CheckInterval = r.duration(n, leastCheckInterval, mostCheckInterval)
+		},
 	})
 }
 

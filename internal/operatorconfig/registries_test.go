@@ -2,6 +2,7 @@ package operatorconfig_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,9 +22,11 @@ allow: [registry.example.com, "localhost:5000/a/b", quay.io/team]
 insecure: ["registry.example.com:5000", "[::1]:5000"]
 rewrite: {docker.io/ogxai: registry.example.com/mirror}
 readLabels: false
+checkInterval: 10m
 `, operatorconfig.Registries{
 			Allow:    []string{"registry.example.com", "localhost:5000/a/b", "quay.io/team"},
 			Insecure: []string{"registry.example.com:5000", "[::1]:5000"}, Rewrite: map[string]string{"docker.io/ogxai": "registry.example.com/mirror"},
+			CheckInterval: 10 * time.Minute,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +45,7 @@ func TestReadRegistriesRefuses(t *testing.T) {
 	const place = "a registry or what begins a repository: write host[:port][/path], the path in lower case"
 	for text, want := range map[string][]string{
 		"allowed: []":           {`registries.allowed: unknown field, did you mean "allow"?`},
-		"timeout: 1s":           {"registries.timeout: unknown field, known are allow, insecure, readLabels, rewrite"},
+		"timeout: 1s":           {"registries.timeout: unknown field, known are allow, checkInterval, insecure, readLabels, rewrite"},
 		"allow: quay.io":        {`registries.allow: line 1: must be a list, is the text "quay.io"`},
 		"allow: [1]":            {`registries.allow[0]: line 1: must be text, is the number "1"; put it in quotes`},
 		"allow: [https://x]":    {`registries.allow[0]: "https://x" is not ` + place},
@@ -54,6 +57,10 @@ func TestReadRegistriesRefuses(t *testing.T) {
 		"rewrite: {'a b': b}":   {`registries.rewrite[a b]: "a b" is not ` + place},
 		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, is empty"},
 		"readLabels: 'true'":    {`registries.readLabels: line 1: must be true or false, is the text "true"`},
+		"checkInterval: 10":     {`registries.checkInterval: line 1: must be text, is the number "10"; put it in quotes`},
+		"checkInterval: often":  {`registries.checkInterval: line 1: "often" is not a duration: write it like 90s or 1h30m`},
+		"checkInterval: 59s":    {`registries.checkInterval: line 1: "59s" is not between 1m0s and 24h0m0s`},
+		"checkInterval: 25h":    {`registries.checkInterval: line 1: "25h" is not between 1m0s and 24h0m0s`},
 		"readLabels: yes":       {`registries.readLabels: line 1: must be true or false, is the text "yes"`},
 	} {
 		t.Run(text, func(t *testing.T) {

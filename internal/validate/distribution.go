@@ -2,10 +2,12 @@ package validate
 
 import (
 	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -47,6 +49,15 @@ func distributionOne(c *checks) {
 func distributionImage(c *checks) {
 	if image := c.Spec.Distribution.Image; image != "" {
 		c.Add(Image(spec("distribution", "image"), image)...)
+	}
+}
+
+func distributionImageUpdates(c *checks) {
+	d, path := c.Spec.Distribution, spec("distribution", "imageUpdates")
+	oneOf(c, path, d.ImageUpdates, v1alpha2.ImageUpdatesStay, v1alpha2.ImageUpdatesFollow)
+	if d.ImageUpdates == v1alpha2.ImageUpdatesFollow && strings.Contains(d.Image, "@") {
+		c.Forbidden(path, `Follow needs an image without a digest, and %q has one, which always stands for the same image: `+
+			`remove the digest, or imageUpdates`, d.Image)
 	}
 }
 

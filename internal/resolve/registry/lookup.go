@@ -35,13 +35,56 @@ func (l *lookup) do(ctx context.Context, old ages) reading {
 			return result(last.digest, found, last.at)
 		}
 	}
+	var found *content
+	said := l.answer(ctx, func(ctx context.Context) (digest v1.Hash, err error) {
+		digest, found, err = l.ask(ctx, last)
+		return digest, err
+	})
+	if said.err != nil {
+		return reading{err: said.err, asked: said.at}
+	}
+	l.reader.answers.Add(question{digest: true, name: l.of.name, credentials: l.of.credentials}, said)
+	return result(said.digest, found, said.at)
+}
+
+// doDigest answers what a tag stands for from what is known, as old as it may be, else asks the registry.
+func (l *lookup) doDigest(ctx context.Context, old ages) reading {
+	said := l.last()
+	if said == nil || !old.fits(said) {
+		said = l.answer(ctx, l.askDigest)
+	}
+	if said.err != nil {
+		return reading{err: said.err, asked: said.at}
+	}
+	return reading{image: &Image{Digest: said.digest.String()}, asked: said.at}
+}
+
+// askDigest asks for the digest, and for the manifest only where the registry does not tell the digest alone.
+func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
+	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
+	if err != nil {
+		return v1.Hash{}, err
+	}
+	digest, told, err := session.digest(ctx, l.ref.Identifier())
+	if err != nil || told {
+		return digest, err
+	}
+	_, digest, err = (&trail{from: session}).manifest(ctx, l.ref.Identifier())
+	if err != nil && !ofContent(err) {
+		return v1.Hash{}, err
+	}
+	return digest, nil
+}
+
+// answer asks the registry and remembers what it said.
+func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash, error)) *answer {
 	ctx, wanted := withWanted(ctx)
 	registry := l.ref.Context().RegistryStr()
 	_, remembered := l.reader.challenges.Get(registry)
-	digest, found, err := l.ask(ctx, last)
+	digest, err := ask(ctx)
 	if statusOf(err) == http.StatusUnauthorized && remembered { // it may want to be asked in another way now
 		l.reader.challenges.Remove(registry)
-		digest, found, err = l.ask(ctx, last)
+		digest, err = ask(ctx)
 	}
 	said := &answer{at: time.Now(), digest: digest, err: wanted.with(err)}
 	if code := statusOf(err); err != nil && (code == 0 || code == http.StatusUnauthorized) {
@@ -50,10 +93,7 @@ func (l *lookup) do(ctx context.Context, old ages) reading {
 	if !errors.Is(err, context.Canceled) {
 		l.reader.answers.Add(l.of, said)
 	}
-	if err != nil {
-		return reading{err: said.err, asked: said.at}
-	}
-	return result(digest, found, said.at)
+	return said
 }
 
 func result(digest v1.Hash, found *content, asked time.Time) reading {

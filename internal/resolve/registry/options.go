@@ -28,6 +28,8 @@ type Options struct {
 	// Platform is which image of several is read. Zero: linux, on the architecture
 	// of this program.
 	Platform v1.Platform
+	// CheckInterval is the pause before a Pool asks again what a tag stands for. Zero: that of the Pool.
+	CheckInterval time.Duration
 	// Timeout bounds one read. Zero: 15 seconds.
 	Timeout time.Duration
 }

@@ -41,8 +41,7 @@ type PoolOptions struct {
 	// a quarter. Zero: 30 seconds.
 	FirstRetry time.Duration
 	// LookAgain is the pause before the registry is asked whether a tag stands for another
-	// image, where that of before has no configuration, or nothing that can be read:
-	// somebody may have labelled it. All who wait for one tag ask together. Zero: an hour.
+	// image, unless Options say so. All who wait for one tag ask together. Zero: an hour.
 	LookAgain time.Duration
 	// Fresh is how old the digest of a tag may be for a stack that needs it first. Zero: a
 	// minute.
@@ -92,16 +91,29 @@ type Pool struct {
 	current   Options
 	waiting   map[types.NamespacedName]*task
 	providers map[types.NamespacedName]*providersTask
+	tags      map[types.NamespacedName]*tagTask
 	inUse     map[share]int
 	busy      map[string]int   // tasks that wait for their share, by namespace
 	kept      map[string]*kept // by namespace
 }
 
-// key is a task in the queue: the image of a stack's server, or the images of its external providers.
+// key is a task in the queue.
 type key struct {
-	stack     types.NamespacedName
-	providers bool
+	stack types.NamespacedName
+	kind  kind
 }
+
+// kind is what a task does for a stack.
+type kind int
+
+const (
+	// readServer reads the image of the server.
+	readServer kind = iota
+	// readProviders reads the images of the external providers.
+	readProviders
+	// compareTag asks what the tag of the server's image stands for.
+	compareTag
+)
 
 // share is a part of the reads at once: those of a registry, for a namespace, or both.
 type share struct{ registry, namespace string }
@@ -121,7 +133,8 @@ func NewPool(options PoolOptions) *Pool {
 	options.ProvidersTime = cmp.Or(options.ProvidersTime, providersTime)
 	return &Pool{
 		options: options, queue: workqueue.NewTypedDelayingQueue[key](), reader: New(Options{}),
-		waiting: map[types.NamespacedName]*task{}, providers: map[types.NamespacedName]*providersTask{}, inUse: map[share]int{},
+		waiting: map[types.NamespacedName]*task{}, providers: map[types.NamespacedName]*providersTask{},
+		tags: map[types.NamespacedName]*tagTask{}, inUse: map[share]int{},
 		busy: map[string]int{}, kept: map[string]*kept{},
 	}
 }
@@ -145,7 +158,13 @@ func (p *Pool) Configure(options Options) {
 	for stack, task := range p.providers {
 		if task.failed() {
 			task.attempts = 0
-			p.queue.Add(key{stack: stack, providers: true})
+			p.queue.Add(key{stack: stack, kind: readProviders})
+		}
+	}
+	for stack, task := range p.tags {
+		if task.failures > 0 {
+			task.failures = toldFailures - 1
+			p.queue.Add(key{stack: stack, kind: compareTag})
 		}
 	}
 }
@@ -191,8 +210,12 @@ func (p *Pool) Start(ctx context.Context) error {
 
 // handle reads an image for one stack; true when there is news to tell.
 func (p *Pool) handle(ctx context.Context, of key) (news bool) {
-	if of.providers {
+	switch of.kind {
+	case readProviders:
 		return p.handleProviders(ctx, of.stack)
+	case compareTag:
+		return p.handleTag(ctx, of.stack)
+	case readServer:
 	}
 	target, reader, old, release := p.begin(of.stack)
 	if reader == nil {
@@ -224,7 +247,7 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 func (p *Pool) old(before Outcome) ages {
 	switch {
 	case before.Image != nil || Lasting(before.Err):
-		return ages{known: p.options.LookAgain, failed: p.options.LookAgain, patient: true}
+		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
 	case before.Err != nil:
 		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
 	default: // whatever became of the attempts of others, this one has its own
@@ -314,13 +337,16 @@ func message(err error) string {
 	return err.Error()
 }
 
+// lookAgain is the pause before the registry is asked again what a tag stands for.
+func (p *Pool) lookAgain() time.Duration { return cmp.Or(p.current.CheckInterval, p.options.LookAgain) }
+
 // pause before another attempt. Those who look again at one answer do so at the same time.
 func (p *Pool) pause(after Outcome, attempts int) time.Duration {
 	if after.Image != nil || Lasting(after.Err) {
 		if after.asked.IsZero() {
-			return p.options.LookAgain
+			return p.lookAgain()
 		}
-		return max(p.options.LookAgain-time.Since(after.asked), 0)
+		return max(p.lookAgain()-time.Since(after.asked), 0)
 	}
 	pause := max(min(p.options.FirstRetry<<min(attempts, 10), lastRetry), wantedPause(after.Err))
 	return pause + rand.N(pause/4+1) //nolint:gosec // it spreads attempts, and guards nothing

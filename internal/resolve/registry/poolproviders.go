@@ -93,7 +93,7 @@ func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.providers[target.Stack] = &providersTask{
 		target: target, pass: map[string]Outcome{}, part: part{namespace: target.Stack.Namespace},
 	}
-	p.queue.Add(key{stack: target.Stack, providers: true})
+	p.queue.Add(key{stack: target.Stack, kind: readProviders})
 	return nil, false
 }
 
@@ -150,7 +150,7 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 	if !ok {
 		return nil, "", nil, ages{}, nil
 	}
-	release, ok := p.take(&task.part, key{stack: stack, providers: true}, image)
+	release, ok := p.take(&task.part, key{stack: stack, kind: readProviders}, image)
 	if !ok {
 		return nil, "", nil, ages{}, nil
 	}
@@ -187,7 +187,7 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 		}
 	}
 	if _, more := task.next(); more {
-		p.queue.Add(key{stack: stack, providers: true})
+		p.queue.Add(key{stack: stack, kind: readProviders})
 		return false
 	}
 	return p.concludePass(task)
@@ -200,7 +200,7 @@ func (p *Pool) concludePass(task *providersTask) (news bool) {
 	task.found, task.begun, task.keychain = maps.Clone(task.pass), time.Time{}, nil
 	p.keep(task)
 	if pause, ok := p.pauseOf(task); ok {
-		p.queue.AddAfter(key{stack: task.target.Stack, providers: true}, pause)
+		p.queue.AddAfter(key{stack: task.target.Stack, kind: readProviders}, pause)
 		p.options.Log.V(1).Info("Images of external providers cannot be read", "stack", task.target.Stack.String())
 	}
 	task.attempts++

@@ -107,6 +107,35 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	return r.together(ctx, asked, func() reading { return one.do(ctx, old) })
 }
 
+// digestAs asks what a tag stands for. Nothing but the digest is known of the image then.
+func (r *Reader) digestAs(ctx context.Context, image string, auth authn.Authenticator, old ages) reading {
+	ref, err := r.reference(image)
+	if err != nil {
+		return reading{err: err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
+	defer cancel()
+	asked := question{digest: true, name: ref.Name()}
+	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
+		return reading{err: err}
+	}
+	one := &lookup{reader: r, of: asked, ref: ref, auth: auth}
+	read := r.together(ctx, asked, func() reading { return one.doDigest(ctx, old) })
+	if read.err != nil {
+		read.err = fmt.Errorf("compare image %q: %w", image, read.err)
+	}
+	return read
+}
+
+// authenticator is what a keychain has for the place where an image is read.
+func (r *Reader) authenticator(ctx context.Context, image string, keychain authn.Keychain) (authn.Authenticator, error) {
+	ref, err := r.reference(image)
+	if err != nil {
+		return nil, err
+	}
+	return authn.Resolve(ctx, keychain, ref.Context())
+}
+
 // fingerprint tells credentials apart in memory.
 func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
 	config, err := authn.Authorization(ctx, auth)

@@ -12,7 +12,9 @@ import (
 // question is what a registry is asked: what one name stands for, with one set of credentials. Who asks the same question
 // at the same time shares the answer.
 type question struct {
-	provider    bool
+	provider bool
+	// digest asks for nothing but the digest.
+	digest      bool
 	name        string
 	credentials [sha256.Size]byte
 }

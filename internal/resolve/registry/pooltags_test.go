@@ -1,0 +1,253 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// watching is a pool that counts what it asks of its caller.
+type watching struct {
+	*Pool
+	server      *inMemory
+	credentials atomic.Int64
+	told        atomic.Int64
+	// password of the user robot. Empty: there are no credentials.
+	password atomic.Pointer[string]
+}
+
+func watch(t *testing.T, challenge string) *watching {
+	t.Helper()
+	w := &watching{server: serveInMemory(t, challenge)}
+	w.Pool = inMemoryPool(t, w.server)
+	inner := w.options.Credentials
+	w.options.Credentials = func(ctx context.Context, target Target) (authn.Keychain, error) {
+		w.credentials.Add(1)
+		if password := w.password.Load(); password != nil {
+			keychain := &Keychain{}
+			return keychain, keychain.Add([]byte(`{"auths":{"` + memoryHost + `":{"auth":"` + encoded("robot:"+*password) + `"}}}`))
+		}
+		return inner(ctx, target)
+	}
+	w.options.Notify = func(context.Context, types.NamespacedName) { w.told.Add(1) }
+	return w
+}
+
+func hashOf(t *testing.T, of interface{ Digest() (v1.Hash, error) }) string {
+	t.Helper()
+	digest, err := of.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest.String()
+}
+
+// after lets time pass until everything rests.
+func after(t *testing.T, long time.Duration) {
+	t.Helper()
+	pass(long)
+	synctest.Wait()
+}
+
+// TestWatchManyStacks counts what a day costs a registry, and the API server, when many stacks run some tags.
+func TestWatchManyStacks(t *testing.T) {
+	for _, challenge := range []string{"", "Bearer"} {
+		t.Run(challenge, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := watch(t, challenge)
+				single, index := image(t, nil), indexOf(image(t, nil))
+				tags := []string{w.server.push(t, "team/one:1", single), w.server.push(t, "team/two:1", index)}
+				targets := many(50, tags...)
+				for _, target := range targets {
+					if _, ok := w.Watch(Watched{Target: target}); ok {
+						t.Fatal("an answer before the registry was asked")
+					}
+				}
+				after(t, lookAgain)
+				const hours, credentials = 24, 3
+				if asked := w.server.counted(); asked["HEAD"] != len(tags)*credentials || asked["GET"] > 0 {
+					t.Errorf("%v in the first hour, want one HEAD for each tag and set of credentials", asked)
+				}
+				if got := w.credentials.Load(); got != int64(len(targets)) {
+					t.Errorf("credentials were read %d times, want once for each of %d stacks", got, len(targets))
+				}
+				after(t, hours*time.Hour)
+				want := map[string]int{"HEAD": hours * len(tags) * credentials}
+				if challenge != "" {
+					want["token"] = want["HEAD"]
+				}
+				if diff := cmp.Diff(want, w.server.counted()); diff != "" {
+					t.Errorf("requests of a day (-want +got):\n%s", diff)
+				}
+				if got := w.credentials.Load(); got != int64(len(targets)) {
+					t.Errorf("credentials were read %d times after a day of rest", got)
+				}
+				w.told.Store(0)
+				moved := image(t, map[string]string{"another": "image"})
+				w.server.push(t, "team/one:1", moved)
+				after(t, lookAgain)
+				digests := map[string]string{tags[0]: hashOf(t, moved), tags[1]: hashOf(t, index)}
+				for _, target := range targets {
+					if tag, ok := w.Watch(Watched{Target: target}); !ok || tag != (Tag{Digest: digests[target.Image]}) {
+						t.Fatalf("%v: got %+v, want digest %s", target.Stack, tag, digests[target.Image])
+					}
+				}
+				if got := w.told.Load(); got != int64(len(targets)/2) {
+					t.Errorf("told %d times, want once for each of the %d stacks of the tag that was moved", got, len(targets)/2)
+				}
+			})
+		})
+	}
+}
+
+// TestWatchThroughAnOutage shows what becomes of the answer while a registry does not answer: the digest stays, one failure
+// is not told, and the registry is asked less and less often.
+func TestWatchThroughAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, "")
+		watched := Watched{Target: target("my", w.server.push(t, "team/one:1", image(t, nil)))}
+		w.Watch(watched)
+		after(t, lookAgain)
+		before, _ := w.Watch(watched)
+		inner := w.server.handler
+		w.server.handler = http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+			writer.WriteHeader(http.StatusServiceUnavailable)
+		})
+		w.server.counted()
+		w.told.Store(0)
+		for tag, _ := w.Watch(watched); tag.Err == nil; tag, _ = w.Watch(watched) {
+			if tag != before {
+				t.Fatalf("got %+v, want %+v", tag, before)
+			}
+			after(t, time.Second)
+		}
+		if asked := w.server.counted()["HEAD"]; asked != toldFailures {
+			t.Errorf("a failure is told after %d attempts, want %d", asked, toldFailures)
+		}
+		after(t, 24*time.Hour)
+		tag, _ := w.Watch(watched)
+		if tag.Digest != before.Digest || statusOf(tag.Err) != http.StatusServiceUnavailable {
+			t.Errorf("after a day got %+v", tag)
+		}
+		if asked := w.server.counted()["HEAD"]; asked < 24*4 || asked > 24*7 {
+			t.Errorf("asked %d times in a day without an answer", asked)
+		}
+		if got := w.told.Load(); got != 1 {
+			t.Errorf("told %d times, want once", got)
+		}
+		w.server.handler = inner
+		after(t, 2*lastRetry)
+		if tag, _ := w.Watch(watched); tag != before {
+			t.Errorf("after the outage got %+v, want %+v", tag, before)
+		}
+		if got := w.told.Load(); got != 2 {
+			t.Errorf("told %d times, want once more", got)
+		}
+	})
+}
+
+// TestWatchReadsNewCredentials shows that another password is used without a failure in between.
+func TestWatchReadsNewCredentials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, "Basic")
+		first, second := "first", "second"
+		inner, allowed := w.server.handler, atomic.Pointer[string]{}
+		w.server.handler = http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
+			if user, password, _ := r.BasicAuth(); user == "robot" && password != *allowed.Load() && r.URL.Path != "/v2/" {
+				writer.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			inner.ServeHTTP(writer, r)
+		})
+		w.password.Store(&first)
+		allowed.Store(&first)
+		watched := Watched{Target: target("my", w.server.push(t, "team/one:1", image(t, nil)))}
+		w.Watch(watched)
+		after(t, lookAgain)
+		w.password.Store(&second)
+		allowed.Store(&second)
+		after(t, lookAgain)
+		if tag, ok := w.Watch(watched); !ok || tag.Err != nil {
+			t.Errorf("got %+v", tag)
+		}
+		if got := w.credentials.Load(); got != 2 {
+			t.Errorf("credentials were read %d times, want 2", got)
+		}
+	})
+}
+
+// TestWatchSoon shows that a tag is compared at once when that is asked for, now or later, and by the answer of a read a
+// moment ago without a request.
+func TestWatchSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, "")
+		one := target("my", w.server.push(t, "team/one:1", image(t, map[string]string{LabelBase64: encoded(config)})))
+		w.Read(one)
+		after(t, time.Second)
+		w.server.counted()
+		w.Watch(Watched{Target: one, Soon: true})
+		after(t, time.Second)
+		if tag, ok := w.Watch(Watched{Target: one, Soon: true}); !ok || tag.Digest == "" {
+			t.Errorf("got %+v", tag)
+		}
+		if asked := w.server.counted(); len(asked) > 0 {
+			t.Errorf("%v for a tag that was read a moment ago, want none", asked)
+		}
+		w.Watch(Watched{Target: one})
+		after(t, 2*fresh)
+		w.Watch(Watched{Target: one, Soon: true})
+		after(t, time.Second)
+		if asked := w.server.counted()["HEAD"]; asked != 1 {
+			t.Errorf("%d requests, want one at once", asked)
+		}
+		w.Watch(Watched{Target: one, Soon: true})
+		w.Unwatch(one.Stack)
+		after(t, 24*time.Hour)
+		if asked := w.server.counted(); len(asked) > 0 {
+			t.Errorf("%v for a tag that nobody watches", asked)
+		}
+	})
+}
+
+// TestWatchOddRegistries shows what a tag stands for at registries that do not tell it by HEAD, and that what can never be
+// asked is told at once to one who waits for it.
+func TestWatchOddRegistries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, "")
+		single := image(t, nil)
+		ref := w.server.push(t, "team/one:1", single)
+		inner := w.server.handler
+		w.server.handler = http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				writer.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			inner.ServeHTTP(writer, r)
+		})
+		watched := Watched{Target: target("my", ref), Soon: true}
+		w.Watch(watched)
+		after(t, time.Second)
+		if tag, _ := w.Watch(watched); tag != (Tag{Digest: hashOf(t, single)}) {
+			t.Errorf("without HEAD got %+v", tag)
+		}
+		w.Configure(Options{Insecure: []string{memoryHost}, Allow: []string{"quay.io"}})
+		w.server.toMemory(t, w.reader)
+		watched.Stack.Name = "other"
+		w.Watch(watched)
+		after(t, time.Second)
+		tag, _ := w.Watch(watched)
+		if _, refused := errors.AsType[*RefusedError](tag.Err); !refused || !strings.HasPrefix(tag.Err.Error(), `compare image "`) {
+			t.Errorf("a registry that is not allowed: got %+v", tag)
+		}
+	})
+}
