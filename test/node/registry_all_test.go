@@ -1,0 +1,362 @@
+//go:build node && all
+
+package node
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	ggcr "github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
+)
+
+// dirVariable names the state folder of a cluster of ours, whose node reads its settings for a registry when it needs them.
+const dirVariable = "CLUSTER_DIR"
+
+// fault is what a registry does in place of an answer; false: it answers.
+type fault func(http.ResponseWriter, *http.Request) bool
+
+// faultyRegistry is a registry that wants a password and has a fault at times.
+type faultyRegistry struct {
+	host     string
+	password string
+	fault    atomic.Pointer[fault]
+}
+
+// serveRegistry starts the registry at an address of this machine that the node reaches, and lets both the node and the
+// operator ask it by plain HTTP. The operator compares tags once a minute then.
+func (s *scenario) serveRegistry() *faultyRegistry {
+	s.t.Helper()
+	machine, err := netip.ParseAddrPort(registry)
+	folder := os.Getenv(dirVariable)
+	if err != nil || folder == "" {
+		s.t.Fatalf("this scenario needs a node of `make test-node-all`: $%s is %q, the registry %q", dirVariable, folder, registry)
+	}
+	listener, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", machine.Addr().String()+":0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r := &faultyRegistry{host: listener.Addr().String(), password: "node-sesame"}
+	inner := ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0)), ggcr.WithBlobHandler(ggcr.NewDiskBlobHandler(s.t.TempDir())))
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		_, password, _ := request.BasicAuth()
+		switch one := r.fault.Load(); {
+		case password != r.password:
+			w.Header().Set("WWW-Authenticate", `Basic realm="faulty"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case one != nil && (*one)(w, request):
+		default:
+			inner.ServeHTTP(w, request)
+		}
+	})}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = server.Serve(listener) }()
+	s.t.Cleanup(func() { _ = server.Close(); <-ended })
+
+	settings := filepath.Join(folder, "node", "certs.d", r.host)
+	if err := os.MkdirAll(settings, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = os.RemoveAll(settings) })
+	hosts := fmt.Sprintf("server = %q\n\n[host.%q]\ncapabilities = [\"pull\", \"resolve\"]\n", "http://"+r.host, "http://"+r.host)
+	if err := os.WriteFile(filepath.Join(settings, "hosts.toml"), []byte(hosts), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.registries(fmt.Sprintf("{insecure: [%q, %q], checkInterval: 1m}", registry, r.host))
+	s.t.Cleanup(func() { s.registries(fmt.Sprintf("insecure: [%q]", registry)) })
+	return r
+}
+
+// registries sets the key of the operator's ConfigMap.
+func (s *scenario) registries(text string) {
+	s.t.Helper()
+	patch := fmt.Sprintf(`{"data":{"registries":%q}}`, text)
+	_, err := kubectl(context.Background(), nil, "patch", "configmap", names.OperatorConfigMap, "--namespace="+names.OperatorNamespace,
+		"--type=merge", "--patch="+patch)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// becomes sets the fault; nil mends it.
+func (r *faultyRegistry) becomes(one fault) {
+	if one == nil {
+		r.fault.Store(nil)
+		return
+	}
+	r.fault.Store(&one)
+}
+
+// push labels the stand-in with a configuration, as those do who build images, and gives its digest.
+func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) {
+	s.t.Helper()
+	if _, err := image.Publish(s.t.Context(), r.host, operatorTag, "standin@"+defaultRelease); err != nil {
+		s.t.Fatal(err)
+	}
+	command := exec.CommandContext(s.t.Context(), tool, "image", "label", r.host+"/standin:"+defaultRelease,
+		"--config=-", "--release="+defaultRelease, "--tag=prod", "--insecure", "--push")
+	command.Stdin = strings.NewReader(config)
+	said, err := command.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%v: %s", err, said)
+	}
+	s.t.Logf("$ kubectl llamastack %s\n%s", strings.Join(command.Args[1:], " "), said)
+	_, after, found := strings.Cut(string(said), "sha256:")
+	for _, rest, again := strings.Cut(after, "sha256:"); again; _, rest, again = strings.Cut(after, "sha256:") {
+		after = rest // the last digest is that of the image that was written
+	}
+	if !found || len(after) < 64 {
+		s.t.Fatalf("no digest in:\n%s", said)
+	}
+	return "sha256:" + after[:64]
+}
+
+// plugin builds the command line.
+func (s *scenario) plugin() string {
+	s.t.Helper()
+	path := filepath.Join(s.t.TempDir(), "kubectl-llamastack")
+	command := exec.CommandContext(s.t.Context(), "go", "build", "-o", path, "./cmd/kubectl-llamastack")
+	command.Dir = testutil.Root()
+	if said, err := command.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, said)
+	}
+	return path
+}
+
+// logIn lets this process, and what it starts, push.
+func (s *scenario) logIn(r *faultyRegistry) {
+	s.t.Helper()
+	folder := s.t.TempDir()
+	auth := base64.StdEncoding.EncodeToString([]byte("robot:" + r.password))
+	content := fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, r.host, auth)
+	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(content), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Setenv("DOCKER_CONFIG", folder); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
+}
+
+// labelledConfig is a configuration of the stand-in's image, with a name that tells it from others.
+func labelledConfig(name string) string {
+	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
+}
+
+// registryFaults are what becomes of a registry, and what the status says of it.
+var registryFaults = []struct {
+	name, says string
+	fault      fault
+}{
+	{"stopped", "the connection ends before the answer does", func(w http.ResponseWriter, _ *http.Request) bool {
+		panic(http.ErrAbortHandler)
+	}},
+	{"in trouble", "status 503", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}},
+	{"slow", "no answer in time", func(_ http.ResponseWriter, request *http.Request) bool {
+		<-request.Context().Done()
+		return true
+	}},
+	{"without the tag", "status 404", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusNotFound)
+		return true
+	}},
+	{"rate limiting", "status 429", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "5")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	}},
+}
+
+// TestRegistryFaults: whatever becomes of the registry that a stack's image is from, its pods stay, a change of its spec rolls
+// out on the configuration that was read, and the status says since when the registry cannot be asked.
+func TestRegistryFaults(t *testing.T) {
+	s := newScenario(t)
+	r := s.serveRegistry()
+	tool := s.plugin()
+	s.logIn(r)
+	first := s.push(r, tool, labelledConfig("first"))
+	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot", "--docker-password="+r.password)
+	s.models("vllm", "")
+	apply := func(updates, models string) {
+		s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [%s]}\n", r.host+"/standin:prod", updates, models)+
+			"workload: {resources: "+small+", overrides: {imagePullSecrets: [{name: pull}]}}"))
+	}
+	models := "one"
+	apply("Stay", models)
+	s.ready("my")
+	s.runsDigest(first)
+	for i, each := range registryFaults {
+		before := s.onePod("my").UID
+		r.becomes(each.fault)
+		condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
+		t.Logf("%s: since %s: %s", each.name, condition.LastTransitionTime.UTC().Format(time.RFC3339), condition.Message)
+		if !strings.Contains(condition.Message, each.says) {
+			t.Errorf("%s: %q does not say %q", each.name, condition.Message, each.says)
+		}
+		if after := s.onePod("my").UID; after != before {
+			t.Errorf("%s: the pod was replaced", each.name)
+		}
+		models += fmt.Sprintf(", more-%d", i)
+		apply("Stay", models)
+		s.ready("my")
+		s.runsDigest(first)
+		if after := s.onePod("my").UID; after == before {
+			t.Errorf("%s: a change of the spec was not rolled out", each.name)
+		}
+		r.becomes(nil)
+		s.mended()
+	}
+	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
+}
+
+// mended waits until the stack is not degraded any more.
+func (s *scenario) mended() {
+	s.t.Helper()
+	s.eventually(func() error {
+		object := &v1alpha2.LlamaStackDistribution{}
+		if err := s.get("my", object); err != nil {
+			return err
+		}
+		if degraded := find(object, v1alpha2.ConditionDegraded); degraded.Type != "" {
+			return fmt.Errorf("still %+v", degraded)
+		}
+		return nil
+	})
+}
+
+// runsDigest waits until the one pod of the stack runs a digest.
+func (s *scenario) runsDigest(digest string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		pods, err := s.pods("my")
+		if err != nil {
+			return err
+		}
+		if len(pods) != 1 || !strings.HasSuffix(pods[0].Spec.Containers[0].Image, "@"+digest) || !isReady(&pods[0]) {
+			return fmt.Errorf("%d pods, want a ready one with %s", len(pods), digest)
+		}
+		return nil
+	})
+}
+
+// TestRegistryThatLies: what does not have its digest is never run, a moved tag is told with both digests, and rolls out only
+// to a stack that follows it.
+func TestRegistryThatLies(t *testing.T) {
+	s := newScenario(t)
+	r := s.serveRegistry()
+	tool := s.plugin()
+	s.logIn(r)
+	first := s.push(r, tool, labelledConfig("first"))
+	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot", "--docker-password="+r.password)
+	apply := func(updates string) {
+		s.apply(stack("my", fmt.Sprintf("distribution: {image: %q, imageUpdates: %s}\nresources: {models: [one]}\n", r.host+"/standin:prod", updates)+
+			"workload: {resources: "+small+", overrides: {imagePullSecrets: [{name: pull}]}}"))
+	}
+	apply("Stay")
+	s.ready("my")
+	s.runsDigest(first)
+	before := s.onePod("my").UID
+
+	second := s.push(r, tool, labelledConfig("second"))
+	s.movedTo(first, second)
+	if after := s.onePod("my").UID; after != before {
+		t.Error("the pod was replaced by a moved tag")
+	}
+
+	r.becomes(flipManifest(r, second))
+	apply("Follow")
+	condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
+	t.Logf("a flipped last byte: %s", condition.Message)
+	if !strings.Contains(condition.Message, second+", which cannot be used") || !strings.Contains(condition.Message, "does not have the digest") {
+		t.Errorf("message %q", condition.Message)
+	}
+	if after := s.onePod("my").UID; after != before {
+		t.Error("the pod was replaced by an image that cannot be read")
+	}
+	r.becomes(nil)
+	s.runsDigest(second)
+	s.mended()
+
+	// A digest that nothing has is no image, whatever the registry says of the tag.
+	lie := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	before = s.onePod("my").UID
+	r.becomes(func(w http.ResponseWriter, request *http.Request) bool {
+		if request.Method != http.MethodHead || !strings.HasSuffix(request.URL.Path, "/prod") {
+			return false
+		}
+		w.Header().Set("Docker-Content-Digest", lie)
+		w.WriteHeader(http.StatusOK)
+		return true
+	})
+	s.movedTo(second, lie)
+	condition = find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale), v1alpha2.ConditionDegraded)
+	t.Logf("a wrong digest: %s", condition.Message)
+	if after := s.onePod("my").UID; after != before {
+		t.Error("the pod was replaced because the registry lies")
+	}
+	r.becomes(nil)
+	s.mended()
+	third := s.push(r, tool, labelledConfig("third"))
+	s.runsDigest(third)
+	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
+}
+
+// movedTo waits for the event that names both digests.
+func (s *scenario) movedTo(from, to string) {
+	s.t.Helper()
+	s.eventually(func() error {
+		said := s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved", "--output=jsonpath={.items[*].note}{.items[*].message}")
+		if !strings.Contains(said, "from "+from+" to "+to) {
+			return errors.New("no event from " + from + " to " + to + ": " + said)
+		}
+		return nil
+	})
+}
+
+// flipManifest flips the last byte of the manifest with a digest.
+func flipManifest(r *faultyRegistry, digest string) fault {
+	return func(w http.ResponseWriter, request *http.Request) bool {
+		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, digest) {
+			return false
+		}
+		again, err := http.NewRequestWithContext(request.Context(), http.MethodGet, "http://"+r.host+request.URL.Path+"?whole", http.NoBody)
+		if err != nil || request.URL.RawQuery != "" {
+			return false
+		}
+		again.Header = request.Header
+		response, err := http.DefaultClient.Do(again)
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		content, err := io.ReadAll(response.Body)
+		if err != nil || len(content) == 0 {
+			return false
+		}
+		content[len(content)-1] ^= 1
+		w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
+		_, _ = w.Write(content)
+		return true
+	}
+}
