@@ -99,6 +99,9 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	if err != nil {
 		return reading{err: err}
 	}
+	if auth == authn.Anonymous {
+		auth = r.options.ownIdentity(ref.Context())
+	}
 	asked := question{provider: provider, name: ref.Name()}
 	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
 		return reading{err: err}
@@ -138,6 +141,9 @@ func (r *Reader) authenticator(ctx context.Context, image string, keychain authn
 
 // fingerprint tells credentials apart in memory.
 func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
+	if own, ok := auth.(*identity); ok {
+		return sha256.Sum256([]byte("identity " + own.cloud)), nil
+	}
 	config, err := authn.Authorization(ctx, auth)
 	if err != nil {
 		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")

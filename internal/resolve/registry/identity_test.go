@@ -1,0 +1,228 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/cloud"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
+)
+
+const (
+	ecrHost    = "123456789012.dkr.ecr." + clouds.Region + ".amazonaws.com"
+	googleHost = "europe-docker.pkg.dev"
+	azureHost  = "team.azurecr.io"
+)
+
+// cloudy are registries of clouds that have one image, team/server:1, for who has the operator's identity.
+type cloudy struct {
+	*clouds.Clouds
+	inner *served
+}
+
+func serveClouds(t *testing.T) *cloudy {
+	t.Helper()
+	for _, variable := range os.Environ() {
+		if key, _, _ := strings.Cut(variable, "="); strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "AZURE_") {
+			t.Setenv(key, "")
+		}
+	}
+	c := &cloudy{clouds.Serve(t), serve(t)}
+	c.inner.push(t, "team/server:1", image(t, map[string]string{LabelBase64: encoded(config)}))
+	place, err := url.Parse("http://" + c.inner.host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := httputil.NewSingleHostReverseProxy(place)
+	open := func(host string) { c.On(host+"/v2/", content.ServeHTTP) }
+	open("mirror.example.com")
+	c.On(ecrHost+"/v2/", func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "AWS" || password != clouds.ECRPassword {
+			w.Header().Set("WWW-Authenticate", `Basic realm="https://`+ecrHost+`/"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		content.ServeHTTP(w, r)
+	})
+	c.bearer(googleHost, "/v2/token", func(user, password string) bool { return user == "oauth2accesstoken" && password == clouds.GoogleToken }, content)
+	c.bearer(azureHost, "/oauth2/token", func(_, password string) bool { return strings.HasSuffix(password, clouds.Secret) }, content)
+	return c
+}
+
+// bearer has a registry want a token of its own, which it gives to who is let in.
+func (c *cloudy) bearer(host, path string, letIn func(user, password string) bool, content http.Handler) {
+	c.On(host+"/v2/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer of "+host {
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="https://%s%s",service=%q`, host, path, host))
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		content.ServeHTTP(w, r)
+	})
+	c.On(host+path, func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); !letIn(user, password) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		clouds.Give(map[string]string{"token": "of " + host})(w, r)
+	})
+}
+
+// reader reads from the registries, with the operator's identity.
+func (c *cloudy) reader(t *testing.T, options Options) *Reader {
+	t.Helper()
+	options.Identities = cloud.New(cloud.Options{Public: c.Public, Local: c.Local})
+	options.Platform = v1.Platform{OS: "linux", Architecture: "amd64"}
+	reader := New(options)
+	reader.through.secure, reader.through.insecure = c.Public, c.Local
+	t.Cleanup(reader.Close)
+	return reader
+}
+
+// checkLeaks looks for secrets where they do not belong.
+func (c *cloudy) checkLeaks(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && strings.Contains(err.Error(), clouds.Secret) {
+		t.Errorf("the error tells what it must not: %v", err)
+	}
+	for _, one := range c.Asked("") {
+		host, _, _ := strings.Cut(one.Place, "/")
+		_, ofCloud := imagename.CloudOf(host)
+		_, password, _ := (&http.Request{Header: one.Header}).BasicAuth()
+		held := fmt.Sprint(one.Header, password, one.Body)
+		services := strings.HasPrefix(host, "169.254.") || strings.HasPrefix(host, "api.ecr.") || strings.HasPrefix(host, "sts.") || host == "login.microsoftonline.com"
+		if strings.Contains(held, clouds.Secret) && !ofCloud && !services {
+			t.Errorf("%s was sent %s", one.Place, held)
+		}
+	}
+}
+
+// TestCloudIdentity shows who is asked with the operator's identity, and who is not.
+func TestCloudIdentity(t *testing.T) {
+	all := []string{ecrHost + "/team", googleHost + "/team", azureHost}
+	secret := func(host string) string {
+		return fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host, encoded("robot:pull"))
+	}
+	for _, tc := range []struct {
+		name, image string
+		options     Options
+		secret      string
+		wantErr     string
+		// identity is that the cloud is asked for a token.
+		identity bool
+	}{
+		{name: "ECR", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
+		{name: "Google", image: googleHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
+		{name: "Azure", image: azureHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
+		{name: "in capitals", image: strings.ToUpper(azureHost) + "/team/server:1", options: Options{CloudIdentity: []string{"Team.azurecr.io"}}, identity: true},
+		{name: "none listed", image: ecrHost + "/team/server:1", wantErr: "status 401 Unauthorized"},
+		{name: "another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{azureHost}}, wantErr: "status 401 Unauthorized"},
+		{name: "another repository", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{ecrHost + "/tea"}}, wantErr: "status 401 Unauthorized"},
+		{
+			name: "a pull Secret goes first", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, secret: secret(ecrHost),
+			wantErr: "status 401 Unauthorized",
+		},
+		{
+			name: "a pull Secret of another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, secret: secret(azureHost), identity: true,
+		},
+		{
+			name: "rewritten to a cloud", image: "docker.io/team/server:1", identity: true,
+			options: Options{CloudIdentity: all, Rewrite: map[string]string{"docker.io/team": ecrHost + "/team"}},
+		},
+		{
+			name: "rewritten from a cloud", image: ecrHost + "/team/server:1",
+			options: Options{CloudIdentity: all, Rewrite: map[string]string{ecrHost: "mirror.example.com"}},
+		},
+		{name: "no cloud's", image: "mirror.example.com/team/server:1", options: Options{CloudIdentity: []string{"mirror.example.com"}}},
+		{
+			name: "with any certificate", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Insecure: []string{ecrHost}},
+			wantErr: "status 401 Unauthorized",
+		},
+		{name: "not allowed", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Allow: []string{"quay.io"}}, wantErr: "is none of registries.allow"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := serveClouds(t)
+			reader := c.reader(t, tc.options)
+			keychain := &Keychain{}
+			if tc.secret != "" {
+				if err := keychain.Add([]byte(tc.secret)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := reader.Read(t.Context(), tc.image, keychain)
+			c.checkLeaks(t, err)
+			switch {
+			case tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)):
+				t.Errorf("got %v, %v, want an error with %q", got, err, tc.wantErr)
+			case tc.wantErr == "" && (err != nil || string(got.Config) != config):
+				t.Errorf("got %v, %v", got, err)
+			}
+			tokens := len(c.Asked("169.254.")) + len(c.Asked("metadata.google.internal"))
+			if (tokens > 0) != tc.identity {
+				t.Errorf("%d requests for an identity, want some: %t", tokens, tc.identity)
+			}
+		})
+	}
+}
+
+// TestCloudIdentityGoesNowhereElse shows that a registry can lead the token to no other host.
+func TestCloudIdentityGoesNowhereElse(t *testing.T) {
+	const elsewhere = "elsewhere.example.com"
+	redirect := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://"+elsewhere+r.URL.Path, http.StatusTemporaryRedirect)
+	}
+	realm := func(realm string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm=%q,service="x"`, realm))
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}
+	for _, tc := range []struct {
+		name, host, place string
+		answer            http.HandlerFunc
+		insecure          []string
+		wantErr           error
+		reaches           bool
+	}{
+		{name: "the manifest is elsewhere", host: ecrHost, place: ecrHost + "/v2/team/", answer: redirect, reaches: true},
+		{name: "the place of tokens is elsewhere", host: googleHost, place: googleHost + "/v2/token", answer: redirect, reaches: true},
+		{name: "the exchange is elsewhere", host: azureHost, place: azureHost + "/oauth2/exchange", answer: redirect},
+		{name: "AWS is elsewhere", host: ecrHost, place: "api.ecr." + clouds.Region + ".amazonaws.com/", answer: redirect},
+		{name: "the machine is elsewhere", host: googleHost, place: "metadata.google.internal/computeMetadata/v1/instance/s", answer: redirect},
+		{name: "another realm", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + elsewhere + "/token"), wantErr: errForeignRealm},
+		{name: "a realm of another cloud", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + azureHost + "/token"), wantErr: errForeignRealm},
+		{name: "a realm without TLS", host: googleHost, place: googleHost + "/v2/", answer: realm("http://" + googleHost + "/token"), wantErr: errForeignRealm},
+		{
+			name: "a realm with any certificate", host: googleHost, place: googleHost + "/v2/", answer: realm("https://us-docker.pkg.dev/token"),
+			insecure: []string{"us-docker.pkg.dev"}, wantErr: errForeignRealm,
+		},
+		{name: "a realm at another port", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + googleHost + ":8443/token"), wantErr: errForeignRealm},
+		{name: "no realm", host: googleHost, place: googleHost + "/v2/", answer: realm("%"), wantErr: errRealm},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := serveClouds(t)
+			c.On(tc.place, tc.answer)
+			reader := c.reader(t, Options{CloudIdentity: []string{ecrHost, googleHost, azureHost}, Insecure: tc.insecure})
+			_, err := reader.Read(t.Context(), tc.host+"/team/server:1", &Keychain{})
+			if err == nil || tc.wantErr != nil && !errors.Is(err, tc.wantErr) {
+				t.Errorf("got %v, want %v", err, tc.wantErr)
+			}
+			if errors.Is(err, errForeignRealm) && (Transient(err) || len(c.Asked("metadata.google.internal")) > 0) {
+				t.Errorf("%v is transient, or a token was got for it", err)
+			}
+			c.checkLeaks(t, err)
+			if reached := len(c.Asked(elsewhere)) > 0; reached != tc.reaches {
+				t.Errorf("reached: %t, want %t", reached, tc.reaches)
+			}
+		})
+	}
+}
