@@ -1,18 +1,24 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/cloud"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
@@ -26,7 +32,8 @@ const (
 // cloudy are registries of clouds that have one image, team/server:1, for who has the operator's identity.
 type cloudy struct {
 	*clouds.Clouds
-	inner *served
+	inner   *served
+	content http.Handler
 }
 
 func serveClouds(t *testing.T) *cloudy {
@@ -36,13 +43,14 @@ func serveClouds(t *testing.T) *cloudy {
 			t.Setenv(key, "")
 		}
 	}
-	c := &cloudy{clouds.Serve(t), serve(t)}
+	c := &cloudy{Clouds: clouds.Serve(t), inner: serve(t)}
 	c.inner.push(t, "team/server:1", image(t, map[string]string{LabelBase64: encoded(config)}))
 	place, err := url.Parse("http://" + c.inner.host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	content := httputil.NewSingleHostReverseProxy(place)
+	c.content = content
 	open := func(host string) { c.On(host+"/v2/", content.ServeHTTP) }
 	open("mirror.example.com")
 	c.On(ecrHost+"/v2/", func(w http.ResponseWriter, r *http.Request) {
@@ -224,5 +232,194 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 				t.Errorf("reached: %t, want %t", reached, tc.reaches)
 			}
 		})
+	}
+}
+
+// TestCloudIdentityRequests counts what a read with the operator's identity costs: a token is got once for all, and an image
+// that is known costs nothing, also when the token is another one.
+func TestCloudIdentityRequests(t *testing.T) {
+	c := serveClouds(t)
+	options := Options{CloudIdentity: []string{ecrHost}}
+	reader := c.reader(t, options)
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			if _, err := reader.Read(t.Context(), ecrHost+"/team/server:1", &Keychain{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if asked := len(c.Asked("api.ecr.")); asked != 1 {
+		t.Errorf("%d tokens, want one", asked)
+	}
+	got, err := reader.Read(t.Context(), ecrHost+"/team/server:1", &Keychain{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Whoever configures the operator anew has a new reader, and the same identities.
+	options.Identities = reader.options.Identities
+	other := New(options)
+	other.through.secure = c.Public
+	t.Cleanup(other.Close)
+	for _, tc := range []struct {
+		name, image string
+		reader      *Reader
+		tokens      int
+		registry    int
+	}{
+		{"a known digest", ecrHost + "/team/server@" + got.Digest, reader, 0, 0},
+		{"a known digest, by an identity of which nothing is known", ecrHost + "/team/server@" + got.Digest, c.reader(t, options), 1, 4},
+		{"a tag, of which nothing is known", ecrHost + "/team/server:1", other, 0, 4},
+		{"the tag again", ecrHost + "/team/server:1", other, 0, 1},
+	} {
+		tokens, registry := len(c.Asked("api.ecr.")), len(c.Asked(ecrHost))
+		if _, err := tc.reader.Read(t.Context(), tc.image, &Keychain{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(c.Asked("api.ecr.")) - tokens; got != tc.tokens {
+			t.Errorf("%s: %d tokens, want %d", tc.name, got, tc.tokens)
+		}
+		if got := len(c.Asked(ecrHost)) - registry; got > tc.registry || tc.registry > 0 && got == 0 {
+			t.Errorf("%s: %d requests, want at most %d", tc.name, got, tc.registry)
+		}
+	}
+}
+
+// given are identities whose password changes each time.
+type given struct{ got, refused int }
+
+func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {
+	g.got++
+	return authn.AuthConfig{Username: "AWS", Password: clouds.Secret + strconv.Itoa(g.got)}, nil
+}
+
+func (g *given) Refused(string) { g.refused++ }
+
+// TestCloudIdentityStaysTheSame shows that another token makes no new credentials: what was read with the last one is known.
+func TestCloudIdentityStaysTheSame(t *testing.T) {
+	c := serveClouds(t)
+	blobs := 0
+	c.On(ecrHost+"/v2/", func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); !strings.HasPrefix(password, clouds.Secret) {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			blobs++
+		}
+		c.content.ServeHTTP(w, r)
+	})
+	reader, identities := c.reader(t, Options{CloudIdentity: []string{ecrHost}}), &given{}
+	reader.options.Identities = identities
+	for range 3 {
+		if _, err := reader.Read(t.Context(), ecrHost+"/team/server:1", &Keychain{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if blobs != 1 || identities.got != 3 {
+		t.Errorf("%d blobs with %d tokens, want 1 with 3", blobs, identities.got)
+	}
+}
+
+// TestCloudIdentityRefused holds what a user is told whose image the operator's identity may not read, and that a token is
+// replaced that is not one any more.
+func TestCloudIdentityRefused(t *testing.T) {
+	for _, tc := range []struct {
+		host, place string
+		status      int
+		body        string
+		want        string
+		refused     int
+	}{
+		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry answers with status 403 Forbidden and code DENIED, to the operator's identity at AWS; let that read the repository, or give the stack a pull Secret", 0},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusUnauthorized, "", "the registry answers with status 401 Unauthorized, to the operator's identity at AWS; let", 1},
+		{googleHost, googleHost + "/v2/token", http.StatusForbidden, "", "get a token: the registry answers with status 403 Forbidden, to the operator's identity at Google Cloud; let", 0},
+		{azureHost, azureHost + "/oauth2/token", http.StatusUnauthorized, "", "get a token: the registry answers with status 401 Unauthorized, to the operator's identity at Azure; let", 1},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusNotFound, "", "the registry answers with status 404 Not Found", 0},
+	} {
+		c := serveClouds(t)
+		c.On(tc.place, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "" {
+				t.Errorf("%s is asked without credentials", r.URL)
+			}
+			w.WriteHeader(tc.status)
+			fmt.Fprint(w, tc.body)
+		})
+		reader, identities := c.reader(t, Options{CloudIdentity: []string{ecrHost, googleHost + "/team", azureHost}}), &given{}
+		reader.options.Identities = identities
+		_, err := reader.Read(t.Context(), tc.host+"/team/server:1", &Keychain{})
+		if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("read image %q: %s", tc.host+"/team/server:1", tc.want)) || Transient(err) || Lasting(err) {
+			t.Errorf("got %v, want %q", err, tc.want)
+		}
+		if tc.status == http.StatusNotFound && strings.Contains(message(err), "identity") {
+			t.Errorf("%v blames the identity", err)
+		}
+		if identities.refused != tc.refused {
+			t.Errorf("%s: refused %d times, want %d", tc.place, identities.refused, tc.refused)
+		}
+		c.checkLeaks(t, err)
+	}
+}
+
+// TestNoCloudIdentity holds what a user is told where the cloud gives no token, and when the image is asked for again.
+func TestNoCloudIdentity(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		status    int
+		retry     string
+		want      string
+		transient bool
+		pause     time.Duration
+	}{
+		{name: "none", status: 404, want: "the operator's identity at Google Cloud: ask \"metadata.google.internal\": status 404 Not Found; bind the operator's ServiceAccount"},
+		{name: "down", status: 503, want: "status 503 Service Unavailable", transient: true},
+		{name: "busy", status: 429, retry: "120", want: "status 429 Too Many Requests", transient: true, pause: 2 * time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := serveClouds(t)
+			c.On("metadata.google.internal/computeMetadata/v1/instance/s", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", tc.retry)
+				http.Error(w, clouds.Secret, tc.status)
+			})
+			reader := c.reader(t, Options{CloudIdentity: []string{googleHost + "/team"}})
+			for _, tag := range []string{"1", "2"} {
+				_, err := reader.Read(t.Context(), googleHost+"/team/server:"+tag, &Keychain{})
+				if err == nil || !strings.Contains(err.Error(), tc.want) || Transient(err) != tc.transient || Lasting(err) || wantedPause(err) != tc.pause {
+					t.Errorf("got %v (transient %t, pause %v), want %q", err, Transient(err), wantedPause(err), tc.want)
+				}
+				c.checkLeaks(t, err)
+			}
+			if asked := len(c.Asked("metadata.")); asked != 1 {
+				t.Errorf("asked %d times, want once for two images", asked)
+			}
+		})
+	}
+}
+
+// TestCloudIdentityIsNotAlwaysNeeded shows that a registry which wants no credentials costs no token.
+func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
+	c := serveClouds(t)
+	c.On(ecrHost+"/v2/", c.content.ServeHTTP)
+	reader := c.reader(t, Options{CloudIdentity: []string{ecrHost}})
+	if _, err := reader.Read(t.Context(), ecrHost+"/team/server:1", &Keychain{}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := c.Asked("api.ecr."); len(asked) > 0 {
+		t.Errorf("a token was got: %v", asked)
+	}
+}
+
+// TestMetadataIsNoRegistry shows that what gives the operator its identity is asked for no image, however an image names it.
+func TestMetadataIsNoRegistry(t *testing.T) {
+	environment := Options{CloudIdentity: []string{ecrHost}, Identities: cloud.New(cloud.Options{})}
+	reader := New(environment)
+	t.Cleanup(reader.Close)
+	for _, host := range []string{"169.254.169.254", "169.254.169.254:80", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]:80", "[fd20:ce::254]"} {
+		_, err := reader.Read(t.Context(), host+"/latest/api:token", &Keychain{})
+		if !errors.Is(err, address.ErrLocal) && !errors.Is(err, errPlainHTTP) {
+			t.Errorf("%s: %v", host, err)
+		}
 	}
 }

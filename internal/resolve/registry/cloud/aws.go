@@ -96,7 +96,7 @@ func (i *Identities) aws(ctx context.Context, registry string) (credentials, err
 // awsKeys are the keys of the pod's identity. They are used once and not kept. No profile is read, which could name a program
 // to run.
 func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credentials, error) {
-	through := &awsClient{client: i.client}
+	through := &awsClient{client: i.client, ctx: ctx}
 	loaded, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(through), config.WithDefaultRegion(region), config.WithLogger(logging.Nop{}),
 		config.WithSharedConfigFiles([]string{}), config.WithSharedCredentialsFiles([]string{}),
@@ -105,9 +105,10 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 	if err != nil {
 		return aws.Credentials{}, errEnvironment
 	}
-	keys, err := loaded.Credentials.Retrieve(ctx)
+	// The SDK asks without the end of its context, and leaves who asks alone with it. So ours is that of each request.
+	keys, err := loaded.Credentials.Retrieve(context.WithoutCancel(ctx))
 	switch {
-	case err == nil:
+	case err == nil && keys.HasKeys():
 		return keys, nil
 	case through.failed != nil: // the SDK's words hold what was sent
 		return aws.Credentials{}, through.failed
@@ -121,6 +122,7 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 // awsClient sends the requests of the SDK, within the bounds of all others, and notes the last failure.
 type awsClient struct {
 	client *client
+	ctx    context.Context //nolint:containedctx // it is the one of all requests of one attempt
 	asked  bool
 	failed error
 }
@@ -135,13 +137,15 @@ func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") && asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
 		return nil, errNoSession // what went before has failed
 	}
-	response, content, err := a.client.send(asked, service, awsCodes)
+	said, err := a.client.send(asked.WithContext(a.ctx), service, awsCodes)
 	if err != nil {
 		a.failed = err
-		if response == nil {
-			return nil, err
-		}
 	}
-	response.Body = io.NopCloser(bytes.NewReader(content))
-	return response, nil
+	if said.status == 0 {
+		return nil, err
+	}
+	return &http.Response{
+		Status: http.StatusText(said.status), StatusCode: said.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: said.header, Body: io.NopCloser(bytes.NewReader(said.content)), ContentLength: int64(len(said.content)), Request: asked,
+	}, nil
 }

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,34 +80,45 @@ func (c *client) ask(ctx context.Context, of request) ([]byte, error) {
 			return nil, errNonsense
 		}
 	}
-	_, content, err := c.send(asked, of.service, of.codes)
-	return content, err
+	said, err := c.send(asked, of.service, of.codes)
+	return said.content, err
 }
 
-// send sends a request once. Beside an error there is the answer where it is no success.
-func (c *client) send(asked *http.Request, service bool, codes []string) (*http.Response, []byte, error) {
+// answer is what was said to a request; without a status nothing was.
+type answer struct {
+	status  int
+	header  http.Header
+	content []byte
+}
+
+// send sends a request once. An answer that is no success comes with an error.
+func (c *client) send(asked *http.Request, service bool, codes []string) (answer, error) {
 	through := c.public
 	switch {
 	case service && asked.URL.Scheme == "http":
 		through = c.local
 	case service || asked.URL.Scheme != "https" || address.CheckWritten(asked.URL) != nil:
-		return nil, nil, &askError{asked.URL.Host, service, errAddress}
+		return answer{}, &askError{asked.URL.Host, service, errAddress}
 	}
 	response, err := through.RoundTrip(asked)
 	if err != nil {
-		return nil, nil, &askError{asked.URL.Host, service, networkCause(err)}
+		return answer{}, &askError{asked.URL.Host, service, networkCause(err)}
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	switch {
-	case response.StatusCode != http.StatusOK:
-		return response, content, &askError{asked.URL.Host, service, refusal(response, content, codes)}
-	case err != nil:
-		return nil, nil, &askError{asked.URL.Host, service, networkCause(err)}
-	case len(content) > maxAnswer:
-		return nil, nil, &askError{asked.URL.Host, service, errLarge}
+	if ended := asked.Context().Err(); ended != nil { // what was read until then may look whole
+		err = ended
 	}
-	return response, content, nil
+	said := answer{response.StatusCode, response.Header, content}
+	switch {
+	case response.StatusCode != http.StatusOK && !errors.Is(err, context.DeadlineExceeded):
+		return said, &askError{asked.URL.Host, service, refusal(said, codes)}
+	case err != nil:
+		return answer{}, &askError{asked.URL.Host, service, networkCause(err)}
+	case len(content) > maxAnswer:
+		return answer{}, &askError{asked.URL.Host, service, errLarge}
+	}
+	return said, nil
 }
 
 // askError is a failure with who was asked.
@@ -124,13 +136,13 @@ func (e *askError) Error() string { return fmt.Sprintf("ask %q: %v", e.host, e.c
 func (e *askError) Unwrap() error { return e.cause }
 
 // refusal is the error for an answer that is no success.
-func refusal(response *http.Response, content []byte, codes []string) error {
-	failure := &statusError{status: response.StatusCode, pause: retryAfter(response.Header.Get("Retry-After"))}
+func refusal(said answer, codes []string) error {
+	failure := &statusError{status: said.status, pause: retryAfter(said.header.Get("Retry-After"))}
 	if failure.pause == 0 && failure.status == http.StatusTooManyRequests {
 		failure.pause = leastPause
 	}
 	for _, code := range codes {
-		if strings.Contains(string(content), code) {
+		if bytes.Contains(said.content, []byte(code)) {
 			failure.code = code
 			break
 		}

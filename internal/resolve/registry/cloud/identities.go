@@ -16,6 +16,8 @@ import (
 type Identities struct {
 	client *client
 	tokens *tokens
+	// within bounds one attempt to get a token, with all its steps.
+	within time.Duration
 }
 
 // credentials are those of a registry, for a while.
@@ -24,7 +26,7 @@ type credentials struct {
 	expires time.Time
 }
 
-// fetchTime bounds one attempt to get a token, with all its steps. It is shorter than the read that waits for it.
+// fetchTime is how long one attempt to get a token takes at most. It is shorter than the read that waits for it.
 const fetchTime = 10 * time.Second
 
 // Options of Identities.
@@ -43,7 +45,7 @@ func New(options Options) *Identities {
 	if options.Local != nil {
 		through.local = options.Local
 	}
-	return &Identities{client: through, tokens: newTokens()}
+	return &Identities{client: through, tokens: newTokens(), within: fetchTime}
 }
 
 // Credentials gives those of a registry, which is in its normal form and one of a cloud. Its errors are those of ctx, and
@@ -54,7 +56,7 @@ func (i *Identities) Credentials(ctx context.Context, registry string) (authn.Au
 		return authn.AuthConfig{}, err
 	}
 	return i.tokens.get(ctx, key, func() (credentials, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), fetchTime) // all who wait share it
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.within) // all who wait share it
 		defer cancel()
 		defer i.client.close()
 		found, err := fetch(ctx, registry)
