@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	ecrHost    = "123456789012.dkr.ecr." + clouds.Region + ".amazonaws.com"
-	googleHost = "europe-docker.pkg.dev"
-	azureHost  = "team.azurecr.io"
+	ecrHost    = clouds.ECR
+	googleHost = clouds.Google
+	azureHost  = clouds.Azure
 )
 
 // cloudy are registries of clouds that have one image, team/server:1, for who has the operator's identity.
@@ -51,38 +51,13 @@ func serveClouds(t *testing.T) *cloudy {
 	}
 	content := httputil.NewSingleHostReverseProxy(place)
 	c.content = content
-	open := func(host string) { c.On(host+"/v2/", content.ServeHTTP) }
-	open("mirror.example.com")
-	c.On(ecrHost+"/v2/", func(w http.ResponseWriter, r *http.Request) {
-		if user, password, _ := r.BasicAuth(); user != "AWS" || password != clouds.ECRPassword {
-			w.Header().Set("WWW-Authenticate", `Basic realm="https://`+ecrHost+`/"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		content.ServeHTTP(w, r)
+	c.On("mirror.example.com/v2/", content.ServeHTTP)
+	c.On("closed.example.com/v2/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", "Basic")
+		w.WriteHeader(http.StatusUnauthorized)
 	})
-	c.bearer(googleHost, "/v2/token", func(user, password string) bool { return user == "oauth2accesstoken" && password == clouds.GoogleToken }, content)
-	c.bearer(azureHost, "/oauth2/token", func(_, password string) bool { return strings.HasSuffix(password, clouds.Secret) }, content)
+	c.Registries(content)
 	return c
-}
-
-// bearer has a registry want a token of its own, which it gives to who is let in.
-func (c *cloudy) bearer(host, path string, letIn func(user, password string) bool, content http.Handler) {
-	c.On(host+"/v2/", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer of "+host {
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="https://%s%s",service=%q`, host, path, host))
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		content.ServeHTTP(w, r)
-	})
-	c.On(host+path, func(w http.ResponseWriter, r *http.Request) {
-		if user, password, _ := r.BasicAuth(); !letIn(user, password) {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		clouds.Give(map[string]string{"token": "of " + host})(w, r)
-	})
 }
 
 // reader reads from the registries, with the operator's identity.
@@ -150,7 +125,10 @@ func TestCloudIdentity(t *testing.T) {
 			name: "rewritten from a cloud", image: ecrHost + "/team/server:1",
 			options: Options{CloudIdentity: all, Rewrite: map[string]string{ecrHost: "mirror.example.com"}},
 		},
-		{name: "no cloud's", image: "mirror.example.com/team/server:1", options: Options{CloudIdentity: []string{"mirror.example.com"}}},
+		{
+			name: "no cloud's", image: "closed.example.com/team/server:1", options: Options{CloudIdentity: []string{"closed.example.com"}},
+			wantErr: "the registry answers with status 401 Unauthorized",
+		},
 		{
 			name: "with any certificate", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all, Insecure: []string{ecrHost}},
 			wantErr: "status 401 Unauthorized",

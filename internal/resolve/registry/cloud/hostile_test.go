@@ -3,8 +3,11 @@ package cloud
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -215,6 +218,19 @@ func TestOtherFailures(t *testing.T) {
 				t.Errorf("asked %d times, want %d: %v", len(asked), tc.asks, asked)
 			}
 		})
+	}
+}
+
+// TestNoProfile shows that nothing on a disk says who the operator is: a profile could name a program to run.
+func TestNoProfile(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	profile := file(t, "[default]\ncredential_process = /usr/bin/touch "+ran+"\n")
+	environment(t, map[string]string{"AWS_CONFIG_FILE": profile, "AWS_SHARED_CREDENTIALS_FILE": profile})
+	if _, err := identitiesOf(t, clouds.Serve(t)).Credentials(t.Context(), ecrRegistry); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(ran); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a program was run: %v", err)
 	}
 }
 

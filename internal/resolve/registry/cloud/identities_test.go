@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	ecrRegistry    = "123456789012.dkr.ecr." + clouds.Region + ".amazonaws.com"
-	googleRegistry = "europe-docker.pkg.dev"
-	azureRegistry  = "team.azurecr.io"
+	ecrRegistry    = clouds.ECR
+	googleRegistry = clouds.Google
+	azureRegistry  = clouds.Azure
 )
 
 // environment is that of the operator's pod, and nothing of this machine's.
