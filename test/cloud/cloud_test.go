@@ -26,6 +26,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
@@ -57,10 +58,10 @@ func TestIdentityOfAWS(t *testing.T) {
 	stands.Registries(content(t))
 	c := cluster{process.StartCluster(t, testutil.Options{})}
 	c.Install(t)
-	proxy, authority := c.proxy(t, stands)
+	through, authority := proxy(t, stands)
 	token := write(t, "token", clouds.WebIdentity)
 	c.Environment = []string{
-		"HTTPS_PROXY=" + proxy, "SSL_CERT_FILE=" + authority,
+		"HTTPS_PROXY=" + through, "SSL_CERT_FILE=" + authority,
 		"AWS_REGION=" + clouds.Region, "AWS_ROLE_ARN=" + clouds.Role, "AWS_WEB_IDENTITY_TOKEN_FILE=" + token,
 	}
 	c.MustKubectl(t, "apply", "-f", write(t, "settings.yaml", fmt.Sprintf(settings, names.OperatorConfigMap, names.OperatorNamespace, clouds.ECR)))
@@ -136,7 +137,7 @@ func write(t *testing.T, file, text string) string {
 type cluster struct{ *process.Cluster }
 
 // proxy leads every connection to the stand-ins, whose certificates are in the file.
-func (c cluster) proxy(t *testing.T, stands http.Handler) (address, authority string) {
+func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour),
 		clouds.ECR, "api.ecr."+clouds.Region+".amazonaws.com", "sts."+clouds.Region+".amazonaws.com")
@@ -149,10 +150,7 @@ func (c cluster) proxy(t *testing.T, stands http.Handler) (address, authority st
 	target.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	target.StartTLS()
 	t.Cleanup(target.Close)
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(c.Address, "0")) // no loopback: the operator calls none
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := listen(t)
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
 			http.Error(w, "connect", http.StatusMethodNotAllowed)
@@ -163,6 +161,27 @@ func (c cluster) proxy(t *testing.T, stands http.Handler) (address, authority st
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
+}
+
+// listen listens where the operator may call: at no address for a special purpose.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range own {
+		network, ok := one.(*net.IPNet)
+		if !ok || address.CheckDialed(t.Context(), "tcp", net.JoinHostPort(network.IP.String(), "80"), nil) != nil {
+			continue
+		}
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(network.IP.String(), "0"))
+		if err == nil {
+			return listener
+		}
+	}
+	t.Skip("this machine has no address that the operator may call")
+	return nil
 }
 
 func tunnel(w http.ResponseWriter, to string) {
