@@ -51,9 +51,13 @@ func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig,
 	return &config, err
 }
 
-// ownIdentity is the operator's own at the cloud of a repository, where an administrator lets it be read with that. Nobody
-// else gets the token: not a registry whose certificate is not checked, and no host that another than the cloud may serve.
-func (o Options) ownIdentity(repository name.Repository) authn.Authenticator {
+// orIdentity is, for a repository that nobody's credentials are for, the operator's identity at its cloud, where an
+// administrator lets it be read with that. Nobody else gets the token: not a registry whose certificate is not checked, and
+// no host that another than the cloud may serve.
+func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {
+	if auth != authn.Anonymous {
+		return auth
+	}
 	registry := repository.RegistryStr()
 	cloud, known := imagename.CloudOf(registry)
 	if o.Identities == nil || !known || o.isInsecure(registry) || !imagename.HasAnyPrefix(repository.Name(), o.CloudIdentity) {

@@ -376,6 +376,32 @@ func TestNoCloudIdentity(t *testing.T) {
 	}
 }
 
+// TestCloudIdentityOfATag shows that a tag is compared with the operator's identity as long as the repository is listed, and
+// that neither a token nor the list is kept with the tag.
+func TestCloudIdentityOfATag(t *testing.T) {
+	c := serveClouds(t)
+	asked := 0
+	pool := NewPool(PoolOptions{Credentials: func(context.Context, Target) (authn.Keychain, error) {
+		asked++
+		return &Keychain{}, nil
+	}})
+	task := &tagTask{watched: Watched{Target: target("my", ecrHost+"/team/server:1")}}
+	for range 3 {
+		auth, read := pool.compare(t.Context(), c.reader(t, Options{CloudIdentity: []string{ecrHost}}), task, ages{})
+		if read.err != nil || auth != authn.Anonymous {
+			t.Fatalf("got %v, keeps %T", read.err, auth)
+		}
+		task.auth = auth
+	}
+	if asked != 1 {
+		t.Errorf("pull Secrets were read %d times, want once", asked)
+	}
+	_, read := pool.compare(t.Context(), c.reader(t, Options{}), task, ages{})
+	if statusOf(read.err) != http.StatusUnauthorized {
+		t.Errorf("a repository that is not listed any more gives %v", read.err)
+	}
+}
+
 // TestCloudIdentityIsNotAlwaysNeeded shows that a registry which wants no credentials costs no token.
 func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
 	c := serveClouds(t)

@@ -99,9 +99,7 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	if err != nil {
 		return reading{err: err}
 	}
-	if auth == authn.Anonymous {
-		auth = r.options.ownIdentity(ref.Context())
-	}
+	auth = r.options.orIdentity(auth, ref.Context())
 	asked := question{provider: provider, name: ref.Name()}
 	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
 		return reading{err: err}
@@ -118,6 +116,7 @@ func (r *Reader) digestAs(ctx context.Context, image string, auth authn.Authenti
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
+	auth = r.options.orIdentity(auth, ref.Context())
 	asked := question{digest: true, name: ref.Name()}
 	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
 		return reading{err: err}
@@ -130,7 +129,8 @@ func (r *Reader) digestAs(ctx context.Context, image string, auth authn.Authenti
 	return read
 }
 
-// authenticator is what a keychain has for the place where an image is read.
+// authenticator is what a keychain has for the place where an image is read: authn.Anonymous where it has nothing. Whether
+// the operator's own identity counts then is found out each time, by the options of that time.
 func (r *Reader) authenticator(ctx context.Context, image string, keychain authn.Keychain) (authn.Authenticator, error) {
 	ref, err := r.reference(image)
 	if err != nil {
