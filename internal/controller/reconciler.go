@@ -35,6 +35,7 @@ type Reconciler struct {
 	references *referenceIndex
 	statuses   *statusMemory
 	pool       *registry.Pool
+	identities registry.Identities
 	prober     *probe.Prober
 	recorder   events.EventRecorder
 	retries    retries

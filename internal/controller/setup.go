@@ -70,6 +70,9 @@ type Options struct {
 	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
 	// told; zero: three minutes.
 	AutoscalerPatience time.Duration
+	// Identities are those of the operator's own pod, by which images of clouds are read where an administrator lets that
+	// be. Nil: it has none.
+	Identities registry.Identities
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
 	// Concurrency is how many objects are reconciled at once.
@@ -109,7 +112,7 @@ func newReconciler(cache client.Reader, recorder events.EventRecorder, options O
 		recorder: recorder,
 		config:   newOperatorConfig(options.OperatorConfig, options.OperatorNamespace), relatedImages: options.RelatedImages,
 		version: options.OperatorVersion, openShift: options.OpenShift, now: time.Now,
-		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience),
+		autoscalerPatience: cmp.Or(options.AutoscalerPatience, defaultAutoscalerPatience), identities: options.Identities,
 	}
 }
 

@@ -39,7 +39,7 @@ func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {
 	registries := image.config.Registries
-	r.pool.Configure(registryOptions(registries))
+	r.pool.Configure(registryOptions(registries, r.identities))
 	found, known := imageLabels{distribution: image.distribution}, image.from == v1alpha2.ImageFromCatalogue
 	if !known {
 		var err error
@@ -215,8 +215,11 @@ func imageDecides(image *distribution.Resolved, err error) string {
 		"The image is read again with the next change of the spec", image.Image, status.Shorten(err.Error(), maxCause))
 }
 
-func registryOptions(registries operatorconfig.Registries) registry.Options {
-	return registry.Options{Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite, CheckInterval: registries.CheckInterval}
+func registryOptions(registries operatorconfig.Registries, identities registry.Identities) registry.Options {
+	return registry.Options{
+		Allow: registries.Allow, Insecure: registries.Insecure, Rewrite: registries.Rewrite, CheckInterval: registries.CheckInterval,
+		CloudIdentity: registries.CloudIdentity, Identities: identities,
+	}
 }
 
 func imageTarget(stack *stack, image string, running *rollout.Record) (registry.Target, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/cloud"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/admission"
 )
 
@@ -89,7 +90,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
 		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
 		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
-		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience,
+		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience, Identities: cloud.New(cloud.Options{}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)

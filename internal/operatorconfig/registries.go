@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
 // Registries says how images are read.
@@ -26,6 +29,10 @@ type Registries struct {
 	Rewrite map[string]string
 	// CheckInterval is the pause before a registry is asked again what the tag of an image stands for. Zero: an hour.
 	CheckInterval time.Duration
+	// CloudIdentity are the registries of clouds, or what begins their repositories, that are read with the identity
+	// of the operator's own pod, where a stack's pull Secrets have nothing for them. Empty: none. They are compared with
+	// the place that is read, as those of Allow.
+	CloudIdentity []string
 }
 
 const registriesHelp = `# How images are read for the configuration they come with.
@@ -35,6 +42,8 @@ const registriesHelp = `# How images are read for the configuration they come wi
 # insecure: ["registry.example.com:5000"]
 # Where to read instead.
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
+# Which of a cloud are read with the identity that the cloud gives the operator's pod, for every stack.
+# cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com/team, team.azurecr.io]
 # false reads none: who needs a base configuration gives it with spec.baseConfig.
 # readLabels: true
 # How often a registry is asked whether the tag of an image that runs was moved, 1m to 24h.
@@ -70,7 +79,38 @@ func readRegistries(r *reader, root node, registries *Registries) {
 		"checkInterval": func(n node) {
 			registries.CheckInterval = r.duration(n, leastCheckInterval, mostCheckInterval)
 		},
+		"cloudIdentity": func(n node) { registries.CloudIdentity = r.texts(n, r.cloudRepository) },
 	})
+	r.checkCloudIdentity(root.path.Child("cloudIdentity"), registries)
+}
+
+// cloudRepository checks one of cloudIdentity: no other host gets a token of the operator's.
+func (r *reader) cloudRepository(n node, text string) {
+	r.repository(n, text)
+	host, below, _ := strings.Cut(text, "/")
+	cloud, known := imagename.CloudOf(imagename.Registry(host))
+	switch {
+	case !repositoryForm.MatchString(text):
+	case cloud == imagename.Google && below == "":
+		r.fail(n.path, text, fmt.Sprintf("%q has the repositories of all projects; write the project behind it: %s/<project>", text, text))
+	case known:
+	case strings.EqualFold(host, "public.ecr.aws"):
+		r.fail(n.path, text, fmt.Sprintf("%q is public, and is read without an identity; take it out of the list", text))
+	default:
+		r.fail(n.path, text, fmt.Sprintf("%q is not in a registry of a cloud: write one of %s, and what begins the repositories behind it; "+
+			"for any other registry give a pull Secret", text, imagename.CloudForms))
+	}
+}
+
+// checkCloudIdentity refuses a registry whose certificate nobody looks at.
+func (r *reader) checkCloudIdentity(path *field.Path, registries *Registries) {
+	for i, text := range registries.CloudIdentity {
+		host, _, _ := strings.Cut(text, "/")
+		if slices.ContainsFunc(registries.Insecure, func(insecure string) bool { return strings.EqualFold(insecure, host) }) {
+			r.fail(path.Index(i), text, fmt.Sprintf("%q is in insecure too: a token of the operator goes to no registry whose certificate is not checked; "+
+				"take it out of one of the two", host))
+		}
+	}
 }
 
 func (r *reader) rewrite(n node) map[string]string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
@@ -23,10 +24,12 @@ insecure: ["registry.example.com:5000", "[::1]:5000"]
 rewrite: {docker.io/ogxai: registry.example.com/mirror}
 readLabels: false
 checkInterval: 10m
+cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.dev/project, team.azurecr.io/a/b]
 `, operatorconfig.Registries{
-			Allow:    []string{"registry.example.com", "localhost:5000/a/b", "quay.io/team"},
-			Insecure: []string{"registry.example.com:5000", "[::1]:5000"}, Rewrite: map[string]string{"docker.io/ogxai": "registry.example.com/mirror"},
+			CloudIdentity: []string{"123456789012.dkr.ecr.eu-west-1.amazonaws.com", "Europe-docker.pkg.dev/project", "team.azurecr.io/a/b"},
+			Allow:         []string{"registry.example.com", "localhost:5000/a/b", "quay.io/team"},
 			CheckInterval: 10 * time.Minute,
+			Insecure:      []string{"registry.example.com:5000", "[::1]:5000"}, Rewrite: map[string]string{"docker.io/ogxai": "registry.example.com/mirror"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +48,7 @@ func TestReadRegistriesRefuses(t *testing.T) {
 	const place = "a registry or what begins a repository: write host[:port][/path], the path in lower case"
 	for text, want := range map[string][]string{
 		"allowed: []":           {`registries.allowed: unknown field, did you mean "allow"?`},
-		"timeout: 1s":           {"registries.timeout: unknown field, known are allow, checkInterval, insecure, readLabels, rewrite"},
+		"timeout: 1s":           {"registries.timeout: unknown field, known are allow, checkInterval, cloudIdentity, insecure, readLabels, rewrite"},
 		"allow: quay.io":        {`registries.allow: line 1: must be a list, is the text "quay.io"`},
 		"allow: [1]":            {`registries.allow[0]: line 1: must be text, is the number "1"; put it in quotes`},
 		"allow: [https://x]":    {`registries.allow[0]: "https://x" is not ` + place},
@@ -56,12 +59,24 @@ func TestReadRegistriesRefuses(t *testing.T) {
 		"rewrite: {a: 'b c'}":   {`registries.rewrite[a]: "b c" is not ` + place},
 		"rewrite: {'a b': b}":   {`registries.rewrite[a b]: "a b" is not ` + place},
 		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, is empty"},
-		"readLabels: 'true'":    {`registries.readLabels: line 1: must be true or false, is the text "true"`},
-		"checkInterval: 10":     {`registries.checkInterval: line 1: must be text, is the number "10"; put it in quotes`},
-		"checkInterval: often":  {`registries.checkInterval: line 1: "often" is not a duration: write it like 90s or 1h30m`},
-		"checkInterval: 59s":    {`registries.checkInterval: line 1: "59s" is not between 1m0s and 24h0m0s`},
-		"checkInterval: 25h":    {`registries.checkInterval: line 1: "25h" is not between 1m0s and 24h0m0s`},
-		"readLabels: yes":       {`registries.readLabels: line 1: must be true or false, is the text "yes"`},
+		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field, did you mean "cloudIdentity"?`},
+		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, is the boolean "true"`},
+		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a registry of a cloud: write one of ` + imagename.CloudForms +
+			`, and what begins the repositories behind it; for any other registry give a pull Secret`},
+		"cloudIdentity: [team.azurecr.io/A]": {`registries.cloudIdentity[0]: "team.azurecr.io/A" is not ` + place},
+		"cloudIdentity: ['team.azurecr.io:443']": {`registries.cloudIdentity[0]: "team.azurecr.io:443" is not in a registry of a cloud: write one of ` + imagename.CloudForms +
+			`, and what begins the repositories behind it; for any other registry give a pull Secret`},
+		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public, and is read without an identity; take it out of the list`},
+		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" has the repositories of all projects; write the project behind it: us-docker.pkg.dev/<project>`},
+		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is there twice`},
+		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is in insecure too: ` +
+			`a token of the operator goes to no registry whose certificate is not checked; take it out of one of the two`},
+		"readLabels: 'true'":   {`registries.readLabels: line 1: must be true or false, is the text "true"`},
+		"readLabels: yes":      {`registries.readLabels: line 1: must be true or false, is the text "yes"`},
+		"checkInterval: 10":    {`registries.checkInterval: line 1: must be text, is the number "10"; put it in quotes`},
+		"checkInterval: often": {`registries.checkInterval: line 1: "often" is not a duration: write it like 90s or 1h30m`},
+		"checkInterval: 59s":   {`registries.checkInterval: line 1: "59s" is not between 1m0s and 24h0m0s`},
+		"checkInterval: 25h":   {`registries.checkInterval: line 1: "25h" is not between 1m0s and 24h0m0s`},
 	} {
 		t.Run(text, func(t *testing.T) {
 			data := configMap(map[string]string{operatorconfig.KeyRegistries: text})

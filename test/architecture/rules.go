@@ -78,7 +78,7 @@ var Rules = []Rule{
 		"internal/podtemplate",
 	}},
 	{Path: "internal/operatorconfig", Kind: Pure, Imports: []string{
-		"internal/bounds", "internal/stackconfig/release", "internal/suggest", "internal/distribution", "internal/validate",
+		"internal/bounds", "internal/imagename", "internal/stackconfig/release", "internal/suggest", "internal/distribution", "internal/validate",
 	}},
 	{Path: "internal/render/...", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/envref", "internal/podtemplate"}},
 	{Path: "internal/startup", Kind: Pure, Imports: []string{"internal/stackconfig/release"}},

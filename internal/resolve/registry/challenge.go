@@ -28,6 +28,10 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 	if err != nil {
 		return nil, err
 	}
+	giver := auth
+	if auth, err = r.settle(ctx, auth, challenge); err != nil {
+		return nil, err
+	}
 	scheme := "https"
 	if challenge.Insecure {
 		scheme = "http"
@@ -35,14 +39,14 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 	through = &ownScheme{inner: through, scheme: scheme, registry: repository.Registry}
 	token, err := r.token(ctx, repository, auth, through, challenge)
 	if err != nil {
-		return nil, fmt.Errorf("get a token: %w", sanitize(err))
+		return nil, fmt.Errorf("get a token: %w", told(giver, sanitize(err)))
 	}
 	authenticated, err := transport.FromToken(repository.Registry, auth, through, challenge, token)
 	if err != nil {
 		return nil, sanitize(err)
 	}
 	return &session{
-		repository: repository, scheme: scheme,
+		repository: repository, scheme: scheme, giver: giver,
 		client: &http.Client{Transport: authenticated},
 	}, nil
 }

@@ -25,6 +25,11 @@ type Options struct {
 	// docker.io/ogxai to mirror.example.com/ogxai. What is asked is the replacement;
 	// what runs stays the image of the spec, which the nodes rewrite by themselves.
 	Rewrite map[string]string
+	// CloudIdentity are registries of clouds, or repositories below one, that are asked with the credentials of Identities
+	// where a read has no others. Empty: none.
+	CloudIdentity []string
+	// Identities are those of the operator's own pod. Nil: it has none.
+	Identities Identities
 	// Platform is which image of several is read. Zero: linux, on the architecture
 	// of this program.
 	Platform v1.Platform
@@ -54,6 +59,7 @@ func (o Options) platform() v1.Platform {
 // normal are the options in one spelling of every registry and repository.
 func (o Options) normal() Options {
 	o.Allow, o.Insecure, o.Rewrite = imagename.Prefixes(o.Allow), imagename.Prefixes(o.Insecure), imagename.Rewrites(o.Rewrite)
+	o.CloudIdentity = imagename.Prefixes(o.CloudIdentity)
 	return o
 }
 

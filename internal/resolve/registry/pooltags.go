@@ -165,6 +165,9 @@ func (p *Pool) concludeTag(task *tagTask, auth authn.Authenticator, read reading
 
 // small are credentials that can be kept; nil: they are too large.
 func small(ctx context.Context, auth authn.Authenticator) authn.Authenticator {
+	if auth == authn.Anonymous {
+		return auth // the operator's own identity may stand for it
+	}
 	config, err := authn.Authorization(ctx, auth)
 	if err != nil {
 		return nil

@@ -99,6 +99,7 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	if err != nil {
 		return reading{err: err}
 	}
+	auth = r.options.orIdentity(auth, ref.Context())
 	asked := question{provider: provider, name: ref.Name()}
 	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
 		return reading{err: err}
@@ -115,6 +116,7 @@ func (r *Reader) digestAs(ctx context.Context, image string, auth authn.Authenti
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
+	auth = r.options.orIdentity(auth, ref.Context())
 	asked := question{digest: true, name: ref.Name()}
 	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
 		return reading{err: err}
@@ -127,7 +129,8 @@ func (r *Reader) digestAs(ctx context.Context, image string, auth authn.Authenti
 	return read
 }
 
-// authenticator is what a keychain has for the place where an image is read.
+// authenticator is what a keychain has for the place where an image is read: authn.Anonymous where it has nothing. Whether
+// the operator's own identity counts then is found out each time, by the options of that time.
 func (r *Reader) authenticator(ctx context.Context, image string, keychain authn.Keychain) (authn.Authenticator, error) {
 	ref, err := r.reference(image)
 	if err != nil {
@@ -138,6 +141,9 @@ func (r *Reader) authenticator(ctx context.Context, image string, keychain authn
 
 // fingerprint tells credentials apart in memory.
 func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
+	if own, ok := auth.(*identity); ok {
+		return sha256.Sum256([]byte("identity " + own.cloud)), nil
+	}
 	config, err := authn.Authorization(ctx, auth)
 	if err != nil {
 		return [sha256.Size]byte{}, errors.New("the credentials cannot be used")

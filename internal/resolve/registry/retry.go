@@ -18,6 +18,12 @@ func Transient(err error) bool {
 	if Lasting(err) {
 		return false
 	}
+	if own, ok := errors.AsType[IdentityError](err); ok {
+		return own.Transient()
+	}
+	if errors.Is(err, errForeignRealm) {
+		return false
+	}
 	switch statusOf(err) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return false
@@ -124,6 +130,9 @@ func (e *waitError) Unwrap() error { return e.error }
 func wantedPause(err error) time.Duration {
 	if wait, ok := errors.AsType[*waitError](err); ok {
 		return wait.pause
+	}
+	if own, ok := errors.AsType[IdentityError](err); ok {
+		return own.Pause()
 	}
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
@@ -25,6 +26,8 @@ type session struct {
 	repository name.Repository
 	scheme     string
 	client     *http.Client
+	// giver has the credentials of client.
+	giver authn.Authenticator
 }
 
 // digest is what a tag stands for, as the registry says without its manifest. False: it does not say.
@@ -39,7 +42,7 @@ func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error)
 		digest, err := v1.NewHash(response.Header.Get("Docker-Content-Digest"))
 		return digest, err == nil, nil
 	case slices.Contains(final, status) || status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
-		return v1.Hash{}, false, refusal(response)
+		return v1.Hash{}, false, told(s.giver, refusal(response))
 	default:
 		return v1.Hash{}, false, nil // it may not know this method
 	}
@@ -66,7 +69,7 @@ func (s *session) get(ctx context.Context, kind, identifier string) (io.ReadClos
 	}
 	if response.StatusCode != http.StatusOK {
 		defer response.Body.Close()
-		return nil, refusal(response)
+		return nil, told(s.giver, refusal(response))
 	}
 	return response.Body, nil
 }

@@ -34,6 +34,8 @@ type Cluster struct {
 
 	// Program is the path of the operator's program.
 	Program string
+	// Environment are further variables of the program, as KEY=value.
+	Environment []string
 	// Address is one of this machine that an endpoint may have.
 	Address string
 }

@@ -37,7 +37,7 @@ func (c *Cluster) StartOperator(t testing.TB, options ...string) *Operator {
 		"--leader-elect", "--kubeconfig=" + kubeconfig, "--metrics-bind-address=0",
 		"--operator-namespace=" + names.OperatorNamespace, "--health-probe-bind-address=" + o.health, fmt.Sprintf("--webhook-bind-address=:%d", o.Port),
 	}, options...)...)
-	o.Process.Env = []string{"HOME=" + folder, "GOMEMLIMIT=340MiB"}
+	o.Process.Env = append([]string{"HOME=" + folder, "GOMEMLIMIT=340MiB"}, c.Environment...)
 	o.Process.Stdout, o.Process.Stderr = &o.Log, &o.Log
 	o.Process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	o.Process.WaitDelay = 5 * time.Second

@@ -7,12 +7,16 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
 
 // ErrLocal is the refusal of an address.
 var ErrLocal = errors.New("the address is a local one, or one for a special purpose; list the registry under registries.insecure to allow it")
+
+// ErrNoIdentityService is the refusal of an address that gives no pod its identity.
+var ErrNoIdentityService = errors.New("the address is none of a service that gives pods their identity")
 
 // special are the ranges that no registry is read from: those that the IANA registries
 // of special-purpose addresses list (RFC 6890), those of multicast, and the deprecated
@@ -110,6 +114,30 @@ func CheckDialed(_ context.Context, _, address string, _ syscall.RawConn) error 
 	}
 	if !mayBeAsked(target.Addr()) {
 		return ErrLocal
+	}
+	return nil
+}
+
+// identityServices are the addresses at which clouds give a pod its identity. No registry may be there: each is in one of the
+// ranges above.
+var identityServices = []netip.AddrPort{
+	netip.MustParseAddrPort("169.254.169.254:80"), // the metadata of machines: AWS, Google, Azure
+	netip.MustParseAddrPort("[fd00:ec2::254]:80"), // AWS
+	netip.MustParseAddrPort("[fd20:ce::254]:80"),  // Google
+	netip.MustParseAddrPort("169.254.170.2:80"),   // AWS, tasks
+	netip.MustParseAddrPort("169.254.170.23:80"),  // AWS, EKS Pod Identity
+	netip.MustParseAddrPort("[fd00:ec2::23]:80"),
+}
+
+// CheckIdentityService is CheckDialed for who asks for the operator's own identity: it lets exactly the addresses of such
+// services pass. Nothing that a tenant writes may be dialled by it.
+func CheckIdentityService(_ context.Context, _, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("parse address: %w", err)
+	}
+	if !slices.Contains(identityServices, target) {
+		return ErrNoIdentityService
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package address
 
 import (
+	"errors"
 	"net/netip"
+	"net/url"
 	"testing"
 )
 
@@ -32,6 +34,31 @@ func TestMayBeAsked(t *testing.T) {
 	} {
 		if !mayBeAsked(netip.MustParseAddr(address)) {
 			t.Errorf("%s may not be asked", address)
+		}
+	}
+}
+
+// TestIdentityServices shows that what gives the operator its identity is reached by who asks for that, and by no registry.
+func TestIdentityServices(t *testing.T) {
+	for _, service := range []string{
+		"169.254.169.254:80", "169.254.170.2:80", "169.254.170.23:80", "[fd00:ec2::254]:80", "[fd00:ec2::23]:80", "[fd20:ce::254]:80",
+	} {
+		if err := CheckIdentityService(t.Context(), "tcp", service, nil); err != nil {
+			t.Errorf("%s: %v", service, err)
+		}
+		if err := CheckDialed(t.Context(), "tcp", service, nil); !errors.Is(err, ErrLocal) {
+			t.Errorf("a registry at %s: %v, want %v", service, err, ErrLocal)
+		}
+		if err := CheckWritten(&url.URL{Scheme: "https", Host: service}); !errors.Is(err, ErrLocal) {
+			t.Errorf("a registry written %s: %v, want %v", service, err, ErrLocal)
+		}
+	}
+	for _, other := range []string{
+		"169.254.169.254:443", "169.254.169.254:8080", "169.254.169.253:80", "169.254.170.1:80", "169.254.170.24:80", "127.0.0.1:80", "10.0.0.1:80",
+		"8.8.8.8:80", "168.63.129.16:80", "100.100.100.200:80", "[fd00:ec2::253]:80", "[::1]:80", "[::ffff:10.0.0.1]:80", "[fe80::1%eth0]:80",
+	} {
+		if err := CheckIdentityService(t.Context(), "tcp", other, nil); !errors.Is(err, ErrNoIdentityService) {
+			t.Errorf("%s: %v, want %v", other, err, ErrNoIdentityService)
 		}
 	}
 }

@@ -1,0 +1,151 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/smithy-go/logging"
+	"github.com/google/go-containerregistry/pkg/authn"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+)
+
+const (
+	awsRemedy = "give the operator's ServiceAccount a role that may read from ECR, by IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
+	// codeThrottling is one of too many requests, which AWS tells with another status.
+	codeThrottling = "Throttling"
+)
+
+// awsCodes are errors of STS and ECR that their documentation lists.
+var awsCodes = []string{
+	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken", "InvalidClientTokenId",
+	"InvalidSignature", "MalformedPolicyDocument", "PackedPolicyTooLarge", "RegionDisabled", codeThrottling, "UnrecognizedClient",
+}
+
+// ecr is a registry of AWS.
+type ecr struct{ region, endpoint string }
+
+// ecrOf says where the tokens of a registry are got. The rules are those of the SDK's own client.
+func ecrOf(registry string) ecr {
+	_, rest, _ := strings.Cut(registry, ".") // dkr.ecr.<region>.<domain>
+	rest = rest[len("dkr.ecr"):]
+	rest, fips := strings.CutPrefix(rest, "-fips")
+	region, domain, _ := strings.Cut(rest[1:], ".")
+	service := "ecr"
+	if fips {
+		service = "ecr-fips"
+	}
+	if owner, dual := strings.CutPrefix(domain, "on."); dual {
+		return ecr{region, service + "." + region + ".api." + owner}
+	}
+	return ecr{region, "api." + service + "." + region + "." + domain}
+}
+
+// aws gets a token of a region by the keys that AWS's own chain finds: environment, web identity, container, machine.
+func (i *Identities) aws(ctx context.Context, registry string) (credentials, error) {
+	at := ecrOf(registry)
+	keys, err := i.awsKeys(ctx, at.region)
+	if err != nil {
+		return credentials{}, fail(imagename.AWS, err, awsRemedy)
+	}
+	var said struct {
+		AuthorizationData []struct {
+			AuthorizationToken string  `json:"authorizationToken"`
+			ExpiresAt          float64 `json:"expiresAt"`
+		} `json:"authorizationData"`
+	}
+	err = i.client.askJSON(ctx, request{
+		method: "POST", url: "https://" + at.endpoint + "/", body: "{}", codes: awsCodes,
+		header: map[string]string{
+			"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken",
+		},
+		sign: func(asked *http.Request, body string) error {
+			sum := sha256.Sum256([]byte(body))
+			return v4.NewSigner().SignHTTP(ctx, keys, asked, hex.EncodeToString(sum[:]), "ecr", at.region, time.Now())
+		},
+	}, &said)
+	if err == nil && len(said.AuthorizationData) == 0 {
+		err = errNonsense
+	}
+	if err != nil {
+		return credentials{}, fail(imagename.AWS, err, awsRemedy)
+	}
+	pair, err := base64.StdEncoding.DecodeString(said.AuthorizationData[0].AuthorizationToken)
+	user, password, ok := strings.Cut(string(pair), ":")
+	if err != nil || !ok {
+		return credentials{}, fail(imagename.AWS, errNonsense, awsRemedy)
+	}
+	return credentials{
+		config:  authn.AuthConfig{Username: user, Password: password},
+		expires: time.Unix(int64(said.AuthorizationData[0].ExpiresAt), 0),
+	}, nil
+}
+
+// awsKeys are the keys of the pod's identity. They are used once and not kept. No profile is read, which could name a program
+// to run.
+func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credentials, error) {
+	through := &awsClient{client: i.client, ctx: ctx}
+	loaded, err := config.LoadDefaultConfig(ctx,
+		config.WithHTTPClient(through), config.WithDefaultRegion(region), config.WithLogger(logging.Nop{}),
+		config.WithSharedConfigFiles([]string{}), config.WithSharedCredentialsFiles([]string{}),
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // it takes no other's
+		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	if err != nil {
+		return aws.Credentials{}, errEnvironment
+	}
+	// The SDK asks without the end of its context, and leaves who asks alone with it. So ours is that of each request.
+	keys, err := loaded.Credentials.Retrieve(context.WithoutCancel(ctx))
+	switch {
+	case err == nil && keys.HasKeys():
+		return keys, nil
+	case through.failed != nil: // the SDK's words hold what was sent
+		return aws.Credentials{}, through.failed
+	case through.asked:
+		return aws.Credentials{}, errNonsense
+	default:
+		return aws.Credentials{}, errNoIdentity
+	}
+}
+
+// awsClient sends the requests of the SDK, within the bounds of all others, and notes the last failure.
+type awsClient struct {
+	client *client
+	ctx    context.Context //nolint:containedctx // it is the one of all requests of one attempt
+	asked  bool
+	failed error
+}
+
+// errNoSession is the refusal of a request to a machine's metadata in its first version, which the SDK falls back to.
+var errNoSession = errors.New("the metadata of the machine is not asked without a session")
+
+// Do sends a request.
+func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
+	a.asked = true
+	service := asked.URL.Scheme == "http"
+	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") && asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
+		return nil, errNoSession // what went before has failed
+	}
+	said, err := a.client.send(asked.WithContext(a.ctx), service, awsCodes)
+	if err != nil {
+		a.failed = err
+	}
+	if said.status == 0 {
+		return nil, err
+	}
+	return &http.Response{
+		Status: http.StatusText(said.status), StatusCode: said.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: said.header, Body: io.NopCloser(bytes.NewReader(said.content)), ContentLength: int64(len(said.content)), Request: asked,
+	}, nil
+}

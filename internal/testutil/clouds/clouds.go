@@ -1,0 +1,118 @@
+package clouds
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Secret is part of every key and token that a stand-in gives. Nothing that a user or a log is told may have it.
+const Secret = "cAnArY-cloud"
+
+// Asked is a request as it arrived.
+type Asked struct {
+	// Place is host and path.
+	Place string
+	// Header and Body are what it held.
+	Header http.Header
+	Body   string
+}
+
+// Clouds answers for every host there is.
+type Clouds struct {
+	// Public and Local reach it over HTTPS and plain HTTP.
+	Public, Local *http.Transport
+
+	mu      sync.Mutex
+	answers map[string]http.HandlerFunc
+	asked   []Asked
+}
+
+// Serve starts stand-ins of all services, which end with the test.
+func Serve(t *testing.T) *Clouds {
+	t.Helper()
+	c := &Clouds{answers: map[string]http.HandlerFunc{}}
+	public, local := httptest.NewUnstartedServer(c), httptest.NewServer(c)
+	public.Config.ErrorLog = log.New(io.Discard, "", 0)
+	public.StartTLS()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(public.Certificate())
+	c.Public = &http.Transport{
+		DialContext:     dialing(public),
+		TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: "example.com", MinVersion: tls.VersionTLS12},
+	}
+	c.Local = &http.Transport{DialContext: dialing(local)}
+	t.Cleanup(func() {
+		c.Public.CloseIdleConnections()
+		c.Local.CloseIdleConnections()
+		public.CloseClientConnections()
+		public.Close()
+		local.CloseClientConnections()
+		local.Close()
+	})
+	for place, answer := range services() {
+		c.On(place, answer)
+	}
+	return c
+}
+
+func dialing(server *httptest.Server) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+}
+
+// On answers requests for a place, host and path or the beginning of it, in another way than before. The longest place counts.
+func (c *Clouds) On(place string, answer http.HandlerFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers[place] = answer
+}
+
+// Asked are the requests for places that begin so.
+func (c *Clouds) Asked(place string) []Asked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []Asked
+	for _, one := range c.asked {
+		if strings.HasPrefix(one.Place, place) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// ServeHTTP answers for the host that is asked.
+func (c *Clouds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	place := r.Host + r.URL.Path
+	best := ""
+	c.mu.Lock()
+	c.asked = append(c.asked, Asked{place, r.Header.Clone(), string(body)})
+	for begin := range c.answers {
+		if strings.HasPrefix(place, begin) && len(begin) > len(best) {
+			best = begin
+		}
+	}
+	answer := c.answers[best]
+	c.mu.Unlock()
+	if answer == nil {
+		http.Error(w, "there is nothing at "+place+" "+Secret, http.StatusNotFound)
+		return
+	}
+	answer(w, r)
+}
