@@ -262,17 +262,26 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 			found = append(found, c.outsideURLs(item, fmt.Sprintf("%s[%d]", at, i))...)
 		}
 	case yaml.ScalarNode:
-		text := c.textOf(node)
-		scheme, _, isURL := strings.Cut(text, "://")
-		switch host := hostOf(text); {
-		case !isURL || envref.In(text):
-		case scheme == "huggingface":
-			found = append(found, outsideURL{at, hub})
-		case isOutside(host):
+		if host := outsideHost(c.textOf(node)); host != "" {
 			found = append(found, outsideURL{at, host})
 		}
+	case yaml.DocumentNode, yaml.AliasNode: // a configuration has none
 	}
 	return found
+}
+
+// outsideHost is the host of a URL, where it is outside of the cluster; empty for any other text.
+func outsideHost(text string) string {
+	scheme, _, isURL := strings.Cut(text, "://")
+	host := hostOf(text)
+	switch {
+	case !isURL || envref.In(text) || (scheme != "huggingface" && !isOutside(host)):
+		return ""
+	case scheme == "huggingface": // a dataset of the hub
+		return hub
+	default:
+		return host
+	}
 }
 
 func (c *checks) outsideNeed(url outsideURL) need {
