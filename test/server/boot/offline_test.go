@@ -83,13 +83,15 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline shows what keeps the server from starting. The operator refuses the first two with spec.offline, so they are
-// rendered without.
+// endsOffline shows what keeps the server from starting. The operator refuses the first two with spec.offline where the server
+// ends, so they are rendered without.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
+		// needs is a package that not every release is installed with here.
+		needs string
 	}{
 		{
 			name: "a model of a public service", says: "ConnectionError", tokenizer: support.Tokenizer, ends: rel.Runtime.ModelsAskedAtStart,
@@ -102,9 +104,22 @@ func endsOffline(t *testing.T, rel *release.Release) {
 				}
 			},
 		},
+		{
+			name: "files in S3", says: "EndpointConnectionError", tokenizer: support.Tokenizer, ends: true, needs: "boto3",
+			edit: func(spec map[string]any) {
+				delete(spec, "offline")
+				withoutKeys(spec)
+				mapping(spec, "providers")["files"] = map[string]any{"provider": "s3", "settings": map[string]any{
+					"bucket_name": "mine", "aws_access_key_id": "some-id", "aws_secret_access_key": "some-key",
+				}}
+			},
+		},
 		{name: "no tokenizer", says: rel.Offline.Tokenizer, tokenizer: t.TempDir(), edit: withoutKeys, ends: rel.Offline.Tokenizer != ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.needs != "" && !installed(t, rel, tt.needs) {
+				t.Skipf("release %s is installed without %s", rel.Version, tt.needs)
+			}
 			s := offlineSample(t, rel, tt.edit)
 			s.secrets["openai"] = map[string]string{"key": "some-key"}
 			server, err := bootOffline(t, rel, s, tt.tokenizer)
@@ -123,6 +138,20 @@ func endsOffline(t *testing.T, rel *release.Release) {
 			}
 		})
 	}
+}
+
+// installed reports whether a release is installed with a package.
+func installed(t *testing.T, rel *release.Release, name string) bool {
+	t.Helper()
+	bin, err := realserver.Install(t.Context(), rel.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(bin, "..", "lib", "python3.*", "site-packages", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found) > 0
 }
 
 // withoutKeys leaves the keys of public services out: their providers try nothing, which takes less time.
