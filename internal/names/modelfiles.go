@@ -11,12 +11,14 @@ const (
 	ModelFilesCopyDir = "/opt/llama-stack/model-files-copy"
 )
 
-// Variables that lead to files which the server would download otherwise.
+// Variables that lead to files which the server would download from the internet otherwise.
 const (
 	// EnvHubCache is the cache of the Hugging Face Hub, which transformers and docling read.
 	EnvHubCache = "HF_HUB_CACHE"
 	// EnvSentenceTransformers is the same for the library sentence-transformers.
 	EnvSentenceTransformers = "SENTENCE_TRANSFORMERS_HOME"
+	// EnvHubEndpoint is a mirror of the hub.
+	EnvHubEndpoint = "HF_ENDPOINT"
 	// EnvTiktokenCache has the tokenizers of tiktoken.
 	EnvTiktokenCache = "TIKTOKEN_CACHE_DIR"
 )

@@ -207,8 +207,8 @@ func (c *checks) downloadsFrom(e *draft.Provider) string {
 
 const hub = "huggingface.co"
 
-// hubVariables lead to a cache of the hub. The operator sets HF_HOME itself, so that only the user's own one counts.
-var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers}
+// hubVariables lead to a cache of the hub, or to a mirror. The operator sets HF_HOME itself, so that only the user's own one counts.
+var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers, names.EnvHubEndpoint}
 
 func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
 
