@@ -113,6 +113,11 @@ test-server: $(BIN)/gotestsum ## Try generated configs on the real server (needs
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -p=3 -timeout=90m ./test/server/...
 
+.PHONY: test-offline-models
+test-offline-models: $(BIN)/gotestsum ## Load an embedding model from files on real servers without a network (installs 6 GB of PyTorch) [RELEASES="1.5"]
+	@RELEASES="$(RELEASES)" SHOW="offline:" \
+		hack/test test-offline-models -tags=server$(comma)models -count=1 -timeout=30m -run='^TestOfflineModels$$' ./test/server/boot
+
 # The servers are the work: two at once, whatever the machine has.
 RETENTION_RELEASES ?= 0.3.5 0.5.4 0.7.3 0.8.0 1.0.4 1.5.0
 

@@ -141,6 +141,18 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	ExternalProviders map[string]ExternalProviders `json:"externalProviders,omitempty"`
 
+	// offline keeps the server from looking outside: variables switch off the
+	// downloads and the telemetry of its libraries, and what the configuration
+	// has that needs the internet is told, or refused where the server would not
+	// start. A variable in workload.overrides.env wins. Unset: false.
+	// +optional
+	Offline bool `json:"offline,omitempty"`
+
+	// modelFiles gives the server files of models and tokenizers from a volume or
+	// an image. Unset: those of the server's image, and what it downloads.
+	// +optional
+	ModelFiles *ModelFilesSpec `json:"modelFiles,omitempty"`
+
 	// baseConfig takes the base configuration from a ConfigMap in place of the
 	// image. Excludes overrideConfig.
 	// +optional

@@ -21,6 +21,10 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 		},
 		Variables:     variables(Overrides(spec).Env),
 		MoreVariables: len(Overrides(spec).EnvFrom) > 0,
+		Offline:       spec.Offline,
+	}
+	if files := spec.ModelFiles; files != nil {
+		in.Files = ModelFiles{Hub: files.HuggingFaceCache != "", Tiktoken: files.TiktokenCache != ""}
 	}
 	var errs Errors
 	in.Providers = decodeProviders(spec.Providers, path.Child("providers"), &errs)

@@ -26,6 +26,10 @@ type Intent struct {
 	Disabled []Disabled
 	// Server is how the server listens.
 	Server Server
+	// Offline reports whether the server has no way to the internet.
+	Offline bool
+	// Files are those that the server need not download.
+	Files ModelFiles
 	// Settings are what the user patches in the generated configuration.
 	Settings Settings
 	// SecretEnv are the user's own variables from Secrets, sorted by name.
@@ -179,6 +183,12 @@ type Server struct {
 	WorkersPath *field.Path
 	// TLS is nil when the server speaks plain HTTP.
 	TLS *TLS
+}
+
+// ModelFiles tells which files the user gives the server (modelFiles).
+type ModelFiles struct {
+	// Hub reports whether there is a cache of the Hugging Face Hub, Tiktoken whether there are tokenizers of tiktoken.
+	Hub, Tiktoken bool
 }
 
 // TLS lets the server speak HTTPS.

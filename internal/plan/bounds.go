@@ -27,6 +27,9 @@ func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image s
 			errs = append(errs, rule.Image(provider.Image, path.Index(i).Child("image"))...)
 		}
 	}
+	if files := object.Spec.ModelFiles; files != nil && files.Image != nil {
+		errs = append(errs, rule.Image(files.Image.Reference, field.NewPath("spec", "modelFiles", "image", "reference"))...)
+	}
 	return append(errs, rule.Spec(&object.Spec, expose(&object.Spec))...)
 }
 
@@ -35,6 +38,9 @@ func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfigurati
 	images := []string{p.input.Image}
 	for _, provider := range p.input.External {
 		images = append(images, provider.Image)
+	}
+	if files := in.Object.Spec.ModelFiles; files != nil && files.Image != nil {
+		images = append(images, files.Image.Reference)
 	}
 	errs, err := in.Bounds.Pod(bounds.Pod{
 		Template: deployment.Spec.Template, Images: images, ServiceAccount: names.ServiceAccount(in.Object.Name),

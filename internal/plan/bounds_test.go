@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// The images of external providers come from where an administrator lets them, as the server's does.
+// The images of external providers and of model files come from where an administrator lets them, as the server's does.
 func TestBoundedImages(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{}
 	if err := yaml.UnmarshalStrict([]byte(`
@@ -19,6 +19,7 @@ distribution: {name: starter}
 externalProviders:
   vectorIo: [{providerId: b, image: quay.io/evil/b}]
   inference: [{providerId: a, image: quay.io/team/a}, {providerId: c, image: docker.io/team/c}]
+modelFiles: {image: {reference: docker.io/team/models}}
 `), &object.Spec); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ externalProviders:
 	for _, err := range plan.Bounded(&bounds.Rule{Images: []string{"quay.io/team"}}, object, "quay.io/team/server") {
 		got = append(got, err.Field)
 	}
-	want := []string{"spec.externalProviders.inference[1].image", "spec.externalProviders.vectorIo[0].image"}
+	want := []string{"spec.externalProviders.inference[1].image", "spec.externalProviders.vectorIo[0].image", "spec.modelFiles.image.reference"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}

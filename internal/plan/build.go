@@ -47,6 +47,7 @@ func Build(in Input) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.offlineWarnings(in)
 	p.Env = withSecretEnv(p.Env, in.Intent)
 	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS

@@ -27,6 +27,7 @@ func facts(in Input) render.Input {
 		Image:     image(in),
 		Server:    server(in),
 		Paths:     paths(in, configuration(in)),
+		Offline:   offlineVariables(in),
 		OpenShift: in.OpenShift,
 		Cluster:   in.Cluster,
 

@@ -27,6 +27,8 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 		Compat:     in.Object.Annotations[names.AnnotationCompat],
 		Container:  in.Object.Annotations[names.AnnotationContainerName],
 		External:   p.externalInputs(),
+		Offline:    spec.Offline,
+		ModelFiles: spec.ModelFiles,
 	}
 	if bundle := p.input.CABundle; bundle != nil {
 		inputs.CABundle = bundle.Hash

@@ -62,6 +62,9 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"volumeMounts":          {spec: override("volumeMounts: [{name: lls-storage, mountPath: /a}]")},
 		"terminationGrace":      {spec: override("terminationGracePeriodSeconds: 60")},
 		"podTemplate":           {spec: override("podTemplate: {spec: {hostNetwork: true}}")},
+		"offline":               {spec: add("offline: true\n")},
+		"files from a volume":   {spec: add("modelFiles: {persistentVolumeClaim: {claimName: a}}\n")},
+		"files from an image":   {spec: add("modelFiles: {image: {reference: a}, tiktokenCache: a}\n")},
 		"override":              {spec: func(string) string { return "overrideConfig: {configMapName: mine, key: server.yaml}\n" }},
 		"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
 	}

@@ -32,6 +32,8 @@ func TestTriesChanges(t *testing.T) {
 		{name: "a claimed device", spec: "workload: {storage: {}, overrides: {podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimName: a}]}}}}\n"},
 		{name: "ordinary resources", spec: "workload: {storage: {}, resources: {limits: {cpu: 1, memory: 1Gi}}}\n", auto: true},
 		{name: "a claim of the user's", spec: "workload: {storage: {}, overrides: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}\n"},
+		{name: "model files on a claim", spec: "modelFiles: {persistentVolumeClaim: {claimName: a}}\nworkload: {storage: {}}\n", auto: true},
+		{name: "model files of an image", spec: "modelFiles: {image: {reference: a}}\nworkload: {storage: {}}\n", auto: true},
 		{name: "a command of the user's", spec: "workload: {storage: {}, overrides: {command: [serve]}}\n"},
 		{name: "an override", spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {storage: {}}\n", auto: true},
 		{

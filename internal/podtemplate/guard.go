@@ -20,6 +20,7 @@ var ownVolumes = []struct{ name, mountPath string }{
 	{names.DataVolume, ""},
 	{names.TmpVolume, ""},
 	{names.ExternalVolume, ""},
+	{names.ModelFilesVolume, ""},
 	{names.ConfigVolume, names.ConfigDir},
 	{names.TLSVolume, names.TLSDir},
 	{names.CAVolume, names.CADir},

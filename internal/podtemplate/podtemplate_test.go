@@ -33,6 +33,7 @@ spec:
   - {name: lls-storage, emptyDir: {}}
   - {name: user-config, configMap: {name: my-config-1}}
   - {name: lls-tmp, emptyDir: {}}
+  - {name: model-files, persistentVolumeClaim: {claimName: models}}
 `
 
 func template(t testing.TB) *corev1ac.PodTemplateSpecApplyConfiguration {
@@ -264,6 +265,7 @@ func TestRefusals(t *testing.T) {
 			`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
 			"podTemplate.spec.volumes[lls-storage]: is the operator's and cannot be removed\n" +
 				"podTemplate.spec.volumes[lls-tmp]: is the operator's and cannot be removed\n" +
+				"podTemplate.spec.volumes[model-files]: is the operator's and cannot be removed\n" +
 				"podTemplate.spec.volumes[user-config]: is the operator's and cannot be removed\n" +
 				`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is where the operator mounts volume "user-config": take another path`,
 		},

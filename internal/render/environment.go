@@ -40,6 +40,8 @@ func ownEnvironment(in Input) []EnvVar {
 	if in.CABundle != nil {
 		env = append(env, caVariables(in)...)
 	}
+	env = append(env, in.Offline...)
+	env = append(env, modelFilesVariables(spec.ModelFiles)...)
 	if workload(spec).Storage != nil {
 		if !compat(in) {
 			env = append(env, EnvVar{Name: names.EnvHome, Value: mountPath})

@@ -25,6 +25,8 @@ type Input struct {
 	CABundle *CABundle
 	// Paths are variables that point the server's directories at the data volume, in order.
 	Paths []EnvVar
+	// Offline are variables that keep the server from looking outside, in order. None: it may.
+	Offline []EnvVar
 	// Secrets are variables that carry the values of Secrets, in order.
 	Secrets []EnvVar
 	// StorageSecret is the name of the Secret with derived values. Empty: the usual one.

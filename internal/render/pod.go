@@ -49,6 +49,9 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 		pod.WithAutomountServiceAccountToken(false)
 	}
 	pod.WithInitContainers(external...)
+	if files := modelFilesContainer(in, container); files != nil {
+		pod.WithInitContainers(files)
+	}
 	if len(in.Directories) > 0 {
 		pod.WithInitContainers(directoryContainer(in.Directories, container))
 	}

@@ -164,7 +164,7 @@ func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 		own = append(own, corev1ac.EnvVar().WithName(names.EnvRegistry).WithValue(in.Registry.Namespace+"/preflight"))
 	}
 	for _, container := range containers(spec) {
-		if isExternal(in, ptr.Deref(container.Name, "")) {
+		if name := ptr.Deref(container.Name, ""); isExternal(in, name) || (name == names.ModelFilesContainer && modelFilesImage(in) != nil) {
 			continue
 		}
 		container.Env = slices.DeleteFunc(container.Env, func(e corev1ac.EnvVarApplyConfiguration) bool {
@@ -200,7 +200,7 @@ func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguratio
 	data := dataVolumes(in, template.Spec)
 	var shared []string
 	for i := range template.Spec.Volumes {
-		if volume := &template.Spec.Volumes[i]; outlives(volume) && !slices.Contains(data, ptr.Deref(volume.Name, "")) {
+		if volume := &template.Spec.Volumes[i]; outlives(volume) && !isModelFiles(volume) && !slices.Contains(data, ptr.Deref(volume.Name, "")) {
 			shared = append(shared, ptr.Deref(volume.Name, ""))
 		}
 	}

@@ -33,6 +33,7 @@ type fixture struct {
 	} `json:"base"`
 	Paths       []render.EnvVar `json:"paths"`
 	Secrets     []render.EnvVar `json:"secrets"`
+	Offline     []render.EnvVar `json:"offline"`
 	Directories []string        `json:"directories"`
 	Inputs      string          `json:"inputs"`
 	OpenShift   bool            `json:"openShift"`
@@ -76,7 +77,7 @@ func readInput(t *testing.T, path string) render.Input {
 		t.Fatalf("%s: %v", path, err)
 	}
 	in := render.Input{
-		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets,
+		Stack: f.Stack, Image: f.Image, Server: f.Server, Paths: f.Paths, Secrets: f.Secrets, Offline: f.Offline,
 		Directories: f.Directories, Inputs: f.Inputs, OpenShift: f.OpenShift, Launcher: f.Launcher, Cluster: f.Cluster, Expose: f.Expose,
 		ServiceLinks: f.ServiceLinks, ExternalFiles: f.ExternalFiles,
 	}

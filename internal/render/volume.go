@@ -57,6 +57,12 @@ func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts 
 	if in.CABundle != nil {
 		readable(caVolume(in), names.CADir)
 	}
+	if volume, part := modelFilesVolume(in); volume != nil {
+		mount := writable(volume, names.ModelFilesDir).WithReadOnly(true)
+		if part != "" {
+			mount.WithSubPath(part)
+		}
+	}
 	if hasTmp(in) {
 		writable(tmpVolume(in.Server.WritesTemp), tmpDir)
 	}

@@ -51,6 +51,11 @@ type Inputs struct {
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
 	// External are the external providers that the pods install, in order: image, pull policy, API, id, type and module.
 	External []string `json:"external,omitempty"`
+	// Offline reports whether the server shall not look outside. By which variables is the release's to know: pods do not
+	// change with it.
+	Offline bool `json:"offline,omitempty"`
+	// ModelFiles as the spec has them.
+	ModelFiles *v1alpha2.ModelFilesSpec `json:"modelFiles,omitempty"`
 }
 
 // References is the state of the Secrets and ConfigMaps that the pods read.

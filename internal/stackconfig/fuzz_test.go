@@ -57,6 +57,7 @@ func FuzzGenerate(f *testing.F) {
 	for _, spec := range []string{
 		`{"providers":{"inference":[{"id":"a","provider":"vllm","endpoint":"http://a","apiKey":{"secretKeyRef":{"name":"s","key":"k"}},"settings":{"x":"yes"}}]},"resources":{"models":["m",{"name":"n","provider":"a"}]}}`,
 		`{"providers":{"vectorIo":{"provider":"pgvector","host":{"secretKeyRef":{"name":"s","key":"k"}}}},"disabled":["inference","safety/llama-guard"]}`,
+		`{"offline":true,"providers":{"inference":[{"id":"a","provider":"openai"},{"id":"b","provider":"sentence-transformers"}]},"resources":{"models":[{"name":"m","provider":"b"}],"tools":[{"name":"t","mcpEndpoint":"https://mcp.example.com"}]}}`,
 		`{"storage":{"kv":{"type":"redis","endpoint":"c","password":{"secretKeyRef":{"name":"s","key":"k"}}},"sql":{"type":"postgres","connectionString":{"secretKeyRef":{"name":"s","key":"k"}}}}}`,
 		`{"resources":{"tools":["websearch",{"name":"t","mcpEndpoint":"http://m"}],"shields":[{"name":"s","params":{"a":1}}]},"workload":{"workers":2}}`,
 		`{"externalProviders":{"inference":[{"providerId":"x","image":"i","config":{"a":"${env.A:=b}"},"secretRefs":{"k":{"secretKeyRef":{"name":"s","key":"k"}}}}],"eval":[{"providerId":"e","image":"i"}]},"disabled":["eval"]}`,

@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/offline"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/providers"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/resources"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
@@ -63,6 +64,8 @@ var steps = []step{
 	{"settings", func(r *run) { r.removed = settings(r.draft) }},
 	// everything against the release
 	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.removed) }},
+	// what needs the internet, where there is no way to it
+	{"offline", func(r *run) { offline.Check(r.draft) }},
 	// an unknown release: what others call the same thing
 	{"aliases", func(r *run) { aliases(r.draft) }},
 }

@@ -90,6 +90,10 @@ var rules = []rule{
 	{name: "externalProviders.imagePullPolicy", check: eachExternal(externalPullPolicy)},
 	{name: "externalProviders.config", check: eachExternal(externalConfig)},
 	{name: "externalProviders.secretRefs", check: eachExternal(externalSecrets)},
+	{name: "modelFiles.one", check: modelFilesOne},
+	{name: "modelFiles.claim", check: modelFilesClaim},
+	{name: "modelFiles.image", check: modelFilesImage},
+	{name: "modelFiles.directories", check: modelFilesDirectories},
 }
 
 // Spec finds everything that is wrong with an object, in the order of its

@@ -60,6 +60,9 @@ func (c *checks) ownMounts() []string {
 	if len(c.Spec.ExternalProviders) > 0 {
 		mounts = append(mounts, names.ExternalDir)
 	}
+	if c.Spec.ModelFiles != nil {
+		mounts = append(mounts, names.ModelFilesDir)
+	}
 	return mounts
 }
 

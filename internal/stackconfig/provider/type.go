@@ -59,6 +59,14 @@ type Type struct {
 	Optional []string
 	// Packages are the Python packages that the type needs besides the server's own, as requirement strings.
 	Packages []string
+	// Service is the host of the public service that the type calls where no endpoint is set: `api.anthropic.com`. Empty:
+	// none, or the default of EndpointKey says it.
+	Service string
+	// ServiceAtStart reports whether the server does not start when it cannot reach that service.
+	ServiceAtStart bool
+	// Downloads is the host that the type loads files from when it first needs them, unless they are there:
+	// `huggingface.co`. Empty: it loads none.
+	Downloads string
 	// ToolGroup is the tool group that the server registers for the type by itself: `builtin::websearch`; else empty.
 	ToolGroup string
 	// Deprecated is the server's advice when the type still works but is about to go; else empty.

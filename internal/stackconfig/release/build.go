@@ -23,6 +23,7 @@ func build(doc *document) (*Release, error) {
 		Line: doc.Line, Version: doc.Version, Covers: doc.Covers, Package: doc.Package, Module: doc.Module,
 		Runtime:  doc.Runtime,
 		Registry: doc.Registry,
+		Offline:  doc.Offline.build(),
 		TopLevel: b.class(doc.TopLevel, "top_level"),
 		Server:   b.class(doc.Server, "server"),
 		apis:     make(map[string]API, len(doc.APIs)),
@@ -147,6 +148,7 @@ func (b *builder) provider(api, kind string, row *providerRow) *provider.Type {
 			Key: d.Key, Value: b.value(d.Value, "provider "+kind+", default of "+d.Key),
 		})
 	}
+	b.doc.Offline.mark(t)
 	return t
 }
 

@@ -24,6 +24,7 @@ type document struct {
 	References    []Reference                 `json:"references"`
 	Tools         toolsRow                    `json:"tools"`
 	Registry      Registry                    `json:"registry"`
+	Offline       offlineRow                  `json:"offline"`
 	Providers     map[string]*providerRow     `json:"providers"`
 	Distributions map[string]*distributionRow `json:"distributions"`
 	Classes       map[string]*classRow        `json:"classes"`

@@ -20,7 +20,7 @@ type overlay struct {
 
 // correction changes one part of the extracted data, or adds what the package cannot tell.
 type correction struct {
-	// Of names the part: `release`, `runtime`, `storage`, `tools`, `provider inference/remote::vllm`, `backend kv_redis`,
+	// Of names the part: `release`, `runtime`, `storage`, `tools`, `offline`, `provider inference/remote::vllm`, `backend kv_redis`,
 	// `store metadata`, `resource models`, `class GeminiConfig`, `key VLLMInferenceAdapterConfig.base_url`.
 	Of string `yaml:"of"`
 	// Since and Until are the first and the last line that the correction is for; empty means all before or after.
@@ -89,9 +89,9 @@ func appendValue(out []byte, value any) ([]byte, error) {
 }
 
 // several are the overlays whose corrections say which lines they are for: shared holds what enters configurations, registry
-// what the script before the server's start has to know, checks what only checks have to know. The last two stand apart
-// because they enter no configuration.
-var several = []string{"shared", "registry", "checks"}
+// what the script before the server's start has to know, checks what only checks have to know, offline what concerns servers
+// without a way to the internet. All but the first stand apart because they enter no configuration.
+var several = []string{"shared", "registry", "checks", "offline"}
 
 var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
 	overlays := make([]*overlay, 0, len(several))
@@ -164,6 +164,8 @@ func (d *document) part(of string) (any, error) {
 		return &d.Runtime, nil
 	case "storage":
 		return &d.Storage, nil
+	case "offline":
+		return &d.Offline, nil
 	case "tools":
 		return &d.Tools, nil
 	case "provider":

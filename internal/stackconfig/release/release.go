@@ -34,6 +34,8 @@ type Release struct {
 	References []Reference
 	// Registry says how what is registered is kept.
 	Registry Registry
+	// Offline says what keeps the server from looking outside.
+	Offline Offline
 	// Tools says how tools are declared.
 	Tools Tools
 	// Removed lists, from history.yaml, what earlier releases had and this one has not, sorted by kind and name.

@@ -303,6 +303,16 @@ var All = []Shape{
 		}
 		return written{spec: object{"externalProviders": external}}
 	}},
+	{"offline: providers of public services", 12_000, offline(func(n int) string {
+		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p%d, provider_type: remote::groq}\n")
+	})},
+	{"offline: URLs of a provider", 20_000, offline(func(n int) string {
+		return "providers:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config:\n" + lines(n, "      u%d: 'https://a.example.com'\n")
+	})},
+	{"offline: models that are loaded", 8_000, offline(func(n int) string {
+		return "providers:\n  inference:\n  - {provider_id: st, provider_type: 'inline::sentence-transformers'}\n" +
+			"registered_resources:\n  models:\n" + lines(n, "  - {model_id: m%d, provider_id: st, model_type: llm}\n")
+	})},
 	{"storage: backends replaced", 10_000, func(n int) written {
 		made := withBase(func(n int) string {
 			return "storage:\n  backends:\n" + lines(n, "    b%d: {type: sql_sqlite}\n") + "x:\n" + lines(n, "- {backend: b%d}\n")
@@ -346,4 +356,13 @@ var All = []Shape{
 			"podTemplate": object{"spec": object{"containers": containers, "volumes": many(n, volume)}},
 		}}}}
 	}},
+}
+
+// offline is a stack without a way to the internet on a base.
+func offline(base func(n int) string) func(n int) written {
+	return func(n int) written {
+		made := withBase(base)(n)
+		made.spec = object{"offline": true, "networking": object{"port": 9000}}
+		return made
+	}
 }

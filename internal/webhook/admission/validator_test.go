@@ -159,6 +159,8 @@ func TestHandle(t *testing.T) {
 		"a new one that had no room":           {request: bigChanged, warned: "write the object as v1alpha2"},
 		"the mark taken away":                  {request: update(object(t, good, marked), object(t, good, nil)), warned: "llamastack.io/compat"},
 		"the mark of a volume taken away":      {request: update(object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, marked), object(t, `{distribution: {name: starter}, workload: {storage: {}}}`, nil)), warned: `"/.llama"`},
+		"offline, and ends at the start":       {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {files: {provider: s3, settings: {bucket_name: a}}}}`, nil)), denied: "s3.amazonaws.com"},
+		"offline, and fails when it is used":   {request: create(object(t, `{distribution: {name: starter}, offline: true, providers: {inference: {provider: groq}}}`, nil)), warned: "api.groq.com"},
 		"an external provider":                 {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
 		"one in the place of another":          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "takes the place of"},
 		"an external provider of no API":       {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},

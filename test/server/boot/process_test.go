@@ -152,6 +152,8 @@ type boot struct {
 	secrets []string // values that no output may show
 	workers int      // the processes that serve, if more than one
 	wrapper []string // what the pod puts in front of the server's own command
+	// ownFiles says that the pod brings the tokenizer, or does without.
+	ownFiles bool
 }
 
 // bootError is a start that failed, with the server's log, free of secret values.
@@ -190,7 +192,10 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	// The tokenizer, the port and the time of the workers are the things in which
 	// this machine differs from the image and the pod; the last of two equal names counts.
 	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
-	cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer,
+	if !b.ownFiles {
+		cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer)
+	}
+	cmd.Env = append(cmd.Env,
 		runtime.PortVariable+"="+strconv.Itoa(port), names.EnvPort+"="+strconv.Itoa(port))
 	if b.workers > 1 {
 		patience, err := filepath.Abs("testdata/patience")

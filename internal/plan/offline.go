@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/offline"
+)
+
+// offlineVariables keep the server from looking outside, where the spec asks for that.
+func offlineVariables(in Input) []render.EnvVar {
+	if !in.Object.Spec.Offline {
+		return nil
+	}
+	var env []render.EnvVar
+	for _, variable := range in.Distribution.Release.Offline.Variables {
+		env = append(env, render.EnvVar{Name: variable.Name, Value: variable.Value})
+	}
+	return env
+}
+
+// offlineWarnings tell what needs the internet of a configuration that is not generated: the user's own, or the image's.
+func (p *Plan) offlineWarnings(in Input) {
+	const path = "spec.offline"
+	if !in.Object.Spec.Offline {
+		return
+	}
+	field, data := path, in.Distribution.Base
+	switch {
+	case p.Mode == ModeGenerated:
+		return // its errors and warnings are the engine's
+	case in.Override != nil:
+		field, data = "spec.overrideConfig", in.Override.Data
+	}
+	if data == nil {
+		p.warn(path, "the server's own configuration in image %q is not known, so nothing tells what of it needs the internet", in.Distribution.Image)
+		return
+	}
+	p.Warnings = append(p.Warnings, offline.Findings(data, field, in.Intent, in.Distribution.Release)...)
+}

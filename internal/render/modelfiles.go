@@ -1,0 +1,122 @@
+package render
+
+import (
+	"cmp"
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// copiedFiles is the part of the volume that model files are copied to out of an image.
+const copiedFiles = "files"
+
+// modelFilesScript copies model files out of their image by the image's own programs. Its arguments are the image's name,
+// where the files are, where they go, and where the last message goes. The kubelet may run it again: it empties the
+// directory first. The files are opened to everyone, because the server's image may run as another user, and links are
+// copied as links, because a cache of the Hugging Face Hub is made of them.
+const modelFilesScript = `image=$1 source=$2 target=$3 log=$4
+fail() {
+  printf '%s\n' "$1" >&2
+  printf '%s\n' "$1" >"$log"
+  exit 1
+}
+each() {
+  for entry in "$target"/* "$target"/.[!.]* "$target"/..?*; do
+    if [ -e "$entry" ] || [ -L "$entry" ]; then "$@" "$entry"; fi
+  done
+}
+open() { [ -L "$1" ] || chmod -R a+rwX "$1"; }
+remove() {
+  open "$1"
+  rm -rf "$1" || fail "Cannot remove what an earlier run copied out of image $image"
+}
+[ -d "$source" ] || fail "Missing the directory $source in image $image"
+if [ ! -r "$source" ] || [ ! -x "$source" ]; then
+  fail "Cannot read $source in image $image: make it readable for every user"
+fi
+each remove
+cp -R -P "$source/." "$target" 2>"$log"
+code=$?
+IFS= read -r reason <"$log"
+each open
+[ "$code" -eq 0 ] || fail "Cannot copy $source of image $image: ${reason:-cp gives no reason}"
+: >"$log"
+`
+
+// modelFilesImage is the image with model files; nil: they come from a volume, or there are none.
+func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
+	if files := in.Stack.Spec.ModelFiles; files != nil && files.PersistentVolumeClaim == nil {
+		return files.Image
+	}
+	return nil
+}
+
+// modelFilesVolume has the model files, and what part of it the server sees. Nil: there are none.
+func modelFilesVolume(in Input) (volume *corev1ac.VolumeApplyConfiguration, part string) {
+	files := in.Stack.Spec.ModelFiles
+	switch {
+	case files == nil:
+		return nil, ""
+	case files.PersistentVolumeClaim != nil:
+		return corev1ac.Volume().WithName(names.ModelFilesVolume).WithPersistentVolumeClaim(
+			corev1ac.PersistentVolumeClaimVolumeSource().
+				WithClaimName(files.PersistentVolumeClaim.ClaimName).WithReadOnly(true)), ""
+	case files.Image != nil:
+		return corev1ac.Volume().WithName(names.ModelFilesVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource()), copiedFiles
+	default:
+		return nil, ""
+	}
+}
+
+// modelFilesContainer copies model files out of their image. It runs whatever is in an image of the user's: it can write
+// nowhere else, and has neither the server's environment nor a token. Nil: nothing is to be copied.
+func modelFilesContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
+	image := modelFilesImage(in)
+	if image == nil {
+		return nil
+	}
+	source := path.Clean(cmp.Or(image.Path, v1alpha2.DefaultModelFilesPath))
+	container := corev1ac.Container().
+		WithName(names.ModelFilesContainer).
+		WithImage(image.Reference).
+		WithCommand(shell(modelFilesScript, "copy", image.Reference, source, names.ModelFilesCopyDir, terminationLog)...).
+		WithWorkingDir("/").
+		WithResources(within(server.Resources, copyLimits())).
+		WithVolumeMounts(
+			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).WithMountPath(names.ModelFilesCopyDir).WithSubPath(copiedFiles),
+			corev1ac.VolumeMount().WithName(names.ModelFilesVolume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)).
+		WithSecurityContext(restricted().WithReadOnlyRootFilesystem(true)).
+		WithTerminationMessagePath(terminationLog).
+		WithTerminationMessagePolicy(corev1.TerminationMessageReadFile)
+	if image.PullPolicy != "" {
+		container.WithImagePullPolicy(image.PullPolicy)
+	}
+	return container
+}
+
+// modelFilesVariables lead the server's libraries to the files.
+func modelFilesVariables(files *v1alpha2.ModelFilesSpec) []EnvVar {
+	var env []EnvVar
+	if files == nil {
+		return nil
+	}
+	if cache := files.HuggingFaceCache; cache != "" {
+		place := path.Join(names.ModelFilesDir, cache)
+		env = append(env, EnvVar{Name: names.EnvHubCache, Value: place}, EnvVar{Name: names.EnvSentenceTransformers, Value: place})
+	}
+	if cache := files.TiktokenCache; cache != "" {
+		env = append(env, EnvVar{Name: names.EnvTiktokenCache, Value: path.Join(names.ModelFilesDir, cache)})
+	}
+	return env
+}
+
+// isModelFiles reports whether a volume is the claim with model files, which no pod writes to.
+func isModelFiles(volume *corev1ac.VolumeApplyConfiguration) bool {
+	claim := volume.PersistentVolumeClaim
+	return ptr.Deref(volume.Name, "") == names.ModelFilesVolume && claim != nil && ptr.Deref(claim.ReadOnly, false)
+}

@@ -1,0 +1,52 @@
+package offline
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// insideDomains are top-level domains that no public name has: Kubernetes', those that are reserved for private use and for
+// tests, and those that networks without the internet commonly use.
+var insideDomains = []string{"corp", "home", "internal", "intranet", "invalid", "lan", "local", "localhost", "private", "svc", "test"}
+
+// publicDomains tell a public name of two labels from a Service with its namespace: no namespace is called like that.
+var publicDomains = []string{"co", "com", "edu", "gov", "io", "net", "org"}
+
+// hostOf is the host of an endpoint: of a URL, or of a host name with or without a port. Empty: it has none.
+func hostOf(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		if text == "" || strings.ContainsAny(text[:1], "/~.") {
+			return "" // a file
+		}
+		text = "//" + text
+	}
+	parsed, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSuffix(parsed.Hostname(), "."))
+}
+
+// isOutside reports whether a host does not look like one that a cluster without the internet reaches: it is neither a
+// private address nor a name of the cluster or of a private network. A name of two labels is a Service with its namespace.
+func isOutside(host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.IsGlobalUnicast() && !address.IsPrivate() && !carrier.Contains(address.Unmap())
+	}
+	labels := strings.Split(host, ".")
+	last := labels[len(labels)-1]
+	switch {
+	case len(labels) == 1, slices.Contains(insideDomains, last), strings.HasSuffix(host, ".home.arpa"):
+		return false
+	case len(labels) == 2:
+		return slices.Contains(publicDomains, last)
+	default:
+		return true
+	}
+}
+
+// carrier is the shared address space of RFC 6598, which clusters use as private addresses.
+var carrier = netip.MustParsePrefix("100.64.0.0/10")

@@ -1,0 +1,88 @@
+package offline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// referenceNeeds are settings that name a model which comes from outside: the default embedding model, the default reranker.
+func (c *checks) referenceNeeds() []need {
+	var found []need
+	for _, reference := range c.Release.References {
+		setting := yamlnode.At(c.Root, strings.Split(reference.Path, ".")...)
+		if yamlnode.IsNull(setting) || reference.Resource != "models" || reference.ProviderKey == "" {
+			continue
+		}
+		provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
+		if message := c.modelNeed(reference.API, provider, model); message != "" {
+			found = append(found, need{
+				path: c.OriginAt(draft.JoinPath(reference.Path, strings.TrimPrefix(reference.ResourceKey, "."))).Path, at: reference.Path,
+				message: message + ", or name another one in spec.settings." + reference.Path,
+			})
+		}
+	}
+	return found
+}
+
+// resourceNeeds are the models that come from outside, and URLs of whatever else is registered: MCP servers, datasets.
+func (c *checks) resourceNeeds() []need {
+	var found []need
+	for _, known := range c.Release.Resources() {
+		for i, item := range yamlnode.Items(c.ResourcesOf(known)) {
+			if !c.Registers(known, item) {
+				continue
+			}
+			at := draft.ItemPath(known, i)
+			for _, url := range c.outsideURLs(item, at) {
+				found = append(found, c.outsideNeed(url))
+			}
+			if known.Kind != "models" {
+				continue
+			}
+			id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
+			if own := yamlnode.Text(item, known.ProviderIDKey); own != "" {
+				id, _ = envref.Static(own)
+			}
+			provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
+			if asked := c.askedNeed(known.API, provider); asked != "" {
+				found = append(found, need{path: c.OriginAt(at).Path, at: at, fatal: true, message: asked})
+			} else if message := c.modelNeed(known.API, provider, id); message != "" {
+				found = append(found, need{path: c.OriginAt(at).Path, at: at, message: message + ", or leave it out"})
+			}
+		}
+	}
+	return found
+}
+
+// modelNeed says where a model comes from, if it is outside, and what to do about it; empty when it is not.
+func (c *checks) modelNeed(api, provider, model string) string {
+	e := c.Index.Find(api, provider)
+	if e == nil || !e.Enabled || model == "" || strings.HasPrefix(model, "/") {
+		return ""
+	}
+	if host := c.downloadsFrom(e); host != "" {
+		return fmt.Sprintf("the model %q of %s is loaded from %s when it is first used: give it with spec.modelFiles.huggingFaceCache", model, provider, host)
+	}
+	if host := c.serviceOf(e); host != "" {
+		return fmt.Sprintf("the model %q of %s is served by %s, and requests to it fail: give the provider an endpoint that the cluster reaches", model, provider, host)
+	}
+	return ""
+}
+
+// askedNeed: up to 0.5 the server asks the provider for each registered model when it starts, and ends without an answer.
+func (c *checks) askedNeed(api, provider string) string {
+	e := c.Index.Find(api, provider)
+	if !c.Release.Runtime.ModelsAskedAtStart || e == nil || !e.Enabled || e.Kind == nil || !e.Kind.IsRemote() {
+		return ""
+	}
+	host := c.serviceOf(e)
+	if host == "" {
+		return ""
+	}
+	return fmt.Sprintf("the server release %s asks %s for the model when it starts, and ends without an answer; "+
+		"offline, give the provider %s an endpoint that the cluster reaches, or leave the model out", c.Release.Line, host, provider)
+}

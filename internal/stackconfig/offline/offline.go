@@ -1,0 +1,290 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+)
+
+// checks is a configuration that is looked at.
+type checks struct {
+	*draft.Draft
+	draft.Finder
+}
+
+func checksOf(d *draft.Draft) *checks { return &checks{d, draft.NewFinder(d)} }
+
+// Check tells what of a generated configuration needs the internet, where the stack has no way there. What keeps the server
+// from starting is refused; what only fails when it is used is a warning.
+func Check(d *draft.Draft) {
+	if !d.Intent.Offline {
+		return
+	}
+	for _, need := range checksOf(d).needs() {
+		switch {
+		case need.fatal && need.path != nil:
+			d.Failf(need.path, "%s", need.message)
+		case need.fatal && !d.Unknown:
+			d.Fail(&field.Error{
+				Type: field.ErrorTypeInvalid, Field: need.at, BadValue: field.OmitValueType{},
+				Detail: need.message + " (in the base configuration)",
+			})
+		case need.path != nil:
+			d.Warn(draft.Finding{Path: need.path.String(), ConfigPath: need.at, Message: need.message})
+		default:
+			d.Warn(draft.Finding{ConfigPath: need.at, Message: need.message})
+		}
+	}
+}
+
+// Findings tells the same of a configuration that is not generated: the user's own, or the image's. All of it is a warning at
+// a field, because the server judges such a configuration.
+func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Release) []draft.Finding {
+	base, err := baseconfig.Parse(data)
+	if err != nil {
+		return nil // it is told elsewhere
+	}
+	d := draft.New(base, wishes, rel, "")
+	draft.Resolve(d)
+	var findings []draft.Finding
+	for _, need := range checksOf(d).needs() {
+		message := need.message
+		if need.at != "" {
+			message = need.at + ": " + message
+		}
+		findings = append(findings, draft.Finding{Path: path, ConfigPath: need.at, Message: message})
+	}
+	return findings[:min(len(findings), maxFindings)]
+}
+
+// maxFindings bounds what is told of one file: who reads the first of many mends the cause of the others.
+const maxFindings = 20
+
+// need is something that needs the internet.
+type need struct {
+	// path is the field of the spec that asked for it, nil when none did; at is its place in the configuration.
+	path *field.Path
+	at   string
+	// fatal reports whether the server does not start without.
+	fatal   bool
+	message string
+}
+
+// needs are in the order: providers, the settings that name models, what is registered, who may call, the tokenizer.
+func (c *checks) needs() []need {
+	found := c.providerNeeds()
+	found = append(found, c.referenceNeeds()...)
+	found = append(found, c.resourceNeeds()...)
+	for _, at := range c.outsideURLs(yamlnode.At(c.Root, "server", "auth"), "server.auth") {
+		found = append(found, c.outsideNeed(at))
+	}
+	return append(found, c.tokenizerNeed()...)
+}
+
+// providerNeeds: what the user asked for is told one by one, what the base brings in one line for all of a kind.
+func (c *checks) providerNeeds() []need {
+	var found []need
+	var calls, loads []string
+	at := map[string]int{}
+	for _, e := range c.Index.Providers {
+		path := fmt.Sprintf("providers.%s[%d]", e.API, at[e.API])
+		at[e.API]++
+		if !e.Enabled {
+			continue
+		}
+		id := draft.APIField(e.API) + "/" + e.ID
+		service := c.serviceOf(e)
+		switch {
+		case service == "":
+		case e.Path() == nil && !e.Kind.ServiceAtStart:
+			calls = append(calls, fmt.Sprintf("%s (%s)", id, service))
+		default:
+			found = append(found, c.serviceNeed(e, path, service))
+		}
+		for _, url := range c.outsideURLs(yamlnode.Get(e.Node, "config"), path+".config") {
+			if url.host != service {
+				found = append(found, c.outsideNeed(url))
+			}
+		}
+		switch host := c.downloadsFrom(e); {
+		case host == "":
+		case e.Path() == nil:
+			loads = append(loads, fmt.Sprintf("%s (%s)", id, host))
+		default:
+			found = append(found, need{path: e.Path(), at: path, message: fmt.Sprintf(
+				"%s loads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "take it away"))})
+		}
+	}
+	offline := field.NewPath("spec", "offline")
+	if len(calls) > 0 {
+		found = append(found, need{path: offline, message: fmt.Sprintf(
+			"providers of the base call public services, and requests to them fail: %s; take them away with spec.disabled, or configure them with an endpoint of your own",
+			draft.Listed(calls))})
+	}
+	if len(loads) > 0 {
+		found = append(found, need{path: offline, message: fmt.Sprintf(
+			"providers of the base load files when they first need them: %s; give those of huggingface.co with spec.modelFiles.huggingFaceCache, or take the providers away with spec.disabled",
+			draft.Listed(loads))})
+	}
+	return found
+}
+
+// serviceOf is the public service that a provider calls because nothing leads it elsewhere; empty when there is none.
+func (c *checks) serviceOf(e *draft.Provider) string {
+	if e.Kind == nil {
+		return ""
+	}
+	key, known := e.Kind.Config.Key(e.Kind.EndpointKey)
+	if !known {
+		return e.Kind.Service
+	}
+	public, _ := key.Default.(string)
+	if e.Kind.EndpointIgnored {
+		return cmp.Or(hostOf(public), e.Kind.Service)
+	}
+	text := c.textOf(yamlnode.At(e.Node, "config", e.Kind.EndpointKey))
+	switch {
+	case text != "" && hostOf(text) != hostOf(public):
+		return "" // looked at as any other URL
+	case text == "" && slices.ContainsFunc(key.DefaultVariables, c.IsSet):
+		return ""
+	case isOutside(hostOf(public)):
+		return hostOf(public)
+	default:
+		return e.Kind.Service
+	}
+}
+
+// textOf is what a text is known to become when the server starts.
+func (c *checks) textOf(value *yaml.Node) string {
+	if yamlnode.IsNull(value) {
+		return ""
+	}
+	if text, replaced := c.StartupText(value); replaced {
+		return text
+	}
+	return value.Value
+}
+
+// serviceNeed is a provider of a public service.
+func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
+	at, remedy := e.Path(), fmt.Sprintf("take it away with %s/%s in spec.disabled", draft.APIField(e.API), e.ID)
+	if at != nil {
+		remedy = "take it away"
+	}
+	if e.Kind.EndpointKey != "" && !e.Kind.EndpointIgnored {
+		remedy = "give it an endpoint that the cluster reaches, or " + remedy
+		if e.User != nil {
+			at = at.Child("endpoint")
+		}
+	}
+	if e.Kind.ServiceAtStart {
+		return need{path: at, at: path, fatal: true, message: fmt.Sprintf(
+			"%s asks %s when the server starts, which ends without an answer; offline, %s", e.ProviderType, host, remedy)}
+	}
+	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and requests to it fail; offline, %s", e.ProviderType, host, remedy)}
+}
+
+// downloadsFrom is the host that a provider loads files from which nobody gives it; empty when it needs none.
+func (c *checks) downloadsFrom(e *draft.Provider) string {
+	if e.Kind == nil || (e.Kind.Downloads == hub && c.hasHubFiles()) {
+		return ""
+	}
+	return e.Kind.Downloads
+}
+
+const hub = "huggingface.co"
+
+// hubVariables lead to a cache of the hub, or to a mirror. The operator sets HF_HOME itself, so that only the user's own one counts.
+var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers, names.EnvHubEndpoint}
+
+func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
+
+// userSets reports whether the user sets one of these variables on the server's container.
+func (c *checks) userSets(variables ...string) bool {
+	return slices.ContainsFunc(variables, func(name string) bool {
+		_, set := slices.BinarySearch(c.Intent.Variables, name)
+		return set
+	})
+}
+
+// giveFiles is the remedy for files that nobody gives.
+func giveFiles(host, otherwise string) string {
+	if host != hub {
+		return "offline, " + otherwise
+	}
+	return "give them with spec.modelFiles.huggingFaceCache, or " + otherwise
+}
+
+// tokenizerNeed: the vector stores of some releases load their tokenizer when they start. The published images have it.
+func (c *checks) tokenizerNeed() []need {
+	name := c.Release.Offline.Tokenizer
+	if name == "" || c.Intent.Distribution.Name != "" || c.Intent.Files.Tiktoken || c.userSets(names.EnvTiktokenCache) ||
+		!slices.ContainsFunc(c.Index.Of("vector_io"), func(e *draft.Provider) bool { return e.Enabled }) {
+		return nil
+	}
+	return []need{{path: field.NewPath("spec", "offline"), message: fmt.Sprintf(
+		"the vector stores of the server release %s load the tokenizer %s when they start, and the server ends without it: "+
+			"give it with spec.modelFiles.tiktokenCache, unless the image has it where its %s says", c.Release.Line, name, names.EnvTiktokenCache)}}
+}
+
+// outsideURL is a URL of the configuration with a host outside of the cluster.
+type outsideURL struct{ at, host string }
+
+// outsideURLs are those at a place of the configuration or below it.
+func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
+	if node == nil {
+		return nil
+	}
+	var found []outsideURL
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == "issuer" {
+				continue // a name that tokens have, which nobody asks
+			}
+			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			found = append(found, c.outsideURLs(item, fmt.Sprintf("%s[%d]", at, i))...)
+		}
+	case yaml.ScalarNode:
+		if host := outsideHost(c.textOf(node)); host != "" {
+			found = append(found, outsideURL{at, host})
+		}
+	case yaml.DocumentNode, yaml.AliasNode: // a configuration has none
+	}
+	return found
+}
+
+// outsideHost is the host of a URL, where it is outside of the cluster; empty for any other text.
+func outsideHost(text string) string {
+	scheme, _, isURL := strings.Cut(text, "://")
+	host := hostOf(text)
+	switch {
+	case !isURL || envref.In(text) || (scheme != "huggingface" && !isOutside(host)):
+		return ""
+	case scheme == "huggingface": // a dataset of the hub
+		return hub
+	default:
+		return host
+	}
+}
+
+func (c *checks) outsideNeed(url outsideURL) need {
+	return need{path: c.OriginAt(url.at).Path, at: url.at, message: fmt.Sprintf(
+		"the host %q is not a name of the cluster: offline, requests to it fail unless your own network has it", url.host)}
+}

@@ -1,0 +1,83 @@
+package release_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+)
+
+// TestOffline holds what keeps each line from looking outside, and which tokenizer its vector stores load at the start.
+func TestOffline(t *testing.T) {
+	always := []string{
+		"ANONYMIZED_TELEMETRY=False", "DO_NOT_TRACK=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "HF_HUB_OFFLINE=1",
+		"TRANSFORMERS_OFFLINE=1",
+	}
+	litellm, tokenizer := between(t, "", "0.8"), between(t, "0.7", "")
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		want := slices.Clone(always)
+		if slices.Contains(litellm, r.Line) {
+			want = slices.Insert(want, 5, "LITELLM_LOCAL_MODEL_COST_MAP=True")
+		}
+		var got []string
+		for _, variable := range r.Offline.Variables {
+			got = append(got, variable.Name+"="+variable.Value)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("variables (-want +got):\n%s", diff)
+		}
+		name := ""
+		if slices.Contains(tokenizer, r.Line) {
+			name = "cl100k_base"
+		}
+		if r.Offline.Tokenizer != name {
+			t.Errorf("tokenizer %q, want %q", r.Offline.Tokenizer, name)
+		}
+	})
+}
+
+// TestServices holds what types call or load by themselves, and that the data names no type that no line has: a remote type
+// without a service has an endpoint of the user's.
+func TestServices(t *testing.T) {
+	found := map[string]bool{}
+	eachLine(t, func(t *testing.T, r *release.Release) {
+		eachProvider(r, func(p *provider.Type) {
+			name := p.API + "/" + p.Type
+			for _, what := range []string{p.Service, p.Downloads} {
+				if what != "" {
+					found[name] = true
+				}
+			}
+			if p.ServiceAtStart && p.Service == "" {
+				t.Errorf("%s asks no service and does it at the start", name)
+			}
+			if p.IsRemote() && p.Service == "" && p.EndpointKey == "" && !slices.Contains(withoutService, name) {
+				t.Errorf("%s has neither an endpoint nor a service", name)
+			}
+		})
+	})
+	for _, want := range []string{
+		"datasetio/remote::huggingface", "file_processors/inline::docling", "file_processors/remote::unstructured-api",
+		"files/remote::openai", "files/remote::s3", "inference/inline::sentence-transformers", "inference/inline::transformers",
+		"inference/remote::anthropic", "inference/remote::bedrock", "inference/remote::gemini", "inference/remote::hf::endpoint",
+		"inference/remote::hf::serverless", "inference/remote::oci", "inference/remote::vertexai",
+		"post_training/inline::huggingface-gpu", "safety/remote::bedrock", "scoring/inline::basic", "scoring/inline::braintrust",
+		"tool_runtime/remote::bing-search", "tool_runtime/remote::brave-search", "tool_runtime/remote::exa-search",
+		"tool_runtime/remote::nimble-search", "tool_runtime/remote::serply-search", "tool_runtime/remote::tavily-search",
+		"tool_runtime/remote::wolfram-alpha",
+	} {
+		if !found[want] {
+			t.Errorf("no line knows what %s needs of the internet", want)
+		}
+		delete(found, want)
+	}
+	for name := range found {
+		t.Errorf("%s needs the internet, and this test does not say so", name)
+	}
+}
+
+// withoutService are remote types whose service the user names in other keys, or in requests.
+var withoutService = []string{"tool_runtime/remote::model-context-protocol", "vector_io/remote::oci"}

@@ -1,0 +1,59 @@
+package validate
+
+import (
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+)
+
+const maxDirectory = 256
+
+var (
+	directoryForm = regexp.MustCompile(`^[^/:]+(/[^/:]+)*$`)
+	upwardsForm   = regexp.MustCompile(`(^|/)[.][.](/|$)`)
+)
+
+func (c *checks) modelFiles() *v1alpha2.ModelFilesSpec { return orZero(c.Spec.ModelFiles) }
+
+func modelFilesOne(c *checks) {
+	path := spec("modelFiles")
+	switch files := c.Spec.ModelFiles; {
+	case files == nil:
+	case files.PersistentVolumeClaim == nil && files.Image == nil:
+		c.Required(path, "needs persistentVolumeClaim or image: where the files are")
+	case files.PersistentVolumeClaim != nil && files.Image != nil:
+		c.Forbidden(path, "persistentVolumeClaim and image exclude each other: remove one of them")
+	}
+}
+
+func modelFilesClaim(c *checks) {
+	if claim := c.modelFiles().PersistentVolumeClaim; claim != nil {
+		c.objectName(spec("modelFiles", "persistentVolumeClaim", "claimName"), "PersistentVolumeClaim", claim.ClaimName)
+	}
+}
+
+func modelFilesImage(c *checks) {
+	image, path := c.modelFiles().Image, spec("modelFiles", "image")
+	if image == nil {
+		return
+	}
+	c.Add(Image(path.Child("reference"), image.Reference)...)
+	pullPolicy(c, path.Child("pullPolicy"), image.PullPolicy)
+	if at := image.Path; at != "" && (len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at)) {
+		c.InvalidText(path.Child("path"), at, `is not an absolute path: write one like /models, without ":", "." and ".."`)
+	}
+}
+
+func modelFilesDirectories(c *checks) {
+	files, path := c.modelFiles(), spec("modelFiles")
+	c.directoryBelow(path.Child("huggingFaceCache"), files.HuggingFaceCache, "hub")
+	c.directoryBelow(path.Child("tiktokenCache"), files.TiktokenCache, "tiktoken")
+}
+
+func (c *checks) directoryBelow(path *field.Path, at, example string) {
+	if at != "" && (len(at) > maxDirectory || !directoryForm.MatchString(at) || upwardsForm.MatchString(at)) {
+		c.InvalidText(path, at, `is not a directory below the files: write one like %s, without a leading "/", ":" and ".."`, example)
+	}
+}

@@ -1,0 +1,194 @@
+//go:build server
+
+package boot
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
+	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
+)
+
+// offlineLines are lines that differ in what they need when they start: up to 0.5 the server asks for registered models, from
+// 0.7 on the vector stores load their tokenizer. The newest is tried beside them.
+var offlineLines = []string{"0.5", "0.7"}
+
+// offlineReleases are those lines, or the ones that RELEASES names.
+func offlineReleases(t *testing.T) []*release.Release {
+	t.Helper()
+	if realserver.Named() {
+		releases, err := realserver.Releases()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return releases
+	}
+	offered := release.Offered()
+	var releases []*release.Release
+	for _, line := range append(slices.Clone(offlineLines), offered[len(offered)-1]) {
+		match, err := release.Lookup(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, match.Release)
+	}
+	return releases
+}
+
+// TestOffline boots a stack with spec.offline where there is no way out of the machine, puts a file into a vector store of it
+// and finds it again. What the operator refuses there, the server does not start with; what it only warns of, the server
+// starts with.
+func TestOffline(t *testing.T) {
+	releases := offlineReleases(t)
+	for _, rel := range releases {
+		if _, err := realserver.Install(t.Context(), rel.Version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !withoutNetwork(t) {
+		return
+	}
+	for _, rel := range releases {
+		t.Run(rel.Version, func(t *testing.T) {
+			t.Parallel()
+			t.Run("answers", func(t *testing.T) { answersOffline(t, rel) })
+			t.Run("ends", func(t *testing.T) { endsOffline(t, rel) })
+		})
+	}
+}
+
+func answersOffline(t *testing.T, rel *release.Release) {
+	s := offlineSample(t, rel, nil)
+	server, err := bootOffline(t, rel, s, support.Tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("offline: %s healthy after %.1f s", rel.Version, server.boot.Seconds())
+	embed := model{provider: "vllm", name: "embed", upstream: "embed"}
+	const text = "The winter apples lie in the cellar behind the mill."
+	store, err := server.vectorStoreWithFile(t.Context(), "offline", "faiss", embed.public(rel), text)
+	if err == nil {
+		err = server.search(t.Context(), store, text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("offline: %s finds the text of a file", rel.Version)
+}
+
+// endsOffline shows what keeps the server from starting. The operator refuses the first two with spec.offline where the server
+// ends, so they are rendered without.
+func endsOffline(t *testing.T, rel *release.Release) {
+	for _, tt := range []struct {
+		name, says, tokenizer string
+		edit                  func(spec map[string]any)
+		ends                  bool
+		// needs is a package that not every release is installed with here.
+		needs string
+	}{
+		{
+			name: "a model of a public service", says: "ConnectionError", tokenizer: support.Tokenizer, ends: rel.Runtime.ModelsAskedAtStart,
+			edit: func(spec map[string]any) {
+				delete(spec, "offline")
+				withoutKeys(spec)
+				mapping(spec, "resources")["models"] = []any{map[string]any{"name": "gpt-4o", "provider": "openai"}}
+				mapping(spec, "providers")["inference"] = map[string]any{
+					"provider": "openai", "apiKey": secretKey("openai", "key"),
+				}
+			},
+		},
+		{
+			name: "files in S3", says: "EndpointConnectionError", tokenizer: support.Tokenizer, ends: true, needs: "boto3",
+			edit: func(spec map[string]any) {
+				delete(spec, "offline")
+				withoutKeys(spec)
+				mapping(spec, "providers")["files"] = map[string]any{"provider": "s3", "settings": map[string]any{
+					"bucket_name": "mine", "aws_access_key_id": "some-id", "aws_secret_access_key": "some-key",
+				}}
+			},
+		},
+		{name: "no tokenizer", says: rel.Offline.Tokenizer, tokenizer: t.TempDir(), edit: withoutKeys, ends: rel.Offline.Tokenizer != ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.needs != "" && !installed(t, rel, tt.needs) {
+				t.Skipf("release %s is installed without %s", rel.Version, tt.needs)
+			}
+			s := offlineSample(t, rel, tt.edit)
+			s.secrets["openai"] = map[string]string{"key": "some-key"}
+			server, err := bootOffline(t, rel, s, tt.tokenizer)
+			ended, ok := errors.AsType[*bootError](err)
+			switch {
+			case err != nil && !ok:
+				t.Fatal(err)
+			case ok != tt.ends:
+				t.Fatalf("ends %t, want %t: %v", ok, tt.ends, err)
+			case ok && !strings.Contains(ended.log, tt.says):
+				t.Errorf("the log has no %q: %v", tt.says, ended)
+			case ok:
+				t.Logf("offline: %s ends with %s", rel.Version, tt.name)
+			default:
+				server.stop()
+			}
+		})
+	}
+}
+
+// installed reports whether a release is installed with a package.
+func installed(t *testing.T, rel *release.Release, name string) bool {
+	t.Helper()
+	bin, err := realserver.Install(t.Context(), rel.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(bin, "..", "lib", "python3.*", "site-packages", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found) > 0
+}
+
+// withoutKeys leaves the keys of public services out: their providers try nothing, which takes less time.
+func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
+
+// offlineSample is the stack for a release, with an edit of the test's.
+func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
+	t.Helper()
+	s := readSample(t, "testdata/offline.yaml")
+	on := place{models: startUpstream(t)}
+	on.models.serve("embed")
+	s.fit(t, rel, on)
+	if edit != nil {
+		s.edit(t, edit)
+	}
+	return s
+}
+
+// bootOffline boots the stack with a volume of model files: the tokenizer is that of another directory, or none.
+func bootOffline(t *testing.T, rel *release.Release, s sample, tokenizer string) (*llamaStack, error) {
+	t.Helper()
+	p := generate(t, rel, s, t.TempDir())
+	return bootWithFiles(t, rel, s, p, map[string]string{"tiktoken": tokenizer})
+}
+
+// bootWithFiles boots what runs in a pod with copies of directories in its volume of model files.
+func bootWithFiles(t *testing.T, rel *release.Release, s sample, p pod, directories map[string]string) (*llamaStack, error) {
+	t.Helper()
+	files := p.mounts[names.ModelFilesDir]
+	for name, dir := range directories {
+		if err := os.CopyFS(filepath.Join(files, name), os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	readOnly(t, files)
+	return startServer(t, boot{
+		release: rel, config: p.config, home: p.home(t), env: p.env, wrapper: p.wrapper, client: http.DefaultClient, scheme: "http",
+		secrets: s.secrets.values(), ownFiles: true,
+	})
+}
