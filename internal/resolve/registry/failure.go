@@ -131,6 +131,12 @@ func NeedsLogin(err error) bool {
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
 }
 
+// UnknownAuthority reports whether a registry has a certificate that nobody trusted has signed.
+func UnknownAuthority(err error) bool {
+	var unknown x509.UnknownAuthorityError
+	return errors.As(err, &unknown)
+}
+
 // maxHost is the length of a DNS name with a port.
 const maxHost = 253 + len(":65535")
 
