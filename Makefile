@@ -21,7 +21,7 @@ PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle \
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
 # The packages that start goroutines: worth the race detector.
-RACE_PACKAGES := internal/apply internal/cli internal/controller internal/informer internal/manager internal/migration internal/probe \
+RACE_PACKAGES := internal/apply internal/bundle internal/cli internal/controller internal/informer internal/manager internal/migration internal/probe \
 	internal/resolve internal/webhook internal/worker
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
@@ -152,6 +152,14 @@ test-node-all: $(NODE_NEEDS) ## The same with every scenario on the real server:
 test-upgrade: $(NODE_NEEDS) ## Upgrade among running pods: from the operator for v1alpha1, back and forth, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
 	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
 
+# Prints what was run, and what it said, whether it passed or not.
+.PHONY: test-airgap
+test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install from a bundle on a node without a way out, up to a model's answer (root, Linux, Python 3.12 or newer)
+	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/airgap.txt; status=0; \
+	$(BIN)/cluster run --node -- hack/test test-airgap -tags=airgap -count=1 -timeout=40m ./test/airgap \
+		-transcript=$(abspath $(CACHE))/test/airgap.txt || status=$$?; \
+	cat $(CACHE)/test/airgap.txt $(CACHE)/test/test-airgap.closing; exit $$status
+
 .PHONY: test-e2e-older
 test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator before this one on two nodes of its own (root, Linux) [SUITE=its checkout, RUN=]
 	@[ -n "$(SUITE)" ] || { echo "say where the checkout is: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
@@ -226,7 +234,7 @@ measure: ## Print how long the packages, files and functions of the product are
 	@$(GO) run ./test/architecture/measure
 
 .PHONY: generate
-generate: generate-api generate-rbac generate-docs generate-manifests generate-chart ## Write every generated file anew
+generate: generate-api generate-rbac generate-docs generate-manifests generate-images generate-chart ## Write every generated file anew
 
 .PHONY: generate-api
 generate-api: $(BIN)/controller-gen
@@ -253,9 +261,30 @@ generate-manifests: $(BIN)/kustomize generate-api generate-rbac
 	for overlay in $(notdir $(wildcard config/overlays/*)); do \
 		$(BIN)/kustomize build config/overlays/$$overlay >dist/install-$$overlay.yaml; done
 
+.PHONY: generate-images
+generate-images: generate-manifests
+	@$(GO) run ./hack/images dist/images.txt dist/install*.yaml
+
 .PHONY: generate-chart
 generate-chart: generate-api generate-rbac
 	@$(GO) run ./hack/chart charts/llama-stack-k8s-operator/files
+
+# The platforms of the command line in a bundle.
+CLI_PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+BUNDLE ?= bin/llama-stack-bundle.tar
+SERVERS ?= starter
+
+# What cannot be pulled makes it fail, unless MISSING=allow.
+.PHONY: airgap-bundle
+airgap-bundle: ## Write an archive for clusters without a way out [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
+	@[ -n "$(OPERATOR)" ] || { echo "say which image of the operator: make airgap-bundle OPERATOR=registry.example.com/llama-stack-k8s-operator:v1, or OPERATOR=llama-stack-k8s-operator:dev=oci:DIR for one that docker buildx build --output type=oci,tar=false,dest=DIR wrote" >&2; exit 2; }
+	@rm -rf $(CACHE)/airgap-bin; mkdir -p $(CACHE)/airgap-bin $(dir $(BUNDLE)); \
+	for platform in $(CLI_PLATFORMS); do \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' \
+			-o $(CACHE)/airgap-bin/kubectl-llamastack-$${platform%/*}-$${platform#*/} ./cmd/kubectl-llamastack; \
+	done; \
+	$(GO) run ./hack/bundle -output $(BUNDLE) -operator '$(OPERATOR)' -programs $(CACHE)/airgap-bin \
+		$(if $(PLATFORM),-platform $(PLATFORM)) $(if $(filter allow,$(MISSING)),-allow-missing) $(SERVERS)
 
 .PHONY: release-data
 release-data: ## Extract the data of a server release from its package [RELEASE=0.7.3]

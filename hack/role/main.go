@@ -10,7 +10,10 @@ import (
 )
 
 // clusterScoped are the resources of the rules that belong to no namespace.
-var clusterScoped = []string{"customresourcedefinitions", "customresourcedefinitions/status", "validatingwebhookconfigurations"}
+var clusterScoped = []string{
+	"customresourcedefinitions", "customresourcedefinitions/status", "imagecontentsourcepolicies", "imagedigestmirrorsets", "imagetagmirrorsets",
+	"validatingwebhookconfigurations",
+}
 
 // elsewhere are verbs of what a cluster-wide operator alone does, by resource: it migrates stored stacks.
 var elsewhere = map[string]string{"llamastackdistributions": "patch"}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"crypto/x509"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -23,20 +25,64 @@ Credentials are those of docker login.`,
 	return command
 }
 
-// flagInsecure is the flag for registries without HTTPS.
-const flagInsecure = "insecure"
+// The flags of access.
+const (
+	flagInsecure = "insecure"
+	flagCAFile   = "ca-file"
+)
 
-func addInsecureFlag(command *cobra.Command, insecure *bool) {
-	command.Flags().BoolVar(insecure, flagInsecure, false,
-		"ask the image's registry over plain HTTP, with any certificate, and at a local address")
+// access says how the registry of an image is reached.
+type access struct {
+	insecure bool
+	caFile   string
 }
 
-// withInsecure are the options with which the registry of an image may be asked insecurely.
-func withInsecure(options registry.Options, image string) registry.Options {
-	if ref, err := name.ParseReference(strings.TrimPrefix(image, "docker://")); err == nil {
-		options.Insecure = append(options.Insecure, ref.Context().RegistryStr())
+func (a *access) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.BoolVar(&a.insecure, flagInsecure, false, "ask the registry over plain HTTP, with any certificate, and at a local address")
+	flags.StringVar(&a.caFile, flagCAFile, "",
+		"file with certificates of authorities that the registry's certificate may be signed by, beside those of the system")
+}
+
+// options are those of a reader for the registry, host[:port].
+func (a *access) options(found registry.Options, host string) (registry.Options, error) {
+	if a.insecure && host != "" {
+		found.Insecure = append(found.Insecure, host)
 	}
-	return options
+	var err error
+	found.RootCAs, err = authorities(a.caFile)
+	return found, err
+}
+
+// registryOf is the registry of an image; empty for what is in none.
+func registryOf(image string) string {
+	ref, err := name.ParseReference(strings.TrimPrefix(image, "docker://"))
+	if err != nil {
+		return ""
+	}
+	return ref.Context().RegistryStr()
+}
+
+// maxAuthorities bounds a file of certificates.
+const maxAuthorities = 4 << 20
+
+// authorities are those of the system and of a file.
+func authorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // those of the system alone
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flagCAFile, err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if len(content) > maxAuthorities || !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("--%s: the file has no certificates in PEM form", flagCAFile)
+	}
+	return pool, nil
 }
 
 // withRemedy is an error about an image, with what helps here.
@@ -44,6 +90,8 @@ func withRemedy(err error) string {
 	switch {
 	case registry.NeedsInsecure(err):
 		return fmt.Sprintf("%v; here --%s does so", err, flagInsecure)
+	case registry.UnknownAuthority(err):
+		return fmt.Sprintf("%v; name a file with the certificate of the authority by --%s", err, flagCAFile)
 	case registry.NeedsLogin(err):
 		return fmt.Sprintf("%v; log in with docker login, as a user who may do that", err)
 	default:

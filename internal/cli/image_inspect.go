@@ -20,7 +20,7 @@ type imageInspectOptions struct {
 	output         string
 	platform       string
 	operatorConfig string
-	insecure       bool
+	access         access
 	timeout        time.Duration
 }
 
@@ -51,7 +51,7 @@ The exit code is 1 when the operator would not take the image.`,
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, whose registries are used as in its cluster, - for standard input")
 	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout, "time for one platform's image; the operator's own unless given")
-	addInsecureFlag(command, &options.insecure)
+	options.access.addFlags(command)
 	return command
 }
 
@@ -73,9 +73,11 @@ func runImageInspect(ctx context.Context, stdin io.Reader, streams Streams, opti
 	if !config.Registries.ReadLabels {
 		return notTaken(written, fmt.Errorf("the operator reads no images: registries.readLabels of its configuration is false"))
 	}
-	found := registry.Options{Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite}
-	if options.insecure {
-		found = withInsecure(found, written)
+	found, err := options.access.options(registry.Options{
+		Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite,
+	}, registryOf(written))
+	if err != nil {
+		return err
 	}
 	reader := registry.New(found)
 	defer reader.Close()

@@ -22,7 +22,8 @@ import (
 type imageLabelOptions struct {
 	config, provider, release string
 	tag, output               string
-	push, insecure            bool
+	push                      bool
+	access                    access
 	timeout                   time.Duration
 }
 
@@ -60,7 +61,7 @@ Nothing is written without --push: the labels and the new digest are shown.`,
 	flags.StringVar(&options.tag, "tag", "", "tag to write the image under")
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time for all of it")
-	addInsecureFlag(command, &options.insecure)
+	options.access.addFlags(command)
 	completeReleases(command, "release")
 	return command
 }
@@ -75,9 +76,9 @@ func runImageLabel(ctx context.Context, stdin io.Reader, streams Streams, option
 	}
 	ctx, cancel := context.WithTimeout(ctx, options.timeout)
 	defer cancel()
-	var found registry.Options
-	if options.insecure {
-		found = withInsecure(found, written)
+	found, err := options.access.options(registry.Options{}, registryOf(written))
+	if err != nil {
+		return err
 	}
 	reader := registry.New(found)
 	defer reader.Close()

@@ -26,7 +26,7 @@ func NewCommand(streams Streams, version string) *cobra.Command {
 		Short: "Look at what the Llama Stack operator makes of a manifest, without a cluster",
 		Long: `Look at what the Llama Stack operator makes of a LlamaStackDistribution
 without a cluster: the same code that runs in the operator reads your files.
-One verb works on a cluster, migrate, and one on images, image.
+One verb works on a cluster, migrate, and two on images, image and bundle.
 
 Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack.yaml`,
 		Version:       versionOr(version),
@@ -37,7 +37,7 @@ Installed on the PATH it is a kubectl plugin: kubectl llamastack render -f stack
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.AddCommand(newRenderCommand(streams), newValidateCommand(streams), newProvidersCommand(streams), newUpgradeCheckCommand(streams),
-		newConvertCommand(streams), newImageCommand(streams),
+		newConvertCommand(streams), newImageCommand(streams), newBundleCommand(streams),
 		newMigrateCommand(streams, root.Version))
 	return root
 }

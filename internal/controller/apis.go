@@ -47,7 +47,11 @@ func optionalKinds() map[string]schema.GroupVersionKind {
 
 // OptionalDefinitions are the names of the CustomResourceDefinitions whose
 // coming and going the controller wants to see.
-func OptionalDefinitions() []string { return slices.Sorted(maps.Keys(optionalKinds())) }
+func OptionalDefinitions() []string {
+	names := slices.Concat(slices.Collect(maps.Keys(optionalKinds())), slices.Collect(maps.Keys(mirrorKinds())))
+	slices.Sort(names)
+	return names
+}
 
 // optionalAPIs knows which of the optional kinds the cluster serves: asked once
 // at the start, then told by watches on their definitions. Nothing is polled.

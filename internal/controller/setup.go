@@ -56,6 +56,8 @@ type Options struct {
 	// cache is not followed: its kind is looked for at the start.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
+	// MirrorSets caches the mirror sets of the cluster. Nil: the operator may not see them.
+	MirrorSets cache.Cache
 	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
 	// does not.
 	RelatedImages distribution.Overrides
@@ -134,7 +136,13 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r.pool = registry.NewPool(registry.PoolOptions{
 		Credentials: r.pullCredentials, Notify: requeueBy(read), LookAgain: options.TagInterval, Log: mgr.GetLogger().WithName("registry"),
 	})
-	for name, worker := range map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool} {
+	workers := map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool}
+	if options.MirrorSets != nil {
+		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
+		workers["reader of images"] = mirrors.before(r.pool)
+		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error { return mirrors.follow(ctx, options.Definitions) })
+	}
+	for name, worker := range workers {
 		if err := mgr.Add(worker); err != nil {
 			return fmt.Errorf("add the %s: %w", name, err)
 		}

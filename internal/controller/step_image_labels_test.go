@@ -64,6 +64,8 @@ func labelsCases() map[string]labelsCase {
 	generated.ConfigHash = "01"
 	embedded := readByName
 	embedded.BaseSource = string(v1alpha2.ConfigSourceEmbedded)
+	followed := embedded
+	embedded.Distribution.Digest = ""
 	return map[string]labelsCase{
 		"of the catalogue":              {spec: `{distribution: {name: starter}}`},
 		"new":                           {spec: bareImage, unread: reading},
@@ -72,6 +74,7 @@ func labelsCases() map[string]labelsCase {
 		"recorded, the copy is lost":    {spec: bareImage, running: read, lost: true, unread: reading},
 		"recorded of another image":     {spec: bareImage, running: another, unread: reading},
 		"recorded with the catalogue's": {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: embedded, release: "0.7"},
+		"recorded, by its digest":       {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: followed, digest: "sha256:1", release: "0.7"},
 		"not read, without a base":      {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, unread: required},
 		"not read, with a base":         {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
 		"not read, recorded":            {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},

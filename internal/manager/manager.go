@@ -74,6 +74,10 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	if err != nil {
 		return nil, err
 	}
+	mirrorSets, err := addMirrorSets(mgr, config, options.WatchNamespaces)
+	if err != nil {
+		return nil, err
+	}
 	if options.WebhookBindAddress != notServed {
 		err := addWebhooks(ctx, mgr, config, options, admission.Options{
 			Config:        controller.NewConfigReader(operatorConfig, options.OperatorNamespace),
@@ -88,7 +92,7 @@ func New(ctx context.Context, config *rest.Config, options Options, version stri
 	}
 	err = controller.SetupWithManager(ctx, mgr, controller.Options{
 		Direct: direct, OperatorNamespace: options.OperatorNamespace, OperatorVersion: version,
-		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, RelatedImages: relatedImages(getenv),
+		OperatorConfig: operatorConfig, Optional: optional, Definitions: definitions, MirrorSets: mirrorSets, RelatedImages: relatedImages(getenv),
 		DialServer: options.DialServer, ProbeInterval: options.ProbeInterval, TagInterval: options.TagInterval, OpenShift: onOpenShift, Concurrency: options.Concurrency,
 		WatchNamespaces: options.WatchNamespaces, AutoscalerPatience: options.AutoscalerPatience, Identities: cloud.New(cloud.Options{}),
 	})

@@ -30,6 +30,19 @@ func definitionOptions(name string) cache.Options {
 	}
 }
 
+// mirrorSetOptions cache mirror sets, of which the specification counts.
+func mirrorSetOptions() cache.Options {
+	return cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields()}
+}
+
+// addMirrorSets adds a cache for the mirror sets of the cluster, which an operator for some namespaces may not see.
+func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, error) {
+	if len(namespaces) > 0 {
+		return nil, nil //nolint:nilnil // they belong to no namespace
+	}
+	return addCache(mgr, config, "mirror sets", mirrorSetOptions())
+}
+
 // addOptional adds caches for the kinds that a cluster need not serve, and for
 // their definitions, where the operator may see those.
 func addOptional(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, map[string]cache.Cache, error) {

@@ -33,7 +33,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 		not  []string // shown in another room
 	}{
 		{"spec", reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), []string{"baseConfig", "overrideConfig"}},
-		{"spec.distribution", reflect.TypeFor[v1alpha2.DistributionSpec](), nil},
+		{"spec.distribution", reflect.TypeFor[v1alpha2.DistributionSpec](), []string{"imageUpdates"}},
 		{"spec.providers", reflect.TypeFor[v1alpha2.ProvidersSpec](), nil},
 		{"spec.providers.*", reflect.TypeFor[v1alpha2.Provider](), nil},
 		{"spec.resources", reflect.TypeFor[v1alpha2.ResourcesSpec](), nil},

@@ -104,9 +104,10 @@ var Rules = []Rule{
 		"internal/controller/...", "internal/webhook/admission", "internal/webhook/certificate", "internal/webhook/conversion",
 		"internal/informer", "internal/migration/...",
 	})},
+	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
 	{Path: "internal/cli/...", Imports: slices.Concat(pure, []string{
 		"internal/absorb", "internal/apply", "internal/manifest", "internal/ogxserver", "internal/operatorconfig", "internal/migration",
-		"internal/resolve/registry",
+		"internal/resolve/registry", "internal/bundle",
 	})},
 
 	{Path: "cmd/manager", Imports: []string{"internal/manager"}},
@@ -115,7 +116,7 @@ var Rules = []Rule{
 	// What no product package may import: test tools, tests and scripts.
 	{Path: "internal/testutil/...", Imports: adapters},
 	{Path: "test/...", Imports: []string{"..."}},
-	{Path: "hack/...", Imports: adapters},
+	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle"})},
 }
 
 // find returns the row that pkg, a path below the module, belongs to.

@@ -57,7 +57,8 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
-		if slices.Contains([]string{"apiextensions.k8s.io", "admissionregistration.k8s.io"}, rule.APIGroups[0]) {
+		clusterWide := []string{"apiextensions.k8s.io", "admissionregistration.k8s.io", "config.openshift.io", "operator.openshift.io"}
+		if slices.Contains(clusterWide, rule.APIGroups[0]) {
 			continue
 		}
 		if slices.Contains(rule.Resources, "llamastackdistributions") {

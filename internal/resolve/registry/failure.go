@@ -33,6 +33,7 @@ var (
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
 	errNoAnswer     = errors.New("no answer in time")
 	errNonsense     = errors.New("the answer is not one of a registry")
+	errAuthority    = errors.New("the certificate is signed by an unknown authority")
 	errNotHTTPS     = errors.New("the registry does not speak HTTPS; an administrator can list it under registries.insecure")
 )
 
@@ -131,6 +132,11 @@ func NeedsLogin(err error) bool {
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
 }
 
+// UnknownAuthority reports whether a registry has a certificate that nobody trusted has signed.
+func UnknownAuthority(err error) bool {
+	return errors.Is(err, errAuthority)
+}
+
 // maxHost is the length of a DNS name with a port.
 const maxHost = 253 + len(":65535")
 
@@ -165,7 +171,7 @@ func tlsCause(err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return errNotHTTPS
 	case errors.As(err, &unknown):
-		return errors.New("the certificate is signed by an unknown authority")
+		return errAuthority
 	case errors.As(err, &host):
 		return errors.New("the certificate is one of another host")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:

@@ -385,13 +385,14 @@ func TestCloudIdentityOfATag(t *testing.T) {
 		asked++
 		return &Keychain{}, nil
 	}})
+	reader := c.reader(t, Options{CloudIdentity: []string{ecrHost}})
 	task := &tagTask{watched: Watched{Target: target("my", ecrHost+"/team/server:1")}}
 	for range 3 {
-		auth, read := pool.compare(t.Context(), c.reader(t, Options{CloudIdentity: []string{ecrHost}}), task, ages{})
+		auth, read := pool.compare(t.Context(), reader, task, ages{})
 		if read.err != nil || auth != authn.Anonymous {
 			t.Fatalf("got %v, keeps %T", read.err, auth)
 		}
-		task.auth = auth
+		task.auth, task.authOf = auth, reader
 	}
 	if asked != 1 {
 		t.Errorf("pull Secrets were read %d times, want once", asked)

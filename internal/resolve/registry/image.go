@@ -31,10 +31,17 @@ type Image struct {
 
 // RefusedError says that an image is not read because the administrator does not
 // want its registry to be asked.
-type RefusedError struct{ Repository string }
+type RefusedError struct {
+	Repository string
+	// Mirrored reports whether a mirror set of the cluster refuses it.
+	Mirrored bool
+}
 
 // Error names the repository and the setting that refuses it.
 func (e *RefusedError) Error() string {
+	if e.Mirrored {
+		return fmt.Sprintf("repository %q may not be asked by a mirror set of the cluster (mirrorSourcePolicy NeverContactSource), which has no mirror for it", e.Repository)
+	}
 	return fmt.Sprintf("repository %q is none of registries.allow in the operator's configuration", e.Repository)
 }
 

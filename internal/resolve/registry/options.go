@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"crypto/x509"
 	"runtime"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
 // Options say which registries may be asked, and how. Registries and repositories are
@@ -30,11 +32,16 @@ type Options struct {
 	CloudIdentity []string
 	// Identities are those of the operator's own pod. Nil: it has none.
 	Identities Identities
+	// Mirrors are what mirror sets of the cluster say: places to ask first, or alone. What Rewrite replaces is asked for at
+	// the replacement, and nowhere else.
+	Mirrors mirror.Set
 	// Platform is which image of several is read. Zero: linux, on the architecture
 	// of this program.
 	Platform v1.Platform
 	// CheckInterval is the pause before a Pool asks again what a tag stands for. Zero: that of the Pool.
 	CheckInterval time.Duration
+	// RootCAs are the authorities whose certificates registries may have. Nil: those of the system.
+	RootCAs *x509.CertPool
 	// Timeout bounds one read. Zero: 15 seconds.
 	Timeout time.Duration
 }
@@ -70,6 +77,14 @@ func (o Options) allows(repository string) bool {
 
 func (o Options) isInsecure(registry string) bool {
 	return slices.Contains(o.Insecure, imagename.Registry(registry))
+}
+
+// places are the repositories to ask instead of one, in their order. None: it may not be asked, and has no mirror.
+func (o Options) places(repository string, byDigest bool) []string {
+	if rewritten := o.rewrite(repository); rewritten != repository {
+		return []string{rewritten}
+	}
+	return o.Mirrors.Places(repository, byDigest)
 }
 
 // rewrite is the repository to ask instead of one.

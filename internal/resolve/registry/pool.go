@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
@@ -144,6 +145,20 @@ func NewPool(options PoolOptions) *Pool {
 func (p *Pool) Configure(options Options) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	options.Mirrors = p.current.Mirrors
+	p.configure(options)
+}
+
+// Mirror sets the mirrors that mirror sets of the cluster name. What could not be read is tried again at once.
+func (p *Pool) Mirror(mirrors mirror.Set) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	options := p.current
+	options.Mirrors = mirrors
+	p.configure(options)
+}
+
+func (p *Pool) configure(options Options) {
 	if reflect.DeepEqual(options, p.current) {
 		return
 	}

@@ -33,7 +33,9 @@ type tagTask struct {
 	watched Watched
 	found   Tag
 	// auth are the credentials of the last answer, nil when they are to be read: a comparison costs no API call.
-	auth authn.Authenticator
+	// They are for the places that one reader knows: another one may ask elsewhere.
+	auth   authn.Authenticator
+	authOf *Reader
 	// failures since the last answer, and pause before this attempt.
 	failures int
 	pause    time.Duration
@@ -94,7 +96,7 @@ func (p *Pool) handleTag(ctx context.Context, stack types.NamespacedName) (news 
 	}
 	auth, read := p.compare(ctx, reader, task, old)
 	release()
-	return ctx.Err() == nil && p.concludeTag(task, auth, read)
+	return ctx.Err() == nil && p.concludeTag(task, reader, auth, read)
 }
 
 // beginTag takes a share of the pool for a stack's tag. Nobody else works on the task meanwhile.
@@ -120,8 +122,8 @@ func (p *Pool) beginTag(stack types.NamespacedName) (*tagTask, *Reader, ages, fu
 // compare asks with the credentials of before, and with those that the stack has now where there are none or the registry
 // refuses them.
 func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old ages) (authn.Authenticator, reading) {
-	if task.auth != nil {
-		read := reader.digestAs(ctx, task.watched.Image, task.auth, old)
+	if task.auth != nil && task.authOf == reader {
+		read := reader.digestAs(ctx, task.watched.Image, only{task.auth}, old)
 		if code := statusOf(read.err); code != http.StatusUnauthorized && code != http.StatusForbidden {
 			return task.auth, read
 		}
@@ -134,12 +136,12 @@ func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old a
 	if err != nil {
 		return nil, reading{err: fmt.Errorf("compare image %q: %w", task.watched.Image, err)}
 	}
-	read := reader.digestAs(ctx, task.watched.Image, auth, old)
+	read := reader.digestAs(ctx, task.watched.Image, keychain, old)
 	return small(ctx, auth), read
 }
 
 // concludeTag notes what the registry said; true when there is news to tell.
-func (p *Pool) concludeTag(task *tagTask, auth authn.Authenticator, read reading) (news bool) {
+func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, read reading) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	stack := task.watched.Stack
@@ -156,16 +158,19 @@ func (p *Pool) concludeTag(task *tagTask, auth authn.Authenticator, read reading
 		}
 		p.options.Log.V(1).Info("Tag cannot be compared", "stack", stack.String(), "image", task.watched.Image, "error", read.err.Error())
 	} else {
-		task.auth, task.failures, task.found = auth, 0, Tag{Digest: read.image.Digest}
+		task.auth, task.authOf, task.failures, task.found = auth, by, 0, Tag{Digest: read.image.Digest}
 		task.pause = p.pause(Outcome{Image: read.image, asked: read.asked}, 0)
 	}
 	p.queue.AddAfter(key{stack: stack, kind: compareTag}, task.pause)
 	return before.Digest != task.found.Digest || (before.Err == nil) != (task.found.Err == nil)
 }
 
-// small are credentials that can be kept; nil: they are too large.
+// small are credentials that can be kept; nil: they are too large, or there are none to keep.
 func small(ctx context.Context, auth authn.Authenticator) authn.Authenticator {
-	if auth == authn.Anonymous {
+	switch auth {
+	case nil:
+		return nil
+	case authn.Anonymous:
 		return auth // the operator's own identity may stand for it
 	}
 	config, err := authn.Authorization(ctx, auth)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -80,17 +81,43 @@ func (r *Reader) ReadProvider(ctx context.Context, image string, credentials aut
 }
 
 func (r *Reader) readAs(ctx context.Context, image string, credentials authn.Keychain, provider bool, old ages) reading {
-	ref, err := r.reference(image)
+	return r.inPlaces(ctx, "read", image, func(ctx context.Context, ref name.Reference) reading {
+		return r.read(ctx, ref, credentials, provider, old)
+	})
+}
+
+// inPlaces asks for an image in one of its places after the other, until one has it. Each has its share of the time.
+func (r *Reader) inPlaces(ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading) reading {
+	refs, err := r.references(image)
 	if err != nil {
 		return reading{err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
 	defer cancel()
-	read := r.read(ctx, ref, credentials, provider, old)
-	if read.err != nil {
-		read.err = fmt.Errorf("read image %q: %w", image, read.err)
+	var failed mirrorsError
+	var read reading
+	for i, ref := range refs {
+		read = within(ctx, len(refs)-i, func(ctx context.Context) reading { return ask(ctx, ref) })
+		if read.err == nil {
+			return read
+		}
+		failed = append(failed, placeError{place: ref.Context().Name(), err: read.err})
+		if ofContent(read.err) || ctx.Err() != nil {
+			break // it would be the same elsewhere, or nobody waits for it any more
+		}
 	}
+	read.err = fmt.Errorf("%s image %q: %w", verb, image, failed.orOnly())
 	return read
+}
+
+// within asks in the share of the time that one of the places that are left has.
+func within(ctx context.Context, left int, ask func(context.Context) reading) reading {
+	if deadline, ok := ctx.Deadline(); ok && left > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
+		defer cancel()
+	}
+	return ask(ctx)
 }
 
 // read gives what is known of a name, or asks the registry for it.
@@ -109,35 +136,38 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 }
 
 // digestAs asks what a tag stands for. Nothing but the digest is known of the image then.
-func (r *Reader) digestAs(ctx context.Context, image string, auth authn.Authenticator, old ages) reading {
-	ref, err := r.reference(image)
-	if err != nil {
-		return reading{err: err}
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.options.timeout())
-	defer cancel()
-	auth = r.options.orIdentity(auth, ref.Context())
-	asked := question{digest: true, name: ref.Name()}
-	if asked.credentials, err = fingerprint(ctx, auth); err != nil {
-		return reading{err: err}
-	}
-	one := &lookup{reader: r, of: asked, ref: ref, auth: auth}
-	read := r.together(ctx, asked, func() reading { return one.doDigest(ctx, old) })
-	if read.err != nil {
-		read.err = fmt.Errorf("compare image %q: %w", image, read.err)
-	}
-	return read
+func (r *Reader) digestAs(ctx context.Context, image string, credentials authn.Keychain, old ages) reading {
+	return r.inPlaces(ctx, "compare", image, func(ctx context.Context, ref name.Reference) reading {
+		auth, err := authn.Resolve(ctx, credentials, ref.Context())
+		if err != nil {
+			return reading{err: err}
+		}
+		auth = r.options.orIdentity(auth, ref.Context())
+		asked := question{digest: true, name: ref.Name()}
+		if asked.credentials, err = fingerprint(ctx, auth); err != nil {
+			return reading{err: err}
+		}
+		one := &lookup{reader: r, of: asked, ref: ref, auth: auth}
+		return r.together(ctx, asked, func() reading { return one.doDigest(ctx, old) })
+	})
 }
 
-// authenticator is what a keychain has for the place where an image is read: authn.Anonymous where it has nothing. Whether
-// the operator's own identity counts then is found out each time, by the options of that time.
+// authenticator is what a keychain has for the only place where an image is read: authn.Anonymous where it has nothing. Whether
+// the operator's own identity counts then is found out each time, by the options of that time. Nil: there are several places,
+// each with credentials of its own.
 func (r *Reader) authenticator(ctx context.Context, image string, keychain authn.Keychain) (authn.Authenticator, error) {
-	ref, err := r.reference(image)
-	if err != nil {
+	refs, err := r.references(image)
+	if err != nil || len(refs) > 1 {
 		return nil, err
 	}
-	return authn.Resolve(ctx, keychain, ref.Context())
+	return authn.Resolve(ctx, keychain, refs[0].Context())
 }
+
+// only is a keychain with the same credentials for everything.
+type only struct{ authn.Authenticator }
+
+// Resolve gives them.
+func (o only) Resolve(authn.Resource) (authn.Authenticator, error) { return o.Authenticator, nil }
 
 // fingerprint tells credentials apart in memory.
 func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
@@ -172,8 +202,17 @@ func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider
 	return contentOf(ctx, single, config, way.layer)
 }
 
-// reference is what to ask a registry for.
+// reference is what to ask a registry for first.
 func (r *Reader) reference(image string) (name.Reference, error) {
+	refs, err := r.references(image)
+	if err != nil {
+		return nil, err
+	}
+	return refs[0], nil
+}
+
+// references are what to ask registries for, one after the other until one has it.
+func (r *Reader) references(image string) ([]name.Reference, error) {
 	written, err := name.ParseReference(image)
 	if err != nil {
 		return nil, fmt.Errorf("parse image %q: %w", image, err)
@@ -182,19 +221,39 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	if err != nil {
 		return nil, err
 	}
-	repository = r.options.rewrite(repository)
-	asked, err := name.NewRepository(repository)
+	_, pinned := written.(name.Digest)
+	places := r.options.places(repository, pinned)
+	if len(places) == 0 {
+		return nil, &RefusedError{Repository: imagename.Familiar(repository), Mirrored: true}
+	}
+	var refs []name.Reference
+	for _, place := range places {
+		asked, err := r.repository(place)
+		switch {
+		case err != nil:
+			return nil, err
+		case !r.options.allows(asked.Name()):
+			continue
+		case pinned:
+			refs = append(refs, asked.Digest(written.Identifier()))
+		default:
+			refs = append(refs, asked.Tag(written.Identifier()))
+		}
+	}
+	if len(refs) == 0 {
+		return nil, &RefusedError{Repository: imagename.Familiar(places[0])}
+	}
+	return refs, nil
+}
+
+// repository is one to ask.
+func (r *Reader) repository(place string) (name.Repository, error) {
+	asked, err := name.NewRepository(place)
 	if err == nil && r.options.isInsecure(asked.RegistryStr()) {
-		asked, err = name.NewRepository(repository, name.Insecure)
+		asked, err = name.NewRepository(place, name.Insecure)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("parse rewritten repository %q: %w", repository, err)
+		return asked, fmt.Errorf("parse rewritten repository %q: %w", place, err)
 	}
-	if !r.options.allows(asked.Name()) {
-		return nil, &RefusedError{Repository: imagename.Familiar(asked.Name())}
-	}
-	if _, pinned := written.(name.Digest); pinned {
-		return asked.Digest(written.Identifier()), nil
-	}
-	return asked.Tag(written.Identifier()), nil
+	return asked, nil
 }

@@ -37,6 +37,7 @@ func newTransport(options Options) *roundTripper {
 		IdleConnTimeout:        30 * time.Second,
 		MaxIdleConns:           8,
 		ForceAttemptHTTP2:      true,
+		TLSClientConfig:        &tls.Config{RootCAs: options.RootCAs, MinVersion: tls.VersionTLS12},
 	}
 	insecure := secure.Clone()
 	insecure.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+)
+
+// folders of a work tree that a bundle has, by their places in it.
+var folders = []struct{ source, target string }{
+	{"dist", "manifests"},
+	{"charts/llama-stack-k8s-operator", "chart/llama-stack-k8s-operator"},
+	{"config/samples", "samples"},
+}
+
+// images is the list of images, which is not among the manifests.
+const images = "images.txt"
+
+// files are everything of a bundle that is not an image.
+func files(tree, programs string, readme []byte) ([]bundle.File, error) {
+	found := []bundle.File{
+		{Name: bundle.Readme, Content: readme},
+		{Name: bundle.ImageList, Source: filepath.Join(tree, "dist", images)},
+		{Name: "LICENSE", Source: filepath.Join(tree, "LICENSE")},
+	}
+	for _, folder := range folders {
+		below, err := folderFiles(filepath.Join(tree, folder.source), folder.target, false)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, below...)
+	}
+	if programs == "" {
+		return found, nil
+	}
+	below, err := folderFiles(programs, "bin", true)
+	return append(found, below...), err
+}
+
+func folderFiles(source, target string, executable bool) ([]bundle.File, error) {
+	var found []bundle.File
+	err := fs.WalkDir(os.DirFS(source), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || name == images {
+			return err
+		}
+		found = append(found, bundle.File{Name: path.Join(target, name), Source: filepath.Join(source, name), Executable: executable})
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read folder %q: %w", source, err)
+	}
+	return found, nil
+}
+
+const readmeBegin = `# Llama Stack operator, for clusters without a way out
+
+This archive is an OCI layout: tools that read one, as skopeo and ctr, find the images by their names. Beside them it has
+
+| | |
+|---|---|
+| bin/ | the command line, kubectl-llamastack, for each platform |
+| chart/, manifests/ | two ways to install the operator |
+| samples/ | stacks to begin with |
+| images.txt | every image that installations pull |
+| SHA256SUMS | for sha256sum --check, in the folder that you unpack this archive into |
+
+Load the images into your registry, and install from there:
+
+    tar -xf BUNDLE bin chart samples
+    docker login registry.corp:5000
+    bin/kubectl-llamastack-linux-amd64 bundle load BUNDLE --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
+    helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --create-namespace \
+      --namespace llama-stack-k8s-operator-system --values values.yaml
+
+docs/airgap.md of the operator's documentation has the rest: pull Secrets, the certificate of your registry, mirrors, and
+what stacks need.
+
+## Images of this archive
+
+`
+
+func readme(has []bundle.Image, missing []string) []byte {
+	var page strings.Builder
+	page.WriteString(readmeBegin)
+	for i := range has {
+		fmt.Fprintf(&page, "    %s@%s\n", has[i].Reference, has[i].Descriptor.Digest)
+	}
+	if len(missing) > 0 {
+		page.WriteString("\nThese could not be had when it was made, and are not in it:\n\n")
+		for _, reference := range missing {
+			fmt.Fprintf(&page, "    %s\n", reference)
+		}
+	}
+	return []byte(page.String())
+}

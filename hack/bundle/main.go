@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bundle:", err)
+		os.Exit(1)
+	}
+}
+
+// options are those of the command line.
+type options struct {
+	output, cache, operator, tree, programs, platform string
+	allowMissing                                      bool
+	servers                                           []string
+}
+
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("bundle", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.output, "output", "", "`file` to write")
+	flags.StringVar(&o.cache, "cache", ".cache/airgap", "`folder` that keeps what was pulled, so that nothing is pulled twice")
+	flags.StringVar(&o.operator, "operator", "", "image of the operator, REFERENCE or REFERENCE=SOURCE")
+	flags.StringVar(&o.tree, "tree", ".", "work tree with dist, charts and config")
+	flags.StringVar(&o.programs, "programs", "", "`folder` with the command line for each platform")
+	flags.StringVar(&o.platform, "platform", "", "take the images of this platform alone, as linux/amd64; unset: all that there are")
+	flags.BoolVar(&o.allowMissing, "allow-missing", false, "leave out images that cannot be pulled, and name them")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	o.servers = flags.Args()
+	if o.output == "" || o.operator == "" {
+		return nil, errors.New("give -output and -operator")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	wanted, err := selection(o.operator, o.servers)
+	if err != nil {
+		return err
+	}
+	puller := &puller{layout: bundle.Layout(o.cache)}
+	if o.platform != "" {
+		if puller.platform, err = v1.ParsePlatform(o.platform); err != nil {
+			return fmt.Errorf("-platform: %w", err)
+		}
+	}
+	images, missing := pullAll(ctx, puller, wanted, stderr)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(missing) > 0 && !o.allowMissing {
+		return fmt.Errorf("%d of %d images cannot be had: %s; name another place by REFERENCE=SOURCE, select others, or leave them out with -allow-missing",
+			len(missing), len(wanted), strings.Join(missing, ", "))
+	}
+	if len(images) == 0 {
+		return errors.New("no image can be had, and a bundle without images is of no use")
+	}
+	files, err := files(o.tree, o.programs, readme(images, missing))
+	if err != nil {
+		return err
+	}
+	size, err := write(ctx, o.output, puller.layout, images, files)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "%s: %d images, %d other files, %.1f MB\n", o.output, len(images), len(files), float64(size)/1e6)
+	return nil
+}
+
+// pullAll pulls every image that can be had, and names those that cannot.
+func pullAll(ctx context.Context, from *puller, wanted []selected, stderr io.Writer) (images []bundle.Image, missing []string) {
+	for i := range wanted {
+		one := &wanted[i]
+		fmt.Fprintf(stderr, "pull %s\n", one.source)
+		descriptor, err := from.pull(ctx, one.source)
+		if err != nil {
+			fmt.Fprintf(stderr, "missing: %s: %v\n", one.reference, err)
+			missing = append(missing, one.reference)
+			continue
+		}
+		images = append(images, bundle.Image{Reference: one.reference, Operator: one.operator, Descriptor: *descriptor})
+	}
+	return images, missing
+}
+
+// write writes the archive whole or not at all.
+func write(ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File) (int64, error) {
+	file, err := os.Create(output + ".part")
+	if err != nil {
+		return 0, fmt.Errorf("write bundle: %w", err)
+	}
+	sum := sha256.New()
+	buffered := bufio.NewWriterSize(io.MultiWriter(file, sum), 1<<20)
+	err = errors.Join(bundle.Write(ctx, buffered, from, images, files), buffered.Flush())
+	info, statErr := file.Stat()
+	if err = errors.Join(err, statErr, file.Close()); err == nil {
+		err = os.Rename(file.Name(), output)
+	}
+	if err == nil {
+		line := fmt.Sprintf("%x  %s\n", sum.Sum(nil), filepath.Base(output))
+		err = os.WriteFile(output+".sha256", []byte(line), 0o644) //nolint:gosec // to be carried with the archive, and read by everybody
+	}
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("write bundle: %w", err), os.RemoveAll(file.Name()))
+	}
+	return info.Size(), nil
+}

@@ -1,0 +1,138 @@
+package bundle
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+const (
+	// maxMembers bounds the files of an archive, maxImages its images.
+	maxMembers = 20_000
+	maxImages  = 1000
+)
+
+// Bundle is an archive that is open.
+type Bundle struct {
+	// Images are those that it has, in its order.
+	Images []Image
+
+	file    *os.File
+	members map[string]member
+}
+
+// member is where a file is in the archive.
+type member struct{ offset, size int64 }
+
+// Open reads what an archive has. Blobs stay in it until they are needed.
+func Open(path string) (*Bundle, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{file: file}
+	if b.members, err = scan(file); err == nil {
+		b.Images, err = b.images()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read bundle %q: %w", path, err), file.Close())
+	}
+	return b, nil
+}
+
+// Close closes the file.
+func (b *Bundle) Close() error { return b.file.Close() }
+
+// scan finds the files of an archive without reading them.
+func scan(file io.ReadSeeker) (map[string]member, error) {
+	members := map[string]member{}
+	for archive := tar.NewReader(file); ; {
+		header, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return members, nil
+		case err != nil && len(members) == 0:
+			return nil, errors.New("it is not a tar archive; when it is compressed, decompress it first")
+		case err != nil:
+			return nil, errors.New("the archive is cut off or damaged")
+		case header.Typeflag != tar.TypeReg:
+			continue
+		case len(members) == maxMembers:
+			return nil, fmt.Errorf("it has more than %d files", maxMembers)
+		}
+		offset, err := file.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return nil, err
+		}
+		members[strings.TrimPrefix(header.Name, "./")] = member{offset, header.Size}
+	}
+}
+
+// images reads the index of the layout.
+func (b *Bundle) images() ([]Image, error) {
+	content, err := b.Read(indexFile, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	var index v1.IndexManifest
+	if err := json.Unmarshal(content, &index); err != nil || len(index.Manifests) == 0 {
+		return nil, fmt.Errorf("its %s lists no images", indexFile)
+	}
+	if len(index.Manifests) > maxImages {
+		return nil, fmt.Errorf("it has more than %d images", maxImages)
+	}
+	var images []Image
+	for i := range index.Manifests {
+		entry := index.Manifests[i]
+		reference := entry.Annotations[annotationName]
+		if _, err := name.ParseReference(reference); err != nil {
+			return nil, fmt.Errorf("image %s has no name that can be used", entry.Digest)
+		}
+		images = append(images, Image{Reference: reference, Operator: entry.Annotations[annotationOperator] == "true", Descriptor: entry})
+	}
+	return images, nil
+}
+
+// Read returns a file of the archive that may have a number of bytes.
+func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
+	found, ok := b.members[file]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("it has no %s", file)
+	case found.size > limit:
+		return nil, fmt.Errorf("its %s is larger than %d bytes", file, limit)
+	}
+	return io.ReadAll(io.NewSectionReader(b.file, found.offset, found.size))
+}
+
+// open opens a blob.
+func (b *Bundle) open(digest v1.Hash) (io.ReadCloser, int64, error) {
+	found, ok := b.members[blobPath(digest)]
+	if !ok {
+		return nil, 0, damaged("the archive has no blob %s", digest)
+	}
+	return io.NopCloser(io.NewSectionReader(b.file, found.offset, found.size)), found.size, nil
+}
+
+func blobPath(digest v1.Hash) string { return blobFolder + digest.Algorithm + "/" + digest.Hex }
+
+// Size is how many bytes an image has, with all of its platforms.
+func (b *Bundle) Size(ctx context.Context, image *Image) (int64, error) {
+	all, err := parts(ctx, b, image.Descriptor)
+	if err != nil {
+		return 0, fmt.Errorf("image %q: %w", image.Reference, err)
+	}
+	var size int64
+	for i := range all {
+		size += all[i].Size
+	}
+	return size, nil
+}

@@ -1,0 +1,106 @@
+package bundle
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+)
+
+// Where an archive has what is not an image.
+const (
+	// Readme says what the archive is for.
+	Readme = "README.md"
+	// Checksums are those of every other file, as sha256sum reads them.
+	Checksums = "SHA256SUMS"
+	// ImageList are the images that installations pull, whether the archive has them or not.
+	ImageList = "images.txt"
+
+	indexFile  = "index.json"
+	layoutFile = "oci-layout"
+	blobFolder = "blobs/"
+)
+
+// Annotations of the images in the index of the layout.
+const (
+	// annotationName is the image's name for tools that read OCI layouts, annotationContainerd for ctr.
+	annotationName       = "org.opencontainers.image.ref.name"
+	annotationContainerd = "io.containerd.image.name"
+	// annotationOperator marks the image of the operator.
+	annotationOperator = "io.llamastack.operator"
+)
+
+// Image is an image of an archive.
+type Image struct {
+	// Reference is its name as manifests, catalogue and stacks write it.
+	Reference string
+	// Operator reports whether it is the operator's.
+	Operator bool
+	// Descriptor is what the name stands for: an index where there is one.
+	Descriptor v1.Descriptor
+}
+
+func (i *Image) annotated() v1.Descriptor {
+	result := v1.Descriptor{MediaType: i.Descriptor.MediaType, Digest: i.Descriptor.Digest, Size: i.Descriptor.Size}
+	result.Annotations = map[string]string{annotationName: i.Reference, annotationContainerd: containerdName(i.Reference)}
+	if i.Operator {
+		result.Annotations[annotationOperator] = "true"
+	}
+	return result
+}
+
+// containerdName is a name as containerd writes it: with its registry, and with library where Docker Hub has it.
+func containerdName(reference string) string {
+	repository, err := imagename.Repository(reference)
+	if err != nil {
+		return reference
+	}
+	return imagename.Familiar(repository) + suffix(reference)
+}
+
+// suffix is the tag or digest of an image as it is written, with its colon or at sign.
+func suffix(reference string) string {
+	begin := strings.LastIndexByte(reference, '/') + 1
+	if at := strings.IndexAny(reference[begin:], ":@"); at >= 0 {
+		return reference[begin+at:]
+	}
+	return ":latest"
+}
+
+// Destination is where an image goes below a prefix, which is a registry, host[:port], or what begins a repository in one. Its
+// own registry is left out: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as a mirror of docker.io has it.
+func Destination(reference, prefix string, options ...name.Option) (name.Reference, error) {
+	repository, err := imagename.Repository(reference)
+	if err != nil {
+		return nil, err
+	}
+	_, below, _ := strings.Cut(repository, "/")
+	to, err := name.NewRepository(path.Join(prefix, below), options...)
+	if err != nil {
+		return nil, fmt.Errorf("name of %q below %q: %w", reference, prefix, err)
+	}
+	ref, err := name.ParseReference(reference)
+	if err != nil {
+		return nil, fmt.Errorf("parse image %q: %w", reference, err)
+	}
+	if tag, digest, ok := strings.Cut(suffix(reference), "@"); ok && tag == "" {
+		return to.Digest(digest), nil
+	} else if ok {
+		return to.Tag(strings.TrimPrefix(tag, ":")), nil
+	}
+	return to.Tag(ref.Identifier()), nil
+}
+
+// CheckPrefix returns what is wrong with a prefix.
+func CheckPrefix(prefix string) error {
+	host, _, _ := strings.Cut(prefix, "/")
+	if _, err := name.NewRepository(path.Join(prefix, "image")); err != nil || strings.Contains(prefix, "://") || strings.HasSuffix(prefix, "/") ||
+		(host != "localhost" && !strings.ContainsAny(host, ".:")) || strings.Contains(prefix, "//") {
+		return fmt.Errorf("%q is not a registry: write host[:port], or host[:port]/path, the path in lower case", prefix)
+	}
+	return nil
+}

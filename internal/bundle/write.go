@@ -1,0 +1,171 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// File is a file of an archive that is not a part of an image.
+type File struct {
+	// Name is its path in the archive.
+	Name string
+	// Source is a file of this machine. Empty: Content is what it has.
+	Source  string
+	Content []byte
+	// Executable lets it be run.
+	Executable bool
+}
+
+// Layout is a folder with the blobs of an OCI layout.
+type Layout string
+
+func (l Layout) file(digest v1.Hash) string {
+	return filepath.Join(string(l), filepath.FromSlash(blobPath(digest)))
+}
+
+func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
+	file, err := os.Open(l.file(digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("the layout %q has no blob %s", string(l), digest)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// Write writes an archive with images, whose blobs are in a layout, and files. The same content gives the same bytes: files are
+// sorted, and have no owner and no time. Every blob is compared with its digest.
+func Write(ctx context.Context, into io.Writer, from Layout, images []Image, files []File) error {
+	members, err := collect(ctx, from, images)
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		one := &files[i]
+		members = append(members, content{name: one.Name, executable: one.Executable, open: one.open})
+	}
+	slices.SortFunc(members, func(a, b content) int { return strings.Compare(a.name, b.name) })
+	w := &writer{tar: tar.NewWriter(into)}
+	for i := range members {
+		if i > 0 && members[i].name == members[i-1].name {
+			return fmt.Errorf("the archive would have %q twice", members[i].name)
+		}
+		if err := errors.Join(ctx.Err(), w.add(&members[i])); err != nil {
+			return err
+		}
+	}
+	if err := w.add(contentOf(Checksums, []byte(w.sums.String()))); err != nil {
+		return err
+	}
+	return w.tar.Close()
+}
+
+// collect finds everything that images are made of.
+func collect(ctx context.Context, from Layout, images []Image) ([]content, error) {
+	index := v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex}
+	blobs := map[string]v1.Descriptor{}
+	slices.SortFunc(images, func(a, b Image) int { return strings.Compare(a.Reference, b.Reference) })
+	if _, err := (&Bundle{Images: images}).Destinations(&Target{Prefix: "registry.example.com"}); err != nil {
+		return nil, err
+	}
+	for i := range images {
+		all, err := parts(ctx, from, images[i].Descriptor)
+		if err != nil {
+			return nil, fmt.Errorf("image %q: %w", images[i].Reference, err)
+		}
+		for j := range all {
+			blobs[blobPath(all[j].Digest)] = all[j].Descriptor
+		}
+		index.Manifests = append(index.Manifests, images[i].annotated())
+	}
+	encoded, err := json.MarshalIndent(index, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write index of layout: %w", err)
+	}
+	members := []content{
+		*contentOf(indexFile, append(encoded, '\n')), *contentOf(layoutFile, []byte("{\"imageLayoutVersion\":\"1.0.0\"}\n")),
+	}
+	for name, of := range blobs {
+		members = append(members, content{name: name, open: func() (io.ReadCloser, int64, error) {
+			body, err := openVerified(from, of)
+			return body, of.Size, err
+		}})
+	}
+	return members, nil
+}
+
+// content is a file on its way into an archive.
+type content struct {
+	name       string
+	executable bool
+	open       func() (io.ReadCloser, int64, error)
+}
+
+func contentOf(name string, data []byte) *content {
+	return &content{name: name, open: func() (io.ReadCloser, int64, error) {
+		return io.NopCloser(bytes.NewReader(data)), int64(len(data)), nil
+	}}
+}
+
+func (f *File) open() (io.ReadCloser, int64, error) {
+	if f.Source == "" {
+		return contentOf(f.Name, f.Content).open()
+	}
+	file, err := os.Open(f.Source)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// writer writes a tar archive and notes what it writes.
+type writer struct {
+	tar  *tar.Writer
+	sums strings.Builder
+}
+
+func (w *writer) add(one *content) error {
+	body, size, err := one.open()
+	if err != nil {
+		return fmt.Errorf("write %q: %w", one.name, err)
+	}
+	defer body.Close()
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: one.name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0)}
+	if one.executable {
+		header.Mode = 0o755
+	}
+	if err := w.tar.WriteHeader(header); err != nil {
+		return fmt.Errorf("write %q: %w", one.name, err)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w.tar, sum), body); err != nil {
+		return fmt.Errorf("write %q: %w", one.name, err)
+	}
+	fmt.Fprintf(&w.sums, "%s  %s\n", hex.EncodeToString(sum.Sum(nil)), one.name)
+	return nil
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
+)
+
+type bundleLoadOptions struct {
+	registry, output string
+	access           access
+	dryRun           bool
+	timeout          time.Duration
+}
+
+func newBundleLoadCommand(streams Streams) *cobra.Command {
+	options := bundleLoadOptions{}
+	command := &cobra.Command{
+		Use:   "load BUNDLE --registry REGISTRY",
+		Short: "Write the images of a bundle to a registry",
+		Long: `Write every image of a bundle to a registry, with the digest that it has, and print
+what the operator has to be told about it. Blobs that the registry has are not sent
+again: a load that was cut off goes on where it ended. The registry is the only host
+that is asked. Credentials are those of docker login.
+
+docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1, and an image of Docker Hub
+without an organization REGISTRY/library/..., as a mirror of docker.io has them.
+
+Standard output is, by --output:
+  values     values of the chart
+  configmap  the operator's ConfigMap
+  variables  RELATED_IMAGE_... variables for the operator's container
+  images     each image, the place that it has now, and its digest`,
+		Example: `  kubectl llamastack bundle load llama-stack-bundle.tar --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
+  helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --values values.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runBundleLoad(command.Context(), streams, options, args[0])
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.registry, "registry", "", "registry that takes the images, host[:port], or host[:port]/path for a place below it")
+	options.access.addFlags(command)
+	flags.BoolVar(&options.dryRun, "dry-run", false, "write nothing, and ask no registry")
+	flags.StringVarP(&options.output, "output", "o", formValues, strings.Join(bundleForms, ", "))
+	flags.DurationVar(&options.timeout, "timeout", time.Hour, "time for all of it")
+	must(command.MarkFlagRequired("registry"))
+	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(bundleForms, cobra.ShellCompDirectiveNoFileComp)))
+	return command
+}
+
+func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptions, file string) error {
+	if !slices.Contains(bundleForms, options.output) {
+		return fmt.Errorf("--output: %q is none of %s", options.output, strings.Join(bundleForms, ", "))
+	}
+	if err := bundle.CheckPrefix(options.registry); err != nil {
+		return fmt.Errorf("--registry: %w", err)
+	}
+	host, _, _ := strings.Cut(options.registry, "/")
+	allowed, err := options.access.options(registry.Options{}, host)
+	if err != nil {
+		return err
+	}
+	opened, err := bundle.Open(file)
+	if err != nil {
+		return notLoaded(err.Error())
+	}
+	defer opened.Close()
+	reader := registry.New(allowed)
+	defer reader.Close()
+	target := &bundle.Target{
+		Prefix: options.registry, Insecure: options.access.insecure, Transport: reader.Transport(), Credentials: authn.DefaultKeychain,
+		UserAgent: "kubectl-llamastack",
+	}
+	places, err := opened.Destinations(target)
+	if err != nil {
+		return notLoaded(err.Error())
+	}
+	ctx, cancel := context.WithTimeout(ctx, options.timeout)
+	defer cancel()
+	p := newPrinter(streams)
+	if options.dryRun {
+		p.note("nothing is written with --dry-run")
+	} else if err := loadAll(ctx, p, opened, places, target); err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := newMirrored(opened.Images, places, options.registry).write(&page, p, options.output); err != nil {
+		return err
+	}
+	_, err = page.WriteTo(streams.Out)
+	return err
+}
+
+// loadAll loads one image after the other, and tells of each.
+func loadAll(ctx context.Context, p printer, from *bundle.Bundle, places []name.Reference, target *bundle.Target) error {
+	for i := range from.Images {
+		err := loadOne(ctx, p, from, &from.Images[i], places[i], target)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return notLoaded(fmt.Sprintf("%s: the time of --timeout is over; call again to go on", places[i]))
+		case err != nil:
+			return notLoaded(fmt.Sprintf("%s: %s", places[i], loadRemedy(err)))
+		}
+	}
+	return nil
+}
+
+func loadOne(ctx context.Context, p printer, from *bundle.Bundle, image *bundle.Image, place name.Reference, target *bundle.Target) error {
+	started := time.Now()
+	size, err := from.Size(ctx, image)
+	if err != nil {
+		return err
+	}
+	p.line("%s (%s) to %s", image.Reference, megabytes(size), place)
+	loaded, err := from.Load(ctx, image, place, target)
+	if err != nil {
+		return err
+	}
+	if loaded.Complete {
+		p.ok("the registry has it already: " + image.Descriptor.Digest.String())
+	} else {
+		p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent), time.Since(started).Seconds()))
+	}
+	return nil
+}
+
+// loadRemedy is an error of the registry, or of the archive, with what helps.
+func loadRemedy(err error) string {
+	if damage := bundle.Damage(err); damage != nil {
+		return damage.Error()
+	}
+	return withRemedy(registry.Sanitize(err))
+}
+
+// notLoaded is the answer to a bundle that cannot be loaded.
+func notLoaded(problem string) error {
+	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; what is there is not sent again"}
+}
+
+func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

@@ -1,0 +1,193 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// makeBundle writes a bundle with an image by several names, of which the first is the operator's.
+func makeBundle(t *testing.T, references ...string) (file, digest string) {
+	t.Helper()
+	folder := t.TempDir()
+	image := empty.Image
+	if err := layout.Path(folder).WriteImage(image); err != nil {
+		t.Fatal(err)
+	}
+	descriptor, err := partial.Descriptor(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var images []bundle.Image
+	for i, reference := range references {
+		images = append(images, bundle.Image{Reference: reference, Operator: i == 0, Descriptor: *descriptor})
+	}
+	var content bytes.Buffer
+	if err := bundle.Write(t.Context(), &content, bundle.Layout(folder), images, nil); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "bundle.tar")
+	if err := os.WriteFile(file, content.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, descriptor.Digest.String()
+}
+
+var bundled = []string{
+	"llama-stack-k8s-operator:dev", "docker.io/ogxai/distribution-starter:0.7.1", "docker.io/ogxai/distribution-starter:0.7.3",
+	"quay.io/team/provider:1.2",
+}
+
+// What is printed is what the operator reads.
+func TestBundleLoadOutput(t *testing.T) {
+	file, digest := makeBundle(t, bundled...)
+	load := func(t *testing.T, form string) string {
+		t.Helper()
+		got := run(t, "", "bundle", "load", file, "--registry", "registry.corp:5000/mirror", "--dry-run", "-o", form)
+		if got.code != 0 || !strings.Contains(got.err, "nothing is written") {
+			t.Fatalf("exit code %d: %s", got.code, got.err)
+		}
+		return strings.ReplaceAll(got.out, digest, "DIGEST")
+	}
+	for form, want := range map[string]string{
+		"values": `image:
+  digest: DIGEST
+  repository: registry.corp:5000/mirror/library/llama-stack-k8s-operator
+operatorConfig:
+  data:
+    image-overrides:
+      starter: registry.corp:5000/mirror/ogxai/distribution-starter:0.7.1@DIGEST
+      starter@0.7: registry.corp:5000/mirror/ogxai/distribution-starter:0.7.1@DIGEST
+      starter@0.7.1: registry.corp:5000/mirror/ogxai/distribution-starter:0.7.1@DIGEST
+      starter@0.7.3: registry.corp:5000/mirror/ogxai/distribution-starter:0.7.3@DIGEST
+    registries:
+      rewrite:
+        docker.io: registry.corp:5000/mirror
+        quay.io: registry.corp:5000/mirror
+`,
+		"variables": `env:
+- name: RELATED_IMAGE_STARTER
+  value: registry.corp:5000/mirror/ogxai/distribution-starter:0.7.1@DIGEST
+`,
+		"images": `IMAGE                                       PLACE                                                           DIGEST
+docker.io/ogxai/distribution-starter:0.7.1  registry.corp:5000/mirror/ogxai/distribution-starter:0.7.1      DIGEST
+docker.io/ogxai/distribution-starter:0.7.3  registry.corp:5000/mirror/ogxai/distribution-starter:0.7.3      DIGEST
+llama-stack-k8s-operator:dev                registry.corp:5000/mirror/library/llama-stack-k8s-operator:dev  DIGEST
+quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provider:1.2                     DIGEST
+`,
+	} {
+		if diff := cmp.Diff(want, load(t, form)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", form, diff)
+		}
+	}
+	object := &corev1.ConfigMap{}
+	if err := yaml.Unmarshal([]byte(load(t, "configmap")), object); err != nil {
+		t.Fatal(err)
+	}
+	for key, text := range object.Data {
+		object.Data[key] = strings.ReplaceAll(text, "DIGEST", digest)
+	}
+	found, problems := operatorconfig.Read(object, operatorconfig.Config{})
+	if len(problems) > 0 || len(found.Images) != 4 || found.Registries.Rewrite["docker.io"] != "registry.corp:5000/mirror" {
+		t.Errorf("the operator reads %+v with the errors %v", found, problems)
+	}
+}
+
+// The images get into a registry that wants a name and a password, once.
+func TestBundleLoad(t *testing.T) {
+	server := serveImages(t)
+	file, digest := makeBundle(t, bundled...)
+	server.logIn(t, "wrong")
+	load := func(code int, want string) {
+		t.Helper()
+		got := run(t, "", "bundle", "load", file, "--registry", server.host+"/mirror", "--insecure", "-o", "images")
+		if got.code != code || !strings.Contains(got.err, want) || (code == 0) != strings.Contains(got.out, "/mirror/team/provider:1.2") {
+			t.Errorf("exit code %d, want %d and %q in:\n%s%s", got.code, code, want, got.out, got.err)
+		}
+		if strings.Contains(got.out+got.err, "s3cret") {
+			t.Errorf("the password is shown:\n%s%s", got.out, got.err)
+		}
+	}
+	load(1, "log in with docker login")
+	server.logIn(t, "s3cret")
+	load(0, "sent in")
+	writes := server.writes.Load()
+	load(0, "the registry has it already: "+digest)
+	if now := server.writes.Load(); now != writes {
+		t.Errorf("the second load wrote %d times", now-writes)
+	}
+	ref, err := name.ParseReference(server.host+"/mirror/ogxai/distribution-starter:0.7.3", name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := remote.Head(ref, remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	if err != nil || found.Digest.String() != digest {
+		t.Errorf("%v, %v, want %s", found, err, digest)
+	}
+}
+
+func TestBundleLoadRefuses(t *testing.T) {
+	file, _ := makeBundle(t, bundled...)
+	folder := write(t, map[string]string{"empty.pem": "no certificate", "bundle.tar": "no archive"})
+	server := serveImages(t)
+	for _, tc := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no registry", []string{file}, 2, `required flag(s) "registry"`},
+		{"a registry with a scheme", []string{file, "--registry", "https://registry.corp"}, 2, "write host[:port]"},
+		{"another output", []string{file, "--registry", "registry.corp", "-o", "json"}, 2, "values, configmap, variables, images"},
+		{"no certificates", []string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"}, 2, "no certificates in PEM form"},
+		{"no file of certificates", []string{file, "--registry", "registry.corp", "--ca-file", folder + "/none.pem"}, 2, "--ca-file: open"},
+		{"no archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "it is not a tar archive"},
+		{"plain HTTP", []string{file, "--registry", server.host}, 1, "here --insecure does so"},
+		{"the time is over", []string{file, "--registry", server.host, "--insecure", "--timeout", "1ns"}, 1, "call again to go on"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := run(t, "", append([]string{"bundle", "load"}, tc.args...)...)
+			if got.code != tc.code || got.out != "" || !strings.Contains(got.err, tc.want) {
+				t.Errorf("exit code %d, want %d and %q in:\n%s%s", got.code, tc.code, tc.want, got.out, got.err)
+			}
+		})
+	}
+	got := run(t, "", "bundle", "load", file, "--registry", "registry.corp", "--dry-run", "-o", "variables")
+	if got.code != 0 || strings.Contains(got.err, "default release") {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+	file, _ = makeBundle(t, bundled[0], bundled[2])
+	got = run(t, "", "bundle", "load", file, "--registry", "registry.corp", "--dry-run", "-o", "variables")
+	if got.code != 0 || got.out != "env: []\n" || !strings.Contains(got.err, `default release of "starter"`) || !strings.Contains(got.err, "can name no other") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
+}
+
+// The verbs of images take the same file of authorities.
+func TestAuthoritiesOfImages(t *testing.T) {
+	folder := write(t, map[string]string{"empty.pem": "no certificate", "config.yaml": ownConfig})
+	for _, args := range [][]string{
+		{"image", "inspect", "registry.example.com/team/server:1"},
+		{"image", "label", "registry.example.com/team/server:1", "--config", folder + "/config.yaml"},
+	} {
+		got := run(t, "", append(args, "--ca-file", folder+"/empty.pem")...)
+		if got.code != 2 || !strings.Contains(got.err, "--ca-file: the file has no certificates in PEM form") {
+			t.Errorf("%v: exit code %d\n%s", args, got.code, got.err)
+		}
+	}
+}

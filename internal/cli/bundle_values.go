@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+)
+
+// What bundle load prints.
+const (
+	formValues    = "values"
+	formConfigMap = "configmap"
+	formVariables = "variables"
+	formImages    = "images"
+)
+
+var bundleForms = []string{formValues, formConfigMap, formVariables, formImages}
+
+// mirrored is what the operator has to be told about images in another registry.
+type mirrored struct {
+	// operator is the place of its image; nil: the bundle has none. digest is what it stands for.
+	operator name.Reference
+	digest   string
+	// overrides are images in place of the catalogue's, rewrite where others are read.
+	overrides distribution.Overrides
+	rewrite   map[string]string
+	// images are the images, their places and their digests.
+	images [][]string
+}
+
+func newMirrored(images []bundle.Image, places []name.Reference, registry string) *mirrored {
+	m := &mirrored{overrides: distribution.Overrides{}, rewrite: map[string]string{}, images: [][]string{{"IMAGE", "PLACE", "DIGEST"}}}
+	catalogue := distribution.Images()
+	for i := range images {
+		digest, place := images[i].Descriptor.Digest.String(), places[i]
+		m.images = append(m.images, []string{images[i].Reference, place.String(), digest})
+		if images[i].Operator {
+			m.operator, m.digest = place, digest
+			continue
+		}
+		if repository, err := imagename.Repository(images[i].Reference); err == nil {
+			host, _, _ := strings.Cut(imagename.Familiar(repository), "/")
+			m.rewrite[host] = registry
+		}
+		at := slices.IndexFunc(catalogue, func(one distribution.CatalogueImage) bool { return one.Image == images[i].Reference })
+		if at < 0 {
+			continue
+		}
+		for _, key := range distribution.OverrideKeys(catalogue[at].Name, catalogue[at].Version) {
+			m.overrides[key] = place.Context().Name() + ":" + place.Identifier() + "@" + digest
+		}
+	}
+	return m
+}
+
+func (m *mirrored) write(page *bytes.Buffer, p printer, form string) error {
+	for _, server := range distribution.Known(nil) {
+		if m.has(server+"@") && m.overrides[server] == "" {
+			p.note(fmt.Sprintf("the bundle does not have the default release of %q: stacks have to name one with spec.distribution.version", server))
+		}
+	}
+	switch form {
+	case formValues:
+		return m.values(page)
+	case formConfigMap:
+		return m.configMap(page)
+	case formVariables:
+		return m.variables(page, p)
+	default:
+		writeTable(page, m.images)
+		return nil
+	}
+}
+
+// has reports whether a key of the overrides begins so.
+func (m *mirrored) has(prefix string) bool {
+	for key := range m.overrides {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// data is that of the operator's ConfigMap. A key of which there is nothing to say is left out.
+func (m *mirrored) data() map[string]any {
+	data := map[string]any{}
+	if len(m.overrides) > 0 {
+		data["image-overrides"] = m.overrides
+	}
+	if len(m.rewrite) > 0 {
+		data["registries"] = map[string]any{"rewrite": m.rewrite}
+	}
+	return data
+}
+
+func (m *mirrored) values(page *bytes.Buffer) error {
+	values := map[string]any{"operatorConfig": map[string]any{"data": m.data()}}
+	if m.operator != nil {
+		values["image"] = map[string]any{"repository": m.operator.Context().Name(), "digest": m.digest}
+	}
+	return writeYAML(page, values)
+}
+
+func (m *mirrored) configMap(page *bytes.Buffer) error {
+	data := map[string]any{}
+	for key, value := range m.data() {
+		text, err := yaml.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", key, err)
+		}
+		data[key] = string(text)
+	}
+	return writeYAML(page, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": data,
+		"metadata": map[string]any{"name": names.OperatorConfigMap, "namespace": names.OperatorNamespace},
+	})
+}
+
+// variables are for an installer that sets no ConfigMap. They name one image for each distribution.
+func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
+	env := []map[string]string{}
+	for _, server := range distribution.Known(nil) {
+		if image := m.overrides[server]; image != "" {
+			env = append(env, map[string]string{"name": distribution.RelatedImage(server), "value": image})
+		}
+	}
+	if len(env) == 0 {
+		p.warning("the bundle has the default release of no distribution, and variables can name no other")
+	}
+	return writeYAML(page, map[string]any{"env": env})
+}
+
+func writeYAML(page *bytes.Buffer, value any) error {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("print YAML: %w", err)
+	}
+	page.Write(text)
+	return nil
+}

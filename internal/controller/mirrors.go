@@ -1,0 +1,221 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
+)
+
+// mirrorKinds are the kinds of mirror sets that a cluster need not serve, by the name of the CustomResourceDefinition that
+// brings them.
+func mirrorKinds() map[string]schema.GroupVersionKind {
+	return map[string]schema.GroupVersionKind{
+		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
+		"imagetagmirrorsets.config.openshift.io":           {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindTag},
+		"imagecontentsourcepolicies.operator.openshift.io": {Group: "operator.openshift.io", Version: "v1alpha1", Kind: mirror.KindPolicy},
+	}
+}
+
+// mirrorsPatience is how long the mirror sets may take to be listed before that is told.
+const mirrorsPatience = 30 * time.Second
+
+// mirrorSets follows the mirror sets of the cluster. Of a kind that the cluster does not serve nothing is watched but its
+// definition.
+type mirrorSets struct {
+	cache  cache.Cache
+	mapper meta.RESTMapper
+	tell   func(mirror.Set)
+	log    logr.Logger
+
+	// known is closed when the mirrors were told for the first time, changed has a value when they may be others.
+	known   chan struct{}
+	changed chan struct{}
+
+	mu     sync.Mutex
+	served map[schema.GroupVersionKind]bool
+}
+
+func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Set), log logr.Logger) *mirrorSets {
+	return &mirrorSets{
+		cache: sets, mapper: mapper, tell: tell, log: log,
+		known: make(chan struct{}), changed: make(chan struct{}, 1), served: map[schema.GroupVersionKind]bool{},
+	}
+}
+
+// before lets a worker begin when the mirrors are known: a source that may not be asked is not asked first.
+func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
+	return manager.RunnableFunc(func(ctx context.Context) error {
+		late := time.NewTimer(mirrorsPatience)
+		defer late.Stop()
+		for {
+			select {
+			case <-m.known:
+				return worker.Start(ctx)
+			case <-late.C:
+				m.log.Info("No image is read before the mirror sets of the cluster are listed; the operator needs the right to list and watch them")
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	})
+}
+
+// follow tells of the mirrors until ctx ends: those that are there, and each change.
+func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
+	for _, kind := range mirrorKinds() {
+		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
+			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+			if meta.IsNoMatchError(err) {
+				return true, nil
+			}
+			if err == nil {
+				err = m.watch(ctx, kind)
+			}
+			return err == nil, nil
+		})
+		if err != nil {
+			return nil //nolint:nilerr // ctx has ended
+		}
+	}
+	if err := m.read(ctx); err != nil {
+		return err
+	}
+	close(m.known)
+	if err := m.followDefinitions(ctx, definitions); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-m.changed:
+			if err := m.read(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// followDefinitions sees kinds come and go.
+func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
+	for name, kind := range mirrorKinds() {
+		definition := definitions[name]
+		if definition == nil {
+			continue
+		}
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		informer, err := definition.GetInformer(ctx, object)
+		if err == nil {
+			_, err = informer.AddEventHandler(definitionHandler(func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) }))
+		}
+		if err != nil {
+			return fmt.Errorf("watch definition %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// comes waits until the kind is served and starts to watch it.
+func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
+	err := wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true, func(context.Context) (bool, error) {
+		_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		return err == nil, nil
+	})
+	if err == nil {
+		err = m.watch(ctx, kind)
+	}
+	if err != nil && ctx.Err() == nil {
+		m.log.Error(err, "Mirror sets were defined and cannot be used", "kind", kind.GroupKind().String())
+	}
+}
+
+// goes forgets a kind.
+func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.served[kind] {
+		return
+	}
+	delete(m.served, kind)
+	if err := m.cache.RemoveInformer(ctx, optionalObject(kind)); err != nil {
+		m.log.Error(err, "Mirror sets are gone and are still watched", "kind", kind.GroupKind().String())
+	}
+	m.change()
+}
+
+// watch fills the cache with a kind, once.
+func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.served[kind] {
+		return nil
+	}
+	informer, err := m.cache.GetInformer(ctx, optionalObject(kind)) // filled when it returns
+	if err == nil {
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { m.change() }, UpdateFunc: func(any, any) { m.change() }, DeleteFunc: func(any) { m.change() },
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", kind.GroupKind(), err)
+	}
+	m.served[kind] = true
+	m.change()
+	return nil
+}
+
+// change has the mirror sets read once more.
+func (m *mirrorSets) change() {
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// read tells what the mirror sets say now.
+func (m *mirrorSets) read(ctx context.Context) error {
+	m.mu.Lock()
+	var kinds []schema.GroupVersionKind
+	for kind := range m.served {
+		kinds = append(kinds, kind)
+	}
+	m.mu.Unlock()
+	var objects []mirror.Object
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := m.cache.List(ctx, list); err != nil {
+			m.log.V(1).Info("Mirror sets cannot be listed", "kind", kind.GroupKind().String(), "error", err.Error())
+			continue // the kind has just gone
+		}
+		for i := range list.Items {
+			spec, err := json.Marshal(list.Items[i].Object["spec"])
+			if err != nil {
+				return fmt.Errorf("read %s %q: %w", kind.Kind, list.Items[i].GetName(), err)
+			}
+			objects = append(objects, mirror.Object{Kind: kind.Kind, Name: list.Items[i].GetName(), Spec: spec})
+		}
+	}
+	set, ignored := mirror.Read(objects)
+	if len(objects) > 0 {
+		m.log.Info("The mirror sets of the cluster are read", "objects", len(objects), "sources", len(set), "ignored", ignored)
+	}
+	m.tell(slices.Clip(set))
+	return nil
+}

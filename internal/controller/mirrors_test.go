@@ -1,0 +1,140 @@
+package controller_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
+)
+
+// mirrorSet is a kind of mirror sets, and the list in its specification.
+type mirrorSet struct {
+	schema.GroupVersionKind
+
+	plural, list string
+}
+
+var (
+	digestMirrors = mirrorSet{schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ImageDigestMirrorSet"}, "imagedigestmirrorsets", "imageDigestMirrors"}
+	tagMirrors    = mirrorSet{schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ImageTagMirrorSet"}, "imagetagmirrorsets", "imageTagMirrors"}
+	sourcePolicy  = mirrorSet{schema.GroupVersionKind{Group: "operator.openshift.io", Version: "v1alpha1", Kind: "ImageContentSourcePolicy"}, "imagecontentsourcepolicies", "repositoryDigestMirrors"}
+)
+
+// definition is OpenShift's own of the kind, without its texts.
+func (m mirrorSet) definition() client.Object {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	mirrors := apiextensionsv1.JSONSchemaProps{
+		Type: "object", Required: []string{"source"},
+		Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"source": text, "mirrors": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}},
+		},
+	}
+	if m.Kind != sourcePolicy.Kind {
+		mirrors.Properties["mirrorSourcePolicy"] = apiextensionsv1.JSONSchemaProps{
+			Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"NeverContactSource"`)}, {Raw: []byte(`"AllowContactingSource"`)}},
+		}
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	definition.Name = m.plural + "." + m.Group
+	definition.Annotations = map[string]string{"api-approved.kubernetes.io": "https://github.com/openshift/api"}
+	definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: m.Group, Scope: apiextensionsv1.ClusterScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: m.plural, Kind: m.Kind, ListKind: m.Kind + "List"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+			Name: m.Version, Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
+				OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+					"spec": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+						m.list: {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &mirrors}},
+					}},
+				}},
+			},
+		}},
+	}
+	return definition
+}
+
+// put makes a mirror set with one source, as soon as the kind is served.
+func (m mirrorSet) put(t *testing.T, b *bench, source, policy string, mirrors ...any) client.Object {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(m.GroupVersionKind)
+	object.SetName(b.namespace)
+	entry := map[string]any{"source": source, "mirrors": mirrors}
+	if policy != "" {
+		entry["mirrorSourcePolicy"] = policy
+	}
+	if err := unstructured.SetNestedSlice(object.Object, []any{entry}, "spec", m.list); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error { return b.Create(t.Context(), object.DeepCopy()) })
+	return object
+}
+
+// Mirror sets that come after the operator hold as soon as they are there, by tag and by digest, under the operator's own
+// rights; a source that may not be asked is not, also not by an operator that has just started.
+func TestMirrorSets(t *testing.T) {
+	b := newBench(t)
+	b.everywhere, b.configured = true, true
+	first := b.start(t, "mirrors")
+	mirror := b.registry(t)
+	var asked atomic.Int64
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(served.Close)
+	source := strings.TrimPrefix(served.URL, "http://")
+	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("insecure: [%q, %q]", mirror.host, source))
+	_, digest := mirror.push(t, "mirror/team/own:prod", withConfig("0.7.3"))
+	stack := func(name, image string) {
+		t.Helper()
+		b.create(t, b.stack(t, name, fmt.Sprintf(`{distribution: {image: %q}, resources: {models: [gpt-4o-mini]}}`, image)))
+	}
+	stack("by-tag", source+"/team/own:prod")
+	b.condition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+	if asked.Load() == 0 {
+		t.Fatal("nobody asked the source")
+	}
+
+	defer b.install(t, digestMirrors.definition())()
+	defer b.install(t, tagMirrors.definition())()
+	defer b.install(t, sourcePolicy.definition())()
+	tagMirrors.put(t, b, source+"/team", "NeverContactSource", mirror.host+"/none", mirror.host+"/mirror/team")
+	b.condition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	before := asked.Load()
+	stack("by-digest", source+"/team/own@"+digest)
+	condition := b.condition(t, "by-digest", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
+	if !strings.Contains(condition.Message, "mirrorSourcePolicy NeverContactSource") {
+		t.Errorf("message %q", condition.Message)
+	}
+	digests := digestMirrors.put(t, b, source+"/team", "", mirror.host+"/mirror/team")
+	b.condition(t, "by-digest", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	if now := asked.Load(); now != before {
+		t.Errorf("the source was asked %d times, and may not be", now-before)
+	}
+
+	first.stop(t)
+	if err := b.Delete(t.Context(), digests); err != nil {
+		t.Fatal(err)
+	}
+	sourcePolicy.put(t, b, source+"/team", "", mirror.host+"/mirror/team")
+	stack("again", source+"/team/own:prod")
+	stack("policy", source+"/team/own@"+digest)
+	b.start(t, "mirrors-again")
+	for _, name := range []string{"again", "policy"} {
+		b.condition(t, name, v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	}
+	if now := asked.Load(); now != before {
+		t.Errorf("after a restart the source was asked %d times, and may not be", now-before)
+	}
+}

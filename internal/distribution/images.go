@@ -1,0 +1,50 @@
+package distribution
+
+import (
+	"slices"
+	"strings"
+)
+
+// CatalogueImage is an image that the catalogue may have a stack run.
+type CatalogueImage struct {
+	// Name and Version are the distribution and the server release.
+	Name, Version string
+	// Image is the reference, with its tag.
+	Image string
+}
+
+// Images returns every image of the catalogue, by name and then by release, ascending.
+func Images() []CatalogueImage {
+	var all []CatalogueImage
+	for i := range catalogue {
+		e := &catalogue[i]
+		for _, version := range Versions(e.name) {
+			all = append(all, CatalogueImage{Name: e.name, Version: version, Image: e.image(version)})
+		}
+	}
+	return all
+}
+
+// OverrideKeys returns the keys of Overrides by which stacks ask for a release of a distribution, sorted: its name where
+// the release is the default one, and its name with the line that means the release, and with the release.
+func OverrideKeys(name, version string) []string {
+	e := byName(name)
+	if e == nil {
+		return nil
+	}
+	keys := []string{name + "@" + version}
+	if dot := strings.LastIndexByte(version, '.'); dot > 0 && e.pin(version[:dot]) == version {
+		keys = append(keys, name+"@"+version[:dot])
+	}
+	if e.defaultVersion() == version {
+		keys = append(keys, name)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// RelatedImage is the variable by which an installer of a mirrored catalogue replaces the image of a distribution:
+// RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
+func RelatedImage(name string) string {
+	return "RELATED_IMAGE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}

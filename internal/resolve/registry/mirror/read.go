@@ -1,0 +1,132 @@
+package mirror
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
+)
+
+// The kinds of mirror sets.
+const (
+	KindDigest = "ImageDigestMirrorSet"
+	KindTag    = "ImageTagMirrorSet"
+	KindPolicy = "ImageContentSourcePolicy"
+)
+
+// maxSources bounds the sources of a cluster. Nodes have fewer: their settings are one file.
+const maxSources = 5000
+
+// neverContact is the policy of a source that may not be asked itself.
+const neverContact = "NeverContactSource"
+
+// Object is a mirror set as a cluster has it.
+type Object struct {
+	Kind, Name string
+	// Spec is its specification as JSON.
+	Spec []byte
+}
+
+// entry is one source of a mirror set, in any of the kinds.
+type entry struct {
+	Source             string   `json:"source"`
+	Mirrors            []string `json:"mirrors"`
+	MirrorSourcePolicy string   `json:"mirrorSourcePolicy"`
+}
+
+// Read makes one set of all mirror sets. What has no form that a node takes is passed over, and counted. Of several objects
+// with one source the mirrors are taken in the order of kinds and names.
+func Read(objects []Object) (set Set, ignored int) {
+	objects = slices.Clone(objects)
+	slices.SortFunc(objects, func(a, b Object) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	bySource := map[string]*Source{}
+	for _, object := range objects {
+		entries, err := entriesOf(object)
+		if err != nil {
+			ignored++
+			continue
+		}
+		for _, one := range entries {
+			prefix := normal(one.Source)
+			known := bySource[prefix]
+			if prefix == "" || known == nil && len(bySource) == maxSources {
+				ignored++
+				continue
+			}
+			if known == nil {
+				known = &Source{Prefix: prefix}
+				bySource[prefix] = known
+			}
+			ignored += known.add(object.Kind, one)
+		}
+	}
+	for _, source := range bySource {
+		set = append(set, *source)
+	}
+	slices.SortFunc(set, func(a, b Source) int { return strings.Compare(a.Prefix, b.Prefix) })
+	return set, ignored
+}
+
+func entriesOf(object Object) ([]entry, error) {
+	var spec struct {
+		ImageDigestMirrors      []entry `json:"imageDigestMirrors"`
+		ImageTagMirrors         []entry `json:"imageTagMirrors"`
+		RepositoryDigestMirrors []entry `json:"repositoryDigestMirrors"`
+	}
+	if len(object.Spec) == 0 {
+		return nil, nil
+	}
+	err := json.Unmarshal(object.Spec, &spec)
+	switch object.Kind {
+	case KindDigest:
+		return spec.ImageDigestMirrors, err
+	case KindTag:
+		return spec.ImageTagMirrors, err
+	default:
+		return spec.RepositoryDigestMirrors, err
+	}
+}
+
+// add takes an entry, and returns how many of its mirrors have no form that a node takes.
+func (s *Source) add(kind string, one entry) (ignored int) {
+	s.Never = s.Never || one.MirrorSourcePolicy == neverContact
+	into := &s.Digest
+	if kind == KindTag {
+		into = &s.Tag
+	}
+	for _, text := range one.Mirrors {
+		mirror := normal(text)
+		switch {
+		case mirror == "" || strings.HasPrefix(mirror, "*"):
+			ignored++
+		case !slices.Contains(*into, mirror):
+			*into = append(*into, mirror)
+		}
+	}
+	return ignored
+}
+
+// form is what OpenShift takes: *.domain, or host[:port][/path].
+var form = regexp.MustCompile(`^(\*(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)+|` +
+	`[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*)$`)
+
+// maxLength bounds a source or a mirror.
+const maxLength = 512
+
+// normal is the normal form of a source or a mirror, empty for what is neither. The first element is a host here, whatever it
+// looks like.
+func normal(text string) string {
+	if len(text) > maxLength || !form.MatchString(text) {
+		return ""
+	}
+	host, path, below := strings.Cut(text, "/")
+	if !below {
+		return imagename.Registry(host)
+	}
+	return imagename.Registry(host) + "/" + path
+}

@@ -1,0 +1,207 @@
+//go:build airgap
+
+package airgap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+var transcript = flag.String("transcript", "", "file for the commands and what they print")
+
+// journey runs commands as users do, and writes down what they print.
+type journey struct {
+	t       *testing.T
+	out     io.Writer
+	folder  string
+	hidden  map[string]string
+	node    string // the process whose network is that of the node
+	started time.Time
+}
+
+func newJourney(t *testing.T) *journey {
+	t.Helper()
+	for _, name := range []string{"KUBECONFIG", "CLUSTER_REGISTRY", "CLUSTER_DIR"} {
+		if os.Getenv(name) == "" {
+			t.Fatalf("$%s is not set: make test-airgap sets it on a node of its own", name)
+		}
+	}
+	j := &journey{t: t, out: io.Discard, folder: t.TempDir(), hidden: map[string]string{}, started: time.Now()}
+	if *transcript != "" {
+		file, err := os.Create(*transcript)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = file.Close() })
+		j.out = file
+	}
+	j.node = nodeProcess(t)
+	j.hidden[testutil.Root()+"/"] = ""
+	j.hidden[j.folder] = "DIR"
+	return j
+}
+
+// nodeProcess is the id of the node's process, as the cluster tool noted it.
+func nodeProcess(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record struct {
+		Components []struct {
+			Name    string
+			Process struct{ PID int }
+		}
+	}
+	if err := json.Unmarshal(data, &record); err != nil {
+		t.Fatal(err)
+	}
+	for _, component := range record.Components {
+		if component.Name == "node" && component.Process.PID > 0 {
+			return strconv.Itoa(component.Process.PID)
+		}
+	}
+	t.Fatalf("no node in %s", data)
+	return ""
+}
+
+// say begins a part of the journey.
+func (j *journey) say(format string, args ...any) {
+	j.print("\n## %s (after %.0f s)\n\n", fmt.Sprintf(format, args...), time.Since(j.started).Seconds())
+}
+
+func (j *journey) print(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for secret, shown := range j.hidden {
+		text = strings.ReplaceAll(text, secret, shown)
+	}
+	fmt.Fprint(j.out, text)
+}
+
+// command is one that users type, and where it runs.
+type command struct {
+	line   string
+	args   []string
+	env    []string
+	input  string
+	onNode bool
+	// shown bounds the lines that are written down; zero: all.
+	shown int
+	// until is in what is written down of a command that is tried again and again.
+	until string
+}
+
+// together takes what a command prints, in its order.
+type together struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write takes more.
+func (w *together) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(text)
+}
+
+// String is all of it, when the command has ended.
+func (w *together) String() string { return w.text.String() }
+
+// try runs a command, and gives what it prints.
+func (j *journey) try(c command) (string, error) {
+	if c.line == "" {
+		c.line = strings.Join(c.args, " ")
+	}
+	args := c.args
+	if c.onNode {
+		args = append([]string{"nsenter", "--net", "--target", j.node, "--"}, args...)
+	}
+	ctx, cancel := context.WithTimeout(j.t.Context(), 15*time.Minute)
+	defer cancel()
+	run := exec.CommandContext(ctx, args[0], args[1:]...)
+	run.Dir, run.Env, run.Stdin = testutil.Root(), append(os.Environ(), c.env...), strings.NewReader(c.input)
+	var stdout bytes.Buffer
+	both := &together{}
+	run.Stdout, run.Stderr = io.MultiWriter(&stdout, both), both
+	err := run.Run()
+	lines := strings.Split(strings.TrimRight(both.String(), "\n"), "\n")
+	if c.shown > 0 && len(lines) > c.shown {
+		lines = append(lines[:c.shown:c.shown], fmt.Sprintf("… %d more lines", len(lines)-c.shown))
+	}
+	prompt := "$ "
+	if c.onNode {
+		prompt = "node$ "
+	}
+	if strings.Contains(both.String(), c.until) {
+		j.print("%s%s\n%s\n", prompt, c.line, strings.Join(lines, "\n"))
+	}
+	if err != nil {
+		return stdout.String(), fmt.Errorf("%s: %w\n%s", c.line, err, both.String())
+	}
+	return stdout.String(), nil
+}
+
+// run runs a command that has to succeed.
+func (j *journey) run(c command) string {
+	j.t.Helper()
+	said, err := j.try(c)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return said
+}
+
+// refused runs a command that has to fail, and to say why.
+func (j *journey) refused(c command, want string) {
+	j.t.Helper()
+	said, err := j.try(c)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		j.t.Fatalf("%s: %v, want %q in it\n%s", c.line, err, want, said)
+	}
+}
+
+func (j *journey) kubectl(args ...string) string {
+	j.t.Helper()
+	return j.run(command{args: append([]string{"kubectl"}, args...)})
+}
+
+// apply applies a manifest, which is written down too.
+func (j *journey) apply(namespace, manifest string) {
+	j.t.Helper()
+	j.print("$ kubectl apply --namespace %s -f - <<EOF\n%s\nEOF\n", namespace, strings.Trim(manifest, "\n"))
+	apply := exec.CommandContext(j.t.Context(), "kubectl", "apply", "--namespace="+namespace, "--filename=-")
+	apply.Stdin = strings.NewReader(manifest)
+	said, err := apply.CombinedOutput()
+	if err != nil {
+		j.t.Fatalf("kubectl apply: %v: %s", err, said)
+	}
+	j.print("%s", said)
+}
+
+// write writes a file of the journey's folder.
+func (j *journey) write(name, content string) string {
+	j.t.Helper()
+	path := filepath.Join(j.folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		j.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		j.t.Fatal(err)
+	}
+	return path
+}

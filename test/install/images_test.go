@@ -1,0 +1,126 @@
+package install
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// listed are the images of dist/images.txt.
+func listed(t *testing.T) []string {
+	t.Helper()
+	var images []string
+	for line := range strings.Lines(readFile(t, "dist/images.txt")) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			images = append(images, line)
+		}
+	}
+	return images
+}
+
+// imagesIn collects the images of containers anywhere in an object.
+func imagesIn(value any, found map[string]bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			text, ok := inner.(string)
+			switch {
+			case ok && key == "image":
+				found[text] = true
+			default:
+				imagesIn(inner, found)
+			}
+		}
+	case []any:
+		for _, inner := range value {
+			imagesIn(inner, found)
+		}
+	}
+}
+
+// Whatever a manifest, the chart or the catalogue has a cluster pull is in the list that is carried behind a firewall, and
+// nothing else.
+func TestEveryImageIsListed(t *testing.T) {
+	found := map[string]bool{}
+	add := func(objects map[string][]*unstructured.Unstructured) {
+		for kind, each := range objects {
+			if kind == "CustomResourceDefinition" { // its schema describes images, and names none
+				continue
+			}
+			for _, object := range each {
+				imagesIn(object.Object, found)
+			}
+		}
+	}
+	for _, name := range manifests {
+		add(read(t, name))
+	}
+	for _, folder := range chartCases(t) {
+		add(rendered(t, folder))
+	}
+	for image := range found {
+		if strings.HasPrefix(image, "registry.example.com/") { // a value of a test of the chart
+			delete(found, image)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatal("the manifests name no image")
+	}
+	for _, one := range distribution.Images() {
+		found[one.Image] = true
+	}
+	images := listed(t)
+	for image := range found {
+		if !slices.Contains(images, image) {
+			t.Errorf("%s is not in dist/images.txt: run make generate", image)
+		}
+	}
+	for _, image := range images {
+		if !found[image] {
+			t.Errorf("%s is in dist/images.txt, and nothing pulls it", image)
+		}
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(images)))) != len(images) {
+		t.Error("dist/images.txt has an image twice")
+	}
+}
+
+// chartCases are the values that the chart is rendered with in its tests.
+func chartCases(t *testing.T) []string {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(testutil.Root(), "test/chart/testdata/render/*/want"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%d cases of the chart, error %v", len(folders), err)
+	}
+	for i := range folders {
+		folders[i] = filepath.Base(filepath.Dir(folders[i]))
+	}
+	return folders
+}
+
+// imageText is an image that a template writes, and not a value.
+var imageText = regexp.MustCompile(`(?m)^\s*(?:- )?image:\s*([^\s{"]\S*|"[^{]\S*)`)
+
+// No template of the chart has an image of its own: its cases render what their values ask for only.
+func TestTemplatesNameNoImage(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/templates/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d templates, error %v", len(files), err)
+	}
+	for _, file := range files {
+		name, err := filepath.Rel(testutil.Root(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range imageText.FindAllStringSubmatch(readFile(t, name), -1) {
+			t.Errorf("%s names the image %q: take it from a value, and list it", name, match[1])
+		}
+	}
+}
