@@ -166,7 +166,7 @@ var registryFaults = []struct {
 	name, says string
 	fault      fault
 }{
-	{"stopped", "the connection ends before the answer does", func(w http.ResponseWriter, _ *http.Request) bool {
+	{"stopped", "the connection ends before the answer does", func(_ http.ResponseWriter, _ *http.Request) bool {
 		panic(http.ErrAbortHandler)
 	}},
 	{"in trouble", "status 503", func(w http.ResponseWriter, _ *http.Request) bool {
