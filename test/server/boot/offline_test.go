@@ -160,7 +160,7 @@ func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overri
 // offlineSample is the stack for a release, with an edit of the test's.
 func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
 	t.Helper()
-	s := readSample(t, "testdata/offline.yaml")
+	s := readSample(t, "testdata/offline/stack.yaml")
 	on := place{models: startUpstream(t)}
 	on.models.serve("embed")
 	s.fit(t, rel, on)
