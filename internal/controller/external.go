@@ -25,8 +25,7 @@ func (s *state) externalProviders() []status.ExternalProvider {
 	return externalProviders(s.intent, s.planned.plan, s.external.packages)
 }
 
-// externalProviders returns the external providers that a plan installs. Nil means that there is no plan, and that all
-// of them may be installed.
+// externalProviders returns the external providers that a plan installs, or all of them if there is no plan.
 func externalProviders(
 	wishes *intent.Intent, made *plan.Plan, packages map[string]*externalprovider.Package,
 ) []status.ExternalProvider {

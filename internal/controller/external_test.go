@@ -187,8 +187,8 @@ externalProviders:
 }
 
 // TestExternalImagesAreRead checks that a registry that does not answer blocks no stack, and that it is not asked again
-// once the pods have answered. Without readLabels, it is never asked. A setting that violates the schema of a label is
-// an error. A new image is read again.
+// when it answers. Without readLabels, it is never asked. A setting that violates the schema of a label is an error. A
+// changed setting has the label read again.
 func TestExternalImagesAreRead(t *testing.T) {
 	b := newBench(t)
 	b.configured = true

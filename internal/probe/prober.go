@@ -28,7 +28,7 @@ type Options struct {
 	Interval time.Duration
 	// Timeout bounds a request. Zero means 10 seconds.
 	Timeout time.Duration
-	// Log receives messages that only matter when somebody looks for them.
+	// Log receives debug messages.
 	Log logr.Logger
 }
 

@@ -112,7 +112,7 @@ func further(a, b state) state {
 	return a
 }
 
-// externalState returns the progress of one pod, of whose init containers the first ended have ended.
+// externalState returns the progress of one pod. ended is the number of its init containers that have ended.
 func externalState(pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time) state {
 	own := names.ExternalCopyContainer(provider.ID)
 	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {

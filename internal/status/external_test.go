@@ -182,7 +182,7 @@ func failureCases() map[string]externalCase {
 	inFirst := func(message string) string {
 		return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
 	}
-	// first returns a pod whose first provider is not copied. second returns one whose second provider is not.
+	// first returns a pod whose first provider is not copied yet, with the given status of its container.
 	first := func(container corev1.ContainerStatus) []corev1.Pod {
 		return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
 	}

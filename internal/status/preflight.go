@@ -56,7 +56,7 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 		return late(pod, external, deadline, now)
 	case tooMuch(pod) != "":
 		return Preflight{State: PreflightCrashed, Message: tooMuch(pod)}
-	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, or its node was shut down, for example
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, or its node was shut down
 		return Preflight{State: PreflightLost, Message: podTrouble(pod, external, now, false).message}
 	}
 	if ended := firstEnd(pod, external, now); ended != nil {

@@ -47,7 +47,7 @@ type PoolOptions struct {
 	Fresh time.Duration
 	// ProvidersTime bounds the time to read the images of the external providers of one stack. Zero means a minute.
 	ProvidersTime time.Duration
-	// Log receives messages that only matter when somebody looks for them.
+	// Log receives debug messages.
 	Log logr.Logger
 }
 

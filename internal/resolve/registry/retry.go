@@ -13,7 +13,7 @@ import (
 
 // Transient reports whether the same read may succeed later: the registry cannot be reached, has an internal error, or
 // asks for fewer requests. A read that the registry refuses, or whose image it does not have, may succeed later too,
-// but nobody can tell when.
+// but it is unknown when.
 func Transient(err error) bool {
 	if Lasting(err) {
 		return false

@@ -101,7 +101,7 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 	loaded, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(through), config.WithDefaultRegion(region), config.WithLogger(logging.Nop{}),
 		config.WithSharedConfigFiles([]string{}), config.WithSharedCredentialsFiles([]string{}),
-		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // this provider ignores the other option
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // ignores the other
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
 	if err != nil {
 		return aws.Credentials{}, errEnvironment
