@@ -11,11 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers holds what the server answered to our last look at each object. It
-// only ever saves calls: a cache that has not seen our own write yet, an object
-// whose content is not cached, and a rendering that the server spells
-// differently. Losing it costs reads, never writes. Calls for one object do not run
-// beside each other.
+// answers holds the server's last answer for each object. It only saves calls, in three cases: the cache does not have
+// our own write yet, the content of an object is not cached, or the server stores a rendering in another form. Losing
+// it costs reads, never writes. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
@@ -55,8 +53,7 @@ func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructu
 	m.entries[owner][keyOf(object)] = e
 }
 
-// confirmed reports whether the server has confirmed that wanted is in force in this
-// version of the object.
+// confirmed reports whether the server has confirmed that wanted is in force in this version of the object.
 func (m *answers) confirmed(owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string) bool {
 	e, ok := m.find(owner, wanted)
 	if !ok || e.uid != uid || e.resourceVersion != resourceVersion {
@@ -66,8 +63,8 @@ func (m *answers) confirmed(owner types.NamespacedName, wanted *unstructured.Uns
 	return digestOf(wanted) == e.digest
 }
 
-// markUncertain notes that there may be an object of that name, whatever the cache shows: an
-// answer may have been lost, or somebody was faster.
+// markUncertain records that an object of that name may exist, whatever the cache shows: an answer may have been lost,
+// or another client may have created it first.
 func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
 	if !m.knows(owner, wanted) {
 		m.put(owner, wanted, entry{})
@@ -80,7 +77,7 @@ func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstruc
 	return ok
 }
 
-// newer is the object as we know it when the cached one is older, else nil.
+// newer returns the object as the server last returned it, if the cached one is older, and nil otherwise.
 func (m *answers) newer(owner types.NamespacedName, cached *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	e, ok := m.find(owner, cached)
 	if !ok || e.live == nil || e.uid != cached.GetUID() {
@@ -94,7 +91,7 @@ func (m *answers) newer(owner types.NamespacedName, cached *unstructured.Unstruc
 	return newer.DeepCopy(), err
 }
 
-// before reports whether a version is older than another one; false when nobody can tell.
+// before reports whether a version is older than another one. It returns false if the two cannot be compared.
 func before(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order < 0
@@ -107,7 +104,7 @@ func (m *answers) find(owner types.NamespacedName, object *unstructured.Unstruct
 	return e, ok
 }
 
-// drop lets go of the object itself: the cache holds it.
+// drop releases the object itself, because the cache holds it.
 func (m *answers) drop(owner types.NamespacedName, object *unstructured.Unstructured) {
 	if e, ok := m.find(owner, object); ok {
 		e.live = nil
@@ -115,7 +112,7 @@ func (m *answers) drop(owner types.NamespacedName, object *unstructured.Unstruct
 	}
 }
 
-// remove forgets an object that is gone.
+// remove forgets a deleted object.
 func (m *answers) remove(owner types.NamespacedName, key objectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,24 +13,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Options of an Applier. Every field is required.
+// Options configures an Applier. Every field is required.
 type Options struct {
-	// Writer writes, and reads past every cache.
+	// Writer writes, and reads without caches.
 	Writer client.Client
-	// Cache holds the children, those of MetadataOnly as metadata.
+	// Cache holds the children, and only metadata for the kinds in MetadataOnly.
 	Cache client.Reader
-	// Scheme knows the kinds that the cache holds as their types; any other is
-	// cached unstructured.
+	// Scheme contains the kinds that the cache holds as Go types. All others are cached as unstructured objects.
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly are the kinds whose content is not cached. Their cache selects
-	// nothing: what is not in it is not there, or was made just now.
+	// MetadataOnly lists the kinds whose content is not cached. Their cache has no selector: an object that is not in
+	// it does not exist, or was just created.
 	MetadataOnly []schema.GroupVersionKind
 }
 
-// Applier applies and prunes the children of owners. Safe for concurrent use by
-// different owners.
+// Applier applies and prunes the children of owners. It is safe for concurrent use with different owners.
 type Applier struct {
 	writer       client.Client
 	cache        client.Reader
@@ -40,7 +38,7 @@ type Applier struct {
 	answers      *answers
 }
 
-// New makes an Applier.
+// New returns an Applier.
 func New(options Options) *Applier {
 	return &Applier{
 		writer: options.Writer, cache: options.Cache, scheme: options.Scheme, manager: options.Manager,
@@ -48,41 +46,39 @@ func New(options Options) *Applier {
 	}
 }
 
-// Forget drops what is remembered of an owner that is gone.
+// Forget drops what is remembered for a deleted owner.
 func (a *Applier) Forget(owner types.NamespacedName) { a.answers.forget(owner) }
 
-// Outcome says what an apply did to an object.
+// Outcome is the effect of an apply on an object.
 type Outcome string
 
 const (
-	// Unchanged: nothing was written.
+	// Unchanged means that nothing was written.
 	Unchanged Outcome = "unchanged"
-	// Created: there was none.
+	// Created means that the object did not exist.
 	Created Outcome = "created"
-	// Configured: it differed.
+	// Configured means that the object differed.
 	Configured Outcome = "configured"
-	// Adopted: it had no controller, now it has.
+	// Adopted means that the object had no controller and now has one.
 	Adopted Outcome = "adopted"
 )
 
-// Desired is an object that may be applied: nobody else's, and no field in it
-// still belongs to a predecessor.
+// Desired is an object that may be applied: it belongs to no other owner, and none of its fields still belongs to a
+// predecessor.
 type Desired struct {
-	// Wanted is what shall be applied. May be replaced before Set by another
-	// rendering of the same object.
+	// Wanted is the object to apply. It may be replaced before Set by another rendering of the same object.
 	Wanted *unstructured.Unstructured
-	// Live is the object in the cluster, nil when none is known: Set then makes one,
-	// and fails with a conflict when there is one after all. One that is known to
-	// be in force is as the cache holds it, which may be metadata only, and is not
-	// to be changed.
+	// Live is the object in the cluster, or nil if none is known. With nil, Set creates the object, and fails with a
+	// conflict if it exists after all. If the object is known to be in force, Live is the cached object, which may be
+	// metadata only and must not be changed.
 	Live client.Object
 
 	confirmed bool
 }
 
-// CheckOwnership looks at every object before anything is written to one: it fails with
-// *OwnershipConflict or *NameTaken (joined, when there are several) and leaves
-// everything as it was, or takes over what predecessors wrote.
+// CheckOwnership checks every object before it writes any of them. If an object belongs to another owner, it fails with
+// *OwnershipConflict or *NameTaken (joined, if there are several) and changes nothing. Otherwise, it takes over the
+// fields that predecessors wrote.
 func (a *Applier) CheckOwnership(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects, err := a.lookupAll(ctx, owner, wanted)
 	if err != nil {
@@ -116,7 +112,7 @@ func (a *Applier) CheckOwnership(ctx context.Context, owner Owner, wanted []*uns
 	return objects, nil
 }
 
-// refuse gives the reason why the object may not be applied, nil when it may.
+// refuse returns the reason why the object may not be applied, or nil if it may.
 func refuse(owner Owner, desired Desired) (refusal, err error) {
 	if desired.Live == nil || desired.confirmed {
 		return nil, nil
@@ -137,12 +133,12 @@ func refuse(owner Owner, desired Desired) (refusal, err error) {
 	}
 }
 
-// content is the live object for who compares it with what is wanted.
+// content returns the content of the live object, for comparison with the wanted one.
 func (c Desired) content() (*unstructured.Unstructured, error) {
 	return content(c.Live, c.Wanted.GroupVersionKind())
 }
 
-// content is an object without its type, nil when there is none.
+// content returns an object as unstructured, or nil if there is none.
 func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
 	if object == nil {
 		return nil, nil
@@ -159,7 +155,7 @@ func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.
 	return plain, nil
 }
 
-// sameContent compares what an immutable object can never change.
+// sameContent compares the parts that an immutable object can never change.
 func sameContent(wanted, live *unstructured.Unstructured) bool {
 	return equal(wanted.Object["data"], live.Object["data"]) && equal(wanted.Object["binaryData"], live.Object["binaryData"])
 }

@@ -97,7 +97,7 @@ func TestSetCreatesOnceAndThenWritesNothing(t *testing.T) {
 		if writes := b.counter.take(); writes != 0 {
 			t.Errorf("%s: %d writes", step, writes)
 		}
-		want := map[bool]int64{true: 1, false: 0}[step == "after a restart"] // the ConfigMap's content
+		want := map[bool]int64{true: 1, false: 0}[step == "after a restart"] // one read, for the ConfigMap's content
 		if reads := b.counter.reads.Load(); reads != want {
 			t.Errorf("%s: %d reads past the cache, want %d", step, reads, want)
 		}
@@ -168,7 +168,7 @@ func TestCheckOwnership(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		foreign func(b *bench, u *unstructured.Unstructured)
-		want    apply.Outcome // empty: refused
+		want    apply.Outcome // empty means refused
 		message string
 	}{
 		{
@@ -266,8 +266,8 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	}
 }
 
-// An older program created with Update and applied under the name of the owner:
-// what we leave out has to go, and nobody else's fields may.
+// TestMigrateFieldOwnership checks the take-over from an older program that created objects with Update and applied
+// them under the name of the owner: fields that we leave out are removed, and fields of other managers stay.
 func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
@@ -298,7 +298,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 			t.Errorf("%s still owns fields", entry.Manager)
 		}
 	}
-	// Whoever has the old name from now on is somebody who means it.
+	// A manager that uses the old name from now on counts as another client.
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"later":"x"}}}`))
 	if err := b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
@@ -306,14 +306,14 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
-	// Unless it is the predecessor, to which somebody went back for a while.
+	// The exception is the predecessor, if the user went back to it for a while.
 	live = b.get(t, deployments, "my")
 	entries := live.GetManagedFields()
 	for i := range entries {
 		entries[i].Time = new(metav1.NewTime(time.Now().Add(-time.Hour)))
 	}
 	live.SetManagedFields(entries)
-	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a write of times alone is none
+	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change of timestamps alone is not a write
 	if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
 	}
@@ -330,8 +330,8 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 }
 
-// A predecessor may come back after we applied, and write into the object, or replace it. What it wrote is ours then, and the mark
-// says so until the next apply.
+// TestTakeOverAgain checks that a predecessor may come back after we applied, and write into the object or replace it.
+// Its fields then become ours, and the mark stays until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){
@@ -395,8 +395,8 @@ func TestTakeOverAgain(t *testing.T) {
 	}
 }
 
-// Who puts back what we once applied owns it from then on; what we leave out has
-// to go nevertheless, and nothing that they wrote elsewhere, or others there.
+// TestReclaim checks that a client that restores fields that we once applied becomes their owner, and that fields that
+// we leave out are removed nevertheless, while the client's fields elsewhere and the fields of other managers stay.
 func TestReclaim(t *testing.T) {
 	b := newBench(t)
 	text := func(port, mark string) string {
@@ -431,7 +431,7 @@ spec:
 		t.Fatal(err)
 	}
 	root, mark := []any{"spec", "template"}, []any{"metadata", "annotations", "mark"}
-	for range 2 { // the second has nothing left to do
+	for range 2 { // the second time, nothing is left to do
 		b.counter.take()
 		if objects[0], err = b.applier.Reclaim(t.Context(), objects[0], root, mark); err != nil {
 			t.Fatal(err)
@@ -460,8 +460,8 @@ spec:
 	}
 }
 
-// A claim's spec cannot change: taking it over must not drop what the older
-// program's create stored there.
+// TestMigrateVolumeClaim checks that the take-over of a claim keeps the fields of its spec that the older program's
+// create stored, because the spec is immutable.
 func TestMigrateVolumeClaim(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, claimText)
@@ -491,8 +491,8 @@ func TestMigrateVolumeClaim(t *testing.T) {
 	}
 }
 
-// A cache that has not seen our own writes yet must not make us write again,
-// and one that shows an object of the past must not let us force a new one.
+// TestStaleCache checks that a cache without our own writes does not cause another write, and that a cache with an
+// outdated object does not let us overwrite a newer one.
 func TestStaleCache(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))
@@ -521,7 +521,7 @@ func TestStaleCache(t *testing.T) {
 	}
 }
 
-// frozen always shows the same version of one object.
+// frozen always returns the same version of one object.
 type frozen struct {
 	client.Reader
 	object *unstructured.Unstructured

@@ -10,12 +10,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// InForce reports whether the live object is what an apply of wanted by the
-// manager would leave: the manager owns exactly the fields that wanted has, and
-// each has wanted's value. A field that somebody else changed is no longer
-// owned, so drift shows; a field that is no longer wanted is still owned, so
-// that shows too. Restarts cost no write, because all of it stands in the
-// object itself.
+// InForce reports whether the live object is what an apply of wanted by the manager would result in: the manager owns
+// exactly the fields that wanted has, and each has wanted's value. If another client changes a field, the manager no
+// longer owns it, so drift is detected. If a field is no longer wanted, the manager still owns it, so that is detected
+// too. A restart costs no write, because all of this is stored in the object itself.
 func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	owned := ownedFields(live, live.GetAPIVersion(), manager)
 	if owned == nil {
@@ -24,7 +22,7 @@ func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	return compare(owned, withoutIdentity(wanted.Object), live.Object)
 }
 
-// withoutIdentity drops what the server never counts as a managed field.
+// withoutIdentity removes the fields that the server never counts as managed fields.
 func withoutIdentity(object map[string]any) map[string]any {
 	fields := maps.Clone(object)
 	delete(fields, "apiVersion")
@@ -39,8 +37,7 @@ func withoutIdentity(object map[string]any) map[string]any {
 	return fields
 }
 
-// compare walks wanted and live beside the owned set, which is what tells a
-// list of keyed items from one that is a value as a whole.
+// compare walks wanted and live beside the owned set, which distinguishes a list of keyed items from an atomic list.
 func compare(owned *fieldpath.Set, wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -68,7 +65,7 @@ func compareFields(owned *fieldpath.Set, wanted, live map[string]any) bool {
 				return false
 			}
 		case !isZero(field) || !isZero(live[name]):
-			return false // an empty value is dropped on its way, anything else must be owned
+			return false // the server drops an empty value; any other value must be owned
 		}
 	}
 	for _, element := range elements(owned) {
@@ -82,8 +79,8 @@ func compareFields(owned *fieldpath.Set, wanted, live map[string]any) bool {
 	return true
 }
 
-// compareItems wants every item owned, every owned item wanted, and the order
-// that wanted has: environment variables may refer to earlier ones.
+// compareItems checks that every wanted item is owned, that every owned item is wanted, and that the order is the same,
+// because environment variables may refer to earlier ones.
 func compareItems(owned *fieldpath.Set, wanted, live []any) bool {
 	all := elements(owned)
 	last := -1
@@ -104,7 +101,7 @@ func compareItems(owned *fieldpath.Set, wanted, live []any) bool {
 	return len(wanted) == len(all)
 }
 
-// find is the position of the item that the path element denotes, -1 without one.
+// find returns the index of the item that the path element denotes, or -1 if there is none.
 func find(element fieldpath.PathElement, items []any) int {
 	for i, item := range items {
 		if denotes(element, i, item) {
@@ -114,8 +111,8 @@ func find(element fieldpath.PathElement, items []any) int {
 	return -1
 }
 
-// denotes reports whether the path element is the name of the list item. A key
-// field that the item leaves to the server's default matches any.
+// denotes reports whether the path element denotes the list item. A key field that the item leaves to the server's
+// default matches any value.
 func denotes(element fieldpath.PathElement, index int, item any) bool {
 	switch {
 	case element.Key != nil:
@@ -136,7 +133,7 @@ func denotes(element fieldpath.PathElement, index int, item any) bool {
 	}
 }
 
-// elements are the distinct names that the set holds at its top level.
+// elements returns the distinct path elements at the top level of the set.
 func elements(set *fieldpath.Set) []fieldpath.PathElement {
 	var distinct fieldpath.PathElementSet
 	set.Members.Iterate(distinct.Insert)
@@ -144,8 +141,8 @@ func elements(set *fieldpath.Set) []fieldpath.PathElement {
 	return slices.Collect(distinct.All())
 }
 
-// equal compares JSON values: numbers by value, and a reference to a pod's
-// field without the apiVersion that the server adds to it.
+// equal compares JSON values. It compares numbers by value, and ignores the apiVersion that the server adds to a
+// reference to a pod's field.
 func equal(wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

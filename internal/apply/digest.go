@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// digestOf tells one desired object from another. JSON sorts the keys of a map.
+// digestOf returns a digest of a desired object. JSON sorts the keys of a map.
 func digestOf(wanted *unstructured.Unstructured) [sha256.Size]byte {
-	data, _ := json.Marshal(wanted.Object) // values of JSON can be encoded
+	data, _ := json.Marshal(wanted.Object) // JSON values can always be encoded
 	return sha256.Sum256(data)
 }

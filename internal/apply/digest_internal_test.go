@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// No two objects have one digest, however alike they are written.
+// TestDigest checks that different objects have different digests, however similar they are.
 func TestDigest(t *testing.T) {
 	known := map[[32]byte]any{}
 	for _, value := range []any{

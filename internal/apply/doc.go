@@ -1,5 +1,4 @@
-// Package apply brings objects into the cluster by server-side apply: it checks
-// whose an object is before it forces anything, takes fields over from the
-// program that wrote them before, writes nothing when nothing differs, and
-// deletes what is no longer wanted. It knows nothing of the kind it works for.
+// Package apply applies objects to the cluster by server-side apply. It checks the owner of an object before it forces
+// anything, takes over fields from the program that wrote them before, writes nothing if nothing differs, and deletes
+// objects that are no longer wanted. It is independent of the kind of the owner.
 package apply

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookupAll finds every object as cheaply as can be: in the cache, and past it only
-// where the cache does not tell. What has to be read is read at once.
+// lookupAll finds every object at the lowest cost: in the cache, and with a read from the API server only if the cache
+// is not sufficient. The reads are concurrent.
 func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
@@ -39,20 +39,19 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 	return objects, nil
 }
 
-// version is the least that a read asks for: a resource version, or one of these.
+// version is the oldest version that a read accepts: a resource version, or one of the constants.
 type version string
 
 const (
-	// newest asks the store.
+	// newest reads from the store.
 	newest version = ""
-	// anyVersion is what the API server has at hand. It may be a moment old, which does
-	// no harm as long as it says that there is no such object: to make one that is there
-	// is a conflict.
+	// anyVersion accepts any version that the API server has cached. It may be slightly outdated. That does no harm if
+	// the answer is that the object does not exist, because creating an existing object is a conflict.
 	anyVersion version = "0"
 )
 
-// lookup reads the object from the cache. known reports whether that is enough; otherwise the object has to be read past
-// the cache, in a version that is not older than atLeast.
+// lookup reads the object from the cache. known reports whether that is sufficient. Otherwise, the object has to be
+// read from the API server, in a version that is not older than atLeast.
 func (a *Applier) lookup(
 	ctx context.Context, owner Owner, wanted *unstructured.Unstructured,
 ) (desired Desired, atLeast version, known bool, err error) {
@@ -63,11 +62,11 @@ func (a *Applier) lookup(
 	case err != nil:
 		return desired, newest, false, err
 	case cached == nil && a.answers.knows(owner.Key(), wanted):
-		// The cache may be behind our own write, and what the API server has at hand, too: to
-		// make the object once more would be refused.
+		// The cache may lack our own write, and so may the API server's cache: creating the object once more would be
+		// rejected.
 		return desired, newest, false, nil
 	case cached == nil && whole:
-		return desired, anyVersion, false, nil // the cache is selective: somebody else's is not in it
+		return desired, anyVersion, false, nil // the cache has a selector: it lacks objects of other owners
 	case cached == nil:
 		return desired, newest, true, nil
 	case a.answers.confirmed(owner.Key(), wanted, cached.GetUID(), cached.GetResourceVersion()):
@@ -88,7 +87,7 @@ func (a *Applier) lookup(
 	return desired, newest, err == nil, err
 }
 
-// read gets the object past the cache, nil when there is none.
+// read reads the object from the API server. It returns nil if there is none.
 func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, atLeast version) (client.Object, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(wanted.GroupVersionKind())
@@ -105,8 +104,8 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// parallel does something for all at once. A panic becomes the caller's, who knows
-// what to do with it: in a goroutine of its own it would end the program.
+// parallel calls do for all elements concurrently. A panic is passed to the caller, which can handle it. In a goroutine
+// of its own, it would end the program.
 func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup
 	panics := make([]any, len(all))
@@ -128,14 +127,14 @@ func parallel(all []int, do func(int)) {
 	}
 }
 
-// cached is the object in the cache, not to be changed; nil when it is not there.
+// cached returns the object from the cache, or nil if it is not there. Callers must not change it.
 func (a *Applier) cached(ctx context.Context, wanted *unstructured.Unstructured) (client.Object, error) {
 	gvk := wanted.GroupVersionKind()
 	object, err := a.newObject(gvk)
 	if err != nil {
 		return nil, err
 	}
-	_, plain := object.(runtime.Unstructured) // content does not copy it
+	_, plain := object.(runtime.Unstructured) // content does not copy such an object
 	err = a.cache.Get(ctx, client.ObjectKeyFromObject(wanted), object, client.UnsafeDisableDeepCopyOption(!plain))
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -155,7 +154,7 @@ func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, erro
 	return newOf[client.ObjectList](a, kind, list, &metav1.PartialObjectMetadataList{}, &unstructured.UnstructuredList{})
 }
 
-// newOf makes an object, or a list, in the form in which its kind is cached.
+// newOf returns an empty object, or list, of the type in which its kind is cached.
 func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, metadata, plain T) (T, error) {
 	switch {
 	case a.metadataOnly.Has(kind):

@@ -18,8 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 )
 
-// A new child costs one write, and one read at most: none where the cache shows
-// everybody's objects.
+// TestLookingForNewChildren checks that a new child costs one write and at most one read, and no read if the cache has
+// the objects of all owners.
 func TestLookingForNewChildren(t *testing.T) {
 	b := newBench(t)
 	reads := b.countReads()
@@ -32,7 +32,8 @@ func TestLookingForNewChildren(t *testing.T) {
 	}
 }
 
-// What the API server has at hand may be old: only that there is nothing is believed.
+// TestLookingAtWhatIsThere checks that an answer from the API server's cache, which may be outdated, is used only if it
+// is that the object does not exist.
 func TestLookingAtWhatIsThere(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, serviceText)
@@ -53,12 +54,12 @@ func TestLookingAtWhatIsThere(t *testing.T) {
 	}
 }
 
-// countReads counts the reads of children from now on, by what they ask for.
+// countReads counts the following reads of children, by resource and version.
 func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex
 	reads := map[string]int{}
 	b.counter.seen = func(request *http.Request) {
-		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // else it is discovery
+		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // otherwise it is discovery
 		if request.Method == http.MethodGet && inside {
 			mu.Lock()
 			defer mu.Unlock()
@@ -72,7 +73,7 @@ func (b *bench) countReads() func() map[string]int {
 	}
 }
 
-// Children are looked for at once: each read here waits for all others.
+// TestLookingAtOnce checks that children are read concurrently: each read waits for all others.
 func TestLookingAtOnce(t *testing.T) {
 	b := newBench(t)
 	wanted := b.all(t)
@@ -94,8 +95,8 @@ func TestLookingAtOnce(t *testing.T) {
 	}
 }
 
-// What somebody makes between the look and the write stays as it is, whether the
-// look went past the cache or not.
+// TestSetOfANameJustTaken checks that an object that another client creates between the lookup and the write stays as
+// it is, whether the lookup used the cache or not.
 func TestSetOfANameJustTaken(t *testing.T) {
 	for kind, text := range map[schema.GroupVersionKind]string{
 		configMaps: configText, claims: claimText, deployments: deploymentText, services: serviceText,
@@ -106,7 +107,7 @@ func TestSetOfANameJustTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			foreign := b.child(t, text) // the same fields: no apply would be in conflict with them
+			foreign := b.child(t, text) // the same fields: an apply would cause no conflict
 			foreign.SetOwnerReferences(nil)
 			if err := b.client.Create(t.Context(), foreign); err != nil {
 				t.Fatal(err)
@@ -122,7 +123,7 @@ func TestSetOfANameJustTaken(t *testing.T) {
 	}
 }
 
-// A name that was taken a moment ago may not have reached our cache.
+// TestSetWithoutLooking checks a name that was just taken and is not in our cache yet.
 func TestSetWithoutLooking(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, configText)
@@ -149,14 +150,14 @@ func TestSetWithoutLooking(t *testing.T) {
 	}
 }
 
-// behind is a cache that has seen nothing yet.
+// behind is an empty cache.
 type behind struct{ client.Reader }
 
 func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// A cache that does not show our own write yet is no reason to write again.
+// TestLookingWhileTheCacheIsBehind checks that a cache without our own write does not cause another write.
 func TestLookingWhileTheCacheIsBehind(t *testing.T) {
 	b := newBench(t)
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
@@ -172,7 +173,7 @@ func TestLookingWhileTheCacheIsBehind(t *testing.T) {
 	}
 }
 
-// stale is an API server that has nothing at hand yet, and all of it in its store.
+// stale is an API server whose cache is empty, while its store has all objects.
 type stale struct{ client.Client }
 
 func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Object, given ...client.GetOption) error {
@@ -183,7 +184,7 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, given...)
 }
 
-// Nor is an API server that does not show it yet.
+// TestLookingWhileTheAPIServerIsBehind checks the same for an API server whose cache lacks our own write.
 func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
@@ -197,7 +198,7 @@ func TestLookingWhileTheAPIServerIsBehind(t *testing.T) {
 	}
 }
 
-// A defect met while looking is met by who asked, where it can be dealt with.
+// TestPanicWhileLooking checks that a panic during the lookup reaches the caller, which can handle it.
 func TestPanicWhileLooking(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
@@ -218,7 +219,8 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 	panic("a defect")
 }
 
-// What is not cached is not sent back either, a Secret's values among it.
+// TestAnswerWithoutContent checks that the response contains no content of kinds whose content is not cached, such as
+// the values of a Secret.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText), b.child(t, serviceText)})
@@ -248,8 +250,8 @@ func TestAnswerWithoutContent(t *testing.T) {
 	}
 }
 
-// The server need not look for fields that it does not know: an apply with one is
-// refused by itself.
+// TestSetOfAnUnknownField checks that field validation is not needed: an apply with an unknown field is rejected in any
+// case.
 func TestSetOfAnUnknownField(t *testing.T) {
 	b := newBench(t)
 	wanted := b.child(t, serviceText)

@@ -50,7 +50,7 @@ var (
 
 // bench is one test's namespace, owner and counted client.
 type bench struct {
-	client  client.Client // an administrator's, not counted
+	client  client.Client // with an administrator's permissions, not counted
 	owner   apply.Owner
 	applier *apply.Applier
 	counter *counter
@@ -59,7 +59,7 @@ type bench struct {
 type counter struct {
 	next          http.RoundTripper
 	writes, reads atomic.Int64
-	// seen is shown every request; nil: nobody looks.
+	// seen is called with every request. It may be nil.
 	seen func(*http.Request)
 }
 
@@ -67,7 +67,7 @@ func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	switch {
 	case request.Method != http.MethodGet:
 		c.writes.Add(1)
-	case strings.Contains(request.URL.Path, "/namespaces/"): // anything else is discovery
+	case strings.Contains(request.URL.Path, "/namespaces/"): // all other requests are discovery
 		c.reads.Add(1)
 	}
 	if c.seen != nil {
@@ -76,7 +76,7 @@ func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(request)
 }
 
-// take gives the number of writes since the last call.
+// take returns the number of writes since the last call.
 func (c *counter) take() int64 { return c.writes.Swap(0) }
 
 func newBench(t *testing.T) *bench {
@@ -110,7 +110,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// sharing shows objects as the operator's caches do.
+// sharing transforms objects as the operator's caches do.
 type sharing struct {
 	client.Reader
 	fields apply.SharedFields
@@ -127,8 +127,8 @@ func (s sharing) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	return err
 }
 
-// newApplier makes an applier as after a restart: nothing remembered. A nil
-// cache reads from the API server, uncounted.
+// newApplier returns an applier in the state after a restart, without memory. A nil cache reads from the API server,
+// uncounted.
 func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Reader) *apply.Applier {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)
@@ -154,7 +154,7 @@ func (b *bench) restart(t *testing.T) {
 	b.applier = b.newApplier(t, b.client.Scheme(), nil)
 }
 
-// child is an object as the tests below want it, owned and labelled.
+// child returns a wanted object with the owner and the labels of a child.
 func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	child := object(t, text)
@@ -166,7 +166,7 @@ func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 	return child
 }
 
-// apply claims and sets, and fails the test on an error.
+// apply checks ownership and applies, and fails the test on an error.
 func (b *bench) apply(t *testing.T, wanted ...*unstructured.Unstructured) []apply.Outcome {
 	t.Helper()
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)

@@ -8,16 +8,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// migrateFromMakers computes the managed fields after the manager takes over what the
-// makers of the object wrote, nil when there is nothing to take. A maker wrote the
-// labels by which the object is the owner's: a backup tool that restored it, or whoever
-// applied a copy. It owns what the operator rendered once, and the next apply must be
-// able to drop that: a list of ports that keeps an old entry of the same name is
-// refused.
+// migrateFromMakers computes the managed fields after the manager takes over the fields that the makers of the object
+// wrote. It returns nil if there is nothing to take over. A maker is a manager that wrote the labels by which the
+// object belongs to the owner, such as a backup tool that restored it, or a client that applied a copy. It owns fields
+// that the operator once rendered, and the next apply must be able to remove them: a list of ports that keeps an old
+// entry of the same name is rejected.
 //
-// A maker that updates is gone after that. One that applies goes on as long as the
-// object is not adopted yet, or has never been applied; later it is somebody who means
-// it.
+// The fields of a maker that updates are always taken over. Those of a maker that applies are taken over until the
+// object is adopted and was applied once. After that, it counts as a client that writes on purpose.
 func migrateFromMakers(
 	owner Owner, wanted, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {
@@ -54,7 +52,7 @@ func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bo
 	}
 	text := entry.FieldsV1.GetRawString()
 	for label := range owner.Labels {
-		if !strings.Contains(text, `"f:`+label+`"`) { // spares the decoding of everybody else's
+		if !strings.Contains(text, `"f:`+label+`"`) { // avoids decoding the entries of other managers
 			return false
 		}
 	}
@@ -70,15 +68,14 @@ func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bo
 	return true
 }
 
-// mayBeRendered reports whether an operator may have rendered a field: one of a field
-// that wanted has, and of labels and annotations, of the object and of its pod template,
-// one that wanted has.
+// mayBeRendered reports whether an operator may have rendered a field. The field must be below a top-level field that
+// wanted has. Labels and annotations, of the object and of its pod template, must be in wanted themselves.
 func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool {
 	top := path[0].FieldName
 	if top == nil || wanted.Object[*top] == nil {
 		return false
 	}
-	// The spec of a volume claim cannot be changed: to drop a default that is stored there is refused.
+	// The spec of a volume claim is immutable: removing a stored default is rejected.
 	if wanted.GetKind() == "PersistentVolumeClaim" && *top != "metadata" {
 		return false
 	}
@@ -91,7 +88,7 @@ func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool 
 	return true
 }
 
-// has reports whether the fields of an object have the path, which has no list in it.
+// has reports whether the fields of an object contain the path, which must not lead through a list.
 func has(fields map[string]any, path fieldpath.Path) bool {
 	names := make([]string, len(path))
 	for i, element := range path {
@@ -104,7 +101,7 @@ func has(fields map[string]any, path fieldpath.Path) bool {
 	return found && err == nil
 }
 
-// withOwned adds fields to the manager's own, and drops entries that have none left.
+// withOwned adds fields to the manager's own, and removes entries without fields.
 func withOwned(
 	entries []metav1.ManagedFieldsEntry, ours int, owned *fieldpath.Set, manager, apiVersion string,
 ) ([]metav1.ManagedFieldsEntry, error) {

@@ -12,11 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 )
 
-// backup is the manager of a tool that restores what it once read.
+// backup is the manager of a backup tool.
 const backup = client.FieldOwner("velero-server")
 
-// restore makes a child as a backup tool does: by a create, without an owner, with an
-// annotation that somebody else once wrote.
+// restore creates a child as a backup tool does: with a create request, without an owner, and with an annotation of
+// another client.
 func (b *bench) restore(t *testing.T, text string) {
 	t.Helper()
 	child := b.child(t, text)
@@ -27,8 +27,8 @@ func (b *bench) restore(t *testing.T, text string) {
 	}
 }
 
-// What a backup tool restored is ours from the adoption on: a port or a variable that we
-// leave out has to go, and what others wrote may not.
+// TestMigrateRestoredObject checks that the fields of a restored object are ours from its adoption on: a port or a
+// variable that we leave out is removed, and fields of other managers stay.
 func TestMigrateRestoredObject(t *testing.T) {
 	for name, tc := range map[string]struct{ before, after string }{
 		"Service": {
@@ -65,8 +65,7 @@ func TestMigrateRestoredObject(t *testing.T) {
 	}
 }
 
-// changes applies another rendering and checks that nothing of the one before is left
-// but what somebody else wrote.
+// changes applies another rendering and checks that only fields of other managers are left of the previous one.
 func (b *bench) changes(t *testing.T, text string) {
 	t.Helper()
 	wanted := b.child(t, text)
@@ -90,8 +89,8 @@ func (b *bench) changes(t *testing.T, text string) {
 	}
 }
 
-// settled drops what a cluster gives, and the two things that stay: the class of a
-// claim, and an annotation of a template that is not ours.
+// settled removes the fields that a cluster sets, and the two fields that stay: the class of a claim, and an annotation
+// of a template that is not ours.
 func settled(value any) any {
 	spec, ok := value.(map[string]any)
 	if !ok {
@@ -103,7 +102,8 @@ func settled(value any) any {
 	return spec
 }
 
-// An object that a version without this take-over adopted is mended as well.
+// TestMigrateLongAfterTheAdoption checks that an object that was adopted by a version without this take-over is
+// corrected as well.
 func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)
@@ -114,8 +114,9 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
 }
 
-// Who applies a copy is taken over at the adoption only; whoever applies beside us later
-// means it. So does whoever updates and does not write the labels.
+// TestMigrateLeavesOthersAlone checks that the fields of a client that applies a copy are taken over at the adoption
+// only, because a later apply beside ours is intended. The fields of a client that updates and does not write the
+// labels are never taken over.
 func TestMigrateLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// managedFields are the object's, also of one from a cache with SharedFields. The
-// entries are the caller's, what they refer to is not.
+// managedFields returns the managed fields of the object, which may come from a cache with SharedFields. The caller
+// owns the entries, but not the data that they refer to.
 func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	entries := slices.Clone(object.GetManagedFields())
 	controller := uidOfController(object)
@@ -36,7 +36,7 @@ func uidOfController(object metav1.Object) string {
 	return ""
 }
 
-// ownedFields is the set of fields the manager applied, nil when it never did.
+// ownedFields returns the set of fields that the manager applied, or nil if it never applied the object.
 func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
 	entries := managedFields(live)
 	i := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) && e.APIVersion == apiVersion })
@@ -45,12 +45,12 @@ func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set 
 	}
 	set, err := decode(entries[i])
 	if err != nil {
-		return nil // unreadable: apply, the server writes it anew
+		return nil // unreadable: the next apply makes the server write the entry again
 	}
 	return set
 }
 
-// indexApplied is the place of the entry of what the manager applied, negative without one.
+// indexApplied returns the index of the entry for the manager's applied fields, or a negative number if there is none.
 func indexApplied(entries []metav1.ManagedFieldsEntry, manager string) int {
 	return slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return applied(e, manager) })
 }
@@ -79,14 +79,14 @@ func encode(entry *metav1.ManagedFieldsEntry, set *fieldpath.Set) error {
 	return nil
 }
 
-// withoutEmpty drops the entries that have no field left.
+// withoutEmpty removes the entries without fields.
 func withoutEmpty(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	return slices.DeleteFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
 		return e.FieldsV1 != nil && e.FieldsV1.GetRawString() == "{}"
 	})
 }
 
-// split divides a set into the fields that are chosen and those that are left.
+// split divides a set into the chosen fields and the others.
 func split(set *fieldpath.Set, choose func(fieldpath.Path) bool) (chosen, left *fieldpath.Set) {
 	chosen, left = fieldpath.NewSet(), fieldpath.NewSet()
 	for path := range set.All() {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Fields that differ in nothing but the uid of the controller are kept once, and read as
-// they were; nothing else of an object changes.
+// TestSharedFields checks that managed fields that differ only in the controller's UID are stored once and read back
+// unchanged, and that nothing else of an object changes.
 func TestSharedFields(t *testing.T) {
 	const one, other = "11111111-aaaa-4aaa-8aaa-111111111111", "22222222-bbbb-4bbb-8bbb-222222222222"
 	owned := func(uid string) string {

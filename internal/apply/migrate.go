@@ -12,11 +12,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// migrateFieldOwnership makes the fields that the owner's predecessors and the makers of the
-// object wrote ours, so that what an apply leaves out really goes away. Of
-// predecessors that happens when we have not applied the object yet, and when they were at work
-// since: whoever else writes beside us means to. The patch touches nothing but the managed
-// fields and the owner's mark, and is refused when the object changed.
+// migrateFieldOwnership transfers the fields that the owner's predecessors and the makers of the object wrote to us, so
+// that fields that an apply leaves out are removed. Fields of predecessors are transferred if we have not applied the
+// object yet, or if the predecessors have written it since. Other managers that write beside us do so on purpose. The
+// patch changes only the managed fields and the owner's mark, and fails if the object has changed.
 func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	fields, err := TakenOver(live.GetKind(), live, owner, a.manager)
 	if err != nil {
@@ -46,8 +45,8 @@ func (a *Applier) migrateFieldOwnership(ctx context.Context, owner Owner, wanted
 	return taken, nil
 }
 
-// TakeOver does to an object in hand what the manager does to the live one before it applies it: it takes over the fields of
-// the owner's predecessors, and marks the object.
+// TakeOver changes an object in memory in the way in which the manager changes the live one before it applies it: it
+// takes over the fields of the owner's predecessors, and marks the object.
 func TakeOver(kind string, object metav1.Object, owner Owner, manager string) error {
 	taken, err := TakenOver(kind, object, owner, manager)
 	if err != nil || taken == nil {
@@ -60,20 +59,20 @@ func TakeOver(kind string, object metav1.Object, owner Owner, manager string) er
 	return nil
 }
 
-// TakenOver returns the managed fields of an object of a kind after the manager took over those of the owner's predecessors.
-// Nil: there is nothing to take, because the manager has applied the object since they were last at work, or none of
-// them wrote it.
+// TakenOver returns the managed fields of an object of a kind after the manager has taken over those of the owner's
+// predecessors. Nil means that there is nothing to take over, because the manager has applied the object since they
+// were last active, or because none of them wrote it.
 func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
 	if i := indexApplied(entries, manager); i >= 0 {
 		switch {
 		case entries[i].Time.Before(&owner.PredecessorsUntil):
-			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // once more, and not again
+			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // so that the take-over happens once only
 		case !owner.appliedAgain(entries) && !owner.replaced(kind, live):
 			return nil, nil
 		}
 	}
-	// The upgrade knows only entries of updates: let the applied ones look alike.
+	// The upgrade function supports only Update entries, so Apply entries are converted first.
 	sources := sets.New[string]()
 	for i, entry := range entries {
 		if entry.Subresource == "" && slices.Contains(owner.Predecessors, Manager{Name: entry.Manager, Operation: entry.Operation}) {
@@ -96,8 +95,8 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	return entries, keepMetadata(entries, manager)
 }
 
-// appliedAgain reports whether a predecessor applied fields that this program has not taken over. By the name that it applies
-// by, which is the owner's, nobody else does.
+// appliedAgain reports whether a predecessor applied fields that this program has not taken over. No other program
+// applies under the predecessor's name, which is the owner's name.
 func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource == "" && entry.Operation == metav1.ManagedFieldsOperationApply &&
@@ -105,12 +104,12 @@ func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
 	})
 }
 
-// replaced reports whether somebody took away what this program remembers of an object.
+// replaced reports whether another program removed what this program recorded on an object.
 func (o Owner) replaced(kind string, live metav1.Object) bool {
 	return kind == o.Mark.Kind && live.GetAnnotations()[o.Mark.Annotation] == ""
 }
 
-// marked returns the annotations of an object with the owner's mark. Nil: objects of the kind have none.
+// marked returns the annotations of an object with the owner's mark. Nil means that objects of the kind have no mark.
 func (o Owner) marked(kind string, live metav1.Object) map[string]string {
 	if kind != o.Mark.Kind {
 		return nil
@@ -124,8 +123,8 @@ func (o Owner) marked(kind string, live metav1.Object) map[string]string {
 	return annotations
 }
 
-// keepMetadata gives up everything but the metadata: a claim's spec cannot be
-// changed, so dropping a default that the predecessor stored would be refused.
+// keepMetadata gives up the ownership of everything except metadata: the spec of a claim is immutable, so removing a
+// default that the predecessor stored would be rejected.
 func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
 	i := indexApplied(entries, manager)
 	if i < 0 {

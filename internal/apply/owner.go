@@ -14,27 +14,29 @@ type Owner struct {
 	UID       types.UID
 	Namespace string
 	Name      string
-	// Labels are on every child. An object that carries them and has no
-	// controller (retained, orphaned, restored from a backup) is adopted.
+	// Labels are on every child. An object that has them and has no controller (retained, orphaned, restored from a
+	// backup) is adopted.
 	Labels map[string]string
-	// Predecessors are the field managers that wrote children of this owner
-	// before this program did. Their fields are taken over once.
+	// Predecessors lists the field managers that wrote children of this owner before this program did. Their fields are
+	// taken over once.
 	Predecessors []Manager
-	// PredecessorsUntil is when a predecessor was last seen at work. When that is after this program applied an object,
-	// somebody went back to the predecessor and forth again, and its fields are taken over once more. Zero: nobody knows.
+	// PredecessorsUntil is when a predecessor was last active. If that is after this program applied an object, the
+	// user went back to the predecessor and then to this program again, and the predecessor's fields are taken over
+	// once more. Zero means that the time is unknown.
 	PredecessorsUntil metav1.Time
-	// Mark is written when fields of predecessors are taken over. The zero value: none is.
+	// Mark is written when fields of predecessors are taken over. The zero value means that no mark is written.
 	Mark Mark
 }
 
-// Mark says of an object that predecessors wrote it last: the fields that were theirs do not tell any more once they are taken
-// over.
+// Mark records on an object that predecessors wrote it last, because the fields do not show that any more once they are
+// taken over.
 type Mark struct {
-	// Kind of the objects that are marked.
+	// Kind is the kind of the objects that are marked.
 	Kind string
-	// Annotation is where this program remembers what it applied. A predecessor that replaces an object takes it away.
+	// Annotation is the annotation in which this program records what it applied. A predecessor that replaces an object
+	// removes it.
 	Annotation string
-	// Value is what the annotation says after that.
+	// Value is the value of the annotation in a marked object.
 	Value string
 }
 
@@ -44,7 +46,7 @@ type Manager struct {
 	Operation metav1.ManagedFieldsOperationType
 }
 
-// Key is the owner's namespaced name.
+// Key returns the owner's namespaced name.
 func (o Owner) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
@@ -55,8 +57,8 @@ func (o Owner) owns(object metav1.Object) bool {
 	return controller != nil && controller.UID == o.UID
 }
 
-// Adopts reports whether the object is to become a child of this owner: it has no
-// controller, and carries the labels of its children.
+// Adopts reports whether the object is to become a child of this owner: it has no controller, and has the labels of its
+// children.
 func (o Owner) Adopts(object metav1.Object) bool {
 	if metav1.GetControllerOfNoCopy(object) != nil || len(o.Labels) == 0 {
 		return false
@@ -70,16 +72,16 @@ func (o Owner) Adopts(object metav1.Object) bool {
 	return true
 }
 
-// OwnershipConflict says that an object of a child's name belongs to somebody else.
+// OwnershipConflict is the error for an object that has a child's name and belongs to another owner.
 type OwnershipConflict struct {
 	Kind      string
 	Namespace string
 	Name      string
-	// Controller describes the object's controller, empty when it has none.
+	// Controller describes the object's controller. It is empty if there is none.
 	Controller string
 }
 
-// Error names the object and whose it is.
+// Error names the object and its owner.
 func (e *OwnershipConflict) Error() string {
 	whose := "has no controller and does not carry this object's labels"
 	if e.Controller != "" {
@@ -97,8 +99,8 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 	return conflict
 }
 
-// NameTaken says that an immutable object cannot have its name: an object of
-// that name holds other content or is somebody else's. Another name will do.
+// NameTaken is the error for an immutable object whose name is taken: an object of that name has other content or
+// belongs to another owner. The caller can use another name.
 type NameTaken struct {
 	Kind string
 	Name string

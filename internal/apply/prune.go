@@ -11,16 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Child names one child of an owner.
+// Child identifies one child of an owner.
 type Child struct {
 	Kind schema.GroupVersionKind
 	Name string
 }
 
-// Prune deletes the owner's children of the given kinds that keep does not
-// want; keep is asked of no other object. Only what carries the owner's labels and has it as controller is a
-// child: a dashboard in wide use makes itself look like a controller, and a
-// label alone is anybody's. A PersistentVolumeClaim is never pruned.
+// Prune deletes the owner's children of the given kinds for which keep returns false. It calls keep for children only.
+// A child has the owner's labels and has the owner as its controller. The controller reference alone is not enough,
+// because a widely used dashboard sets it too, and a label alone may be set by any client. A PersistentVolumeClaim is
+// never pruned.
 func (a *Applier) Prune(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool) ([]Child, error) {
 	var deleted []Child
 	for _, kind := range kinds {

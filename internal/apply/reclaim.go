@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Reclaim makes ours what others wrote below the path root, of those who also wrote the field at the path mark below it:
-// a field that is the owner's word alone, and that nobody writes but by putting back what the owner once applied. What
-// the next apply leaves out of it then goes away. It returns the desired object with the live one as it is now, and writes nothing
-// when there is nothing to reclaim.
+// Reclaim takes over the fields below the path root from every manager that also wrote the field at the path mark below
+// it. That field belongs to the owner alone, so another manager writes it only by restoring what the owner once
+// applied. Fields below root that the next apply leaves out are then removed. Reclaim returns the desired object with
+// its current live object, and writes nothing if there is nothing to reclaim.
 func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any) (Desired, error) {
 	if desired.Live == nil {
 		return desired, nil
@@ -40,7 +40,7 @@ func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any
 	return desired, nil
 }
 
-// reclaimed are the managed fields after that, nil when nothing changes.
+// reclaimed returns the managed fields after Reclaim, or nil if nothing changes.
 func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
 	ours := indexApplied(entries, manager)
@@ -79,8 +79,8 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 	return withoutEmpty(entries), err
 }
 
-// replaceManagedFields changes whose the fields are, and the annotations unless they are nil, and nothing else. It is refused
-// when the object changed.
+// replaceManagedFields changes only the managed fields, and the annotations unless they are nil. It fails if the object
+// has changed.
 func (a *Applier) replaceManagedFields(
 	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry, annotations map[string]string,
 ) (*unstructured.Unstructured, error) {

@@ -14,20 +14,20 @@ import (
 
 // Applied is an object after its apply.
 type Applied struct {
-	// Kind of the object.
+	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
-	// Object as the server holds it, not to be changed; of a kind whose content is not
-	// cached, its metadata.
+	// Object is the object as the server has it, or only its metadata if the content of its kind is not cached. Callers
+	// must not change it.
 	Object client.Object
-	// Outcome says what happened to it.
+	// Outcome is the effect of the apply.
 	Outcome Outcome
 }
 
-// Content is the object without its type.
+// Content returns the object as unstructured.
 func (a Applied) Content() (*unstructured.Unstructured, error) { return content(a.Object, a.Kind) }
 
-// Set applies the desired objects in their order and stops at the first that
-// the server refuses. What is in force already costs no call.
+// Set applies the desired objects in order and stops at the first that the server rejects. An object that is already in
+// force costs no call.
 func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Applied, error) {
 	result := make([]Applied, 0, len(objects))
 	for _, desired := range objects {
@@ -40,9 +40,8 @@ func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Ap
 	return result, nil
 }
 
-// neverStored is a version that no object has: the store counts its own making as
-// the first change. An apply that asks for it makes an object, and is a conflict
-// where there is one.
+// neverStored is a version that no object has, because the store counts its own creation as the first change. An apply
+// with this version creates an object, and is a conflict if the object exists.
 const neverStored = "1"
 
 func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applied, error) {
@@ -60,7 +59,7 @@ func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applie
 		a.answers.markUncertain(owner.Key(), desired.Wanted)
 		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, desired.Wanted.GetName(), err)
 	}
-	// Of an object that we made the cache shows nothing older.
+	// For an object that we created, the cache shows nothing older.
 	keep := desired.Live != nil && !a.metadataOnly.Has(kind)
 	a.answers.remember(owner.Key(), desired.Wanted, answer, keep)
 	return Applied{Kind: kind, Object: answer, Outcome: outcome(desired, answer)}, nil
@@ -74,18 +73,18 @@ func (a *Applier) inForce(desired Desired) (bool, error) {
 	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
-// send applies an object and gives the server's answer. Of a kind whose content is not
-// cached that is metadata: the content would only be thrown away.
+// send applies an object and returns the server's answer. If the content of the kind is not cached, the answer is
+// metadata only, because the content would not be used.
 func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
 	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)
 	metadata, _ := wanted.Object["metadata"].(map[string]any)
 	wanted.Object["metadata"] = maps.Clone(metadata)
-	// An apply is refused for a field that the server does not know in any case. What it
-	// would read everything once more for is a field that is given twice.
+	// An apply with an unknown field is rejected in any case. Field validation would only detect duplicate fields, and
+	// makes the server parse everything once more.
 	options := []client.PatchOption{client.FieldOwner(a.manager), client.FieldValidation(metav1.FieldValidationIgnore)}
 	if desired.Live != nil {
-		// Another object of that name, made since we looked, is a conflict.
+		// If the object was replaced since the lookup, the apply is a conflict.
 		wanted.SetUID(desired.Live.GetUID())
 		options = append(options, client.ForceOwnership)
 	} else {
@@ -109,7 +108,7 @@ func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, err
 	return answer, nil
 }
 
-// confirm remembers what was found in force where finding out costs a read.
+// confirm remembers an object that was found to be in force, if finding that out costs a read.
 func (a *Applier) confirm(owner Owner, desired Desired) {
 	if desired.confirmed || !a.metadataOnly.Has(desired.Wanted.GroupVersionKind()) {
 		return

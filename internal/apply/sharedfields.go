@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// sharedFields is how many sets of fields are known: several for each kind of child and
-	// each set of options in use.
+	// sharedFields is the number of sets of fields that are kept: several for each kind of child and each set of
+	// options in use.
 	sharedFields = 1024
-	// controllerUID stands in kept fields for the uid of the object's controller, which is
-	// the one thing in them that differs between children that are alike. No object has it.
+	// controllerUID replaces the UID of the object's controller in kept fields. The UID is the only difference between
+	// the fields of similar children. No object has this UID.
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields keeps once what is alike in many cached children: which fields are whose.
-// That is a tenth of what a child takes, and the same in all of one kind whose owners use
-// the same options. An Applier knows how to read it.
+// SharedFields stores managed fields that are equal in many cached children once. They are a tenth of the size of a
+// child, and equal in all children of one kind whose owners use the same options. An Applier can read them.
 type SharedFields struct{ known *lru.Cache }
 
-// NewSharedFields makes an empty one.
+// NewSharedFields returns an empty SharedFields.
 func NewSharedFields() SharedFields { return SharedFields{lru.New(sharedFields)} }
 
-// Transform is a cache's, for kinds that are cached as their types; the fields of any
-// other are only shown as copies. A child stays whole: what is to be written is told by
-// its managed fields.
+// Transform is a transform function for caches, for kinds that are cached as Go types. For other kinds it can have no
+// effect, because their managed fields are returned as copies. The child keeps its managed fields, because they
+// determine what has to be written.
 func (s SharedFields) Transform(object any) (any, error) {
 	child, ok := object.(metav1.Object)
 	if !ok {

@@ -9,10 +9,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Transfer applies fields of the desired object under another manager when we
-// own the field at the path: the apply that leaves it out then leaves it as it
-// is, for somebody else to take. It writes nothing when there is nothing of ours
-// to transfer.
+// Transfer applies fields of the desired object under another manager if we own the field at the path. The next apply
+// without that field then leaves its value as it is, so that another manager can take it over. Transfer writes nothing
+// if we own nothing to transfer.
 func (a *Applier) Transfer(ctx context.Context, desired Desired, manager string, fields runtime.ApplyConfiguration, path ...any) error {
 	if desired.Live == nil {
 		return nil

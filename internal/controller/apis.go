@@ -27,14 +27,13 @@ import (
 )
 
 const (
-	// definitionPoll is how often a kind is looked for once its definition is there,
-	// and definitionPatience for how long: it is served a moment later.
+	// definitionPoll is the interval at which a kind is looked up once its definition exists. definitionPatience bounds
+	// the lookups: a kind is served a moment after its definition appears.
 	definitionPoll     = 500 * time.Millisecond
 	definitionPatience = time.Minute
 )
 
-// optionalKinds are the kinds that a cluster need not serve, by the name of the
-// CustomResourceDefinition that brings them where one does.
+// optionalKinds returns the kinds that a cluster need not serve, by the name of their CustomResourceDefinition.
 func optionalKinds() map[string]schema.GroupVersionKind {
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, kind := range render.ChildKinds() {
@@ -45,27 +44,26 @@ func optionalKinds() map[string]schema.GroupVersionKind {
 	return kinds
 }
 
-// OptionalDefinitions are the names of the CustomResourceDefinitions whose
-// coming and going the controller wants to see.
+// OptionalDefinitions returns the names of the CustomResourceDefinitions that the controller watches.
 func OptionalDefinitions() []string {
 	names := slices.Concat(slices.Collect(maps.Keys(optionalKinds())), slices.Collect(maps.Keys(mirrorKinds())))
 	slices.Sort(names)
 	return names
 }
 
-// optionalAPIs knows which of the optional kinds the cluster serves: asked once
-// at the start, then told by watches on their definitions. Nothing is polled.
+// optionalAPIs tracks which of the optional kinds the cluster serves. It asks once at the start, and then watches their
+// definitions. It does not poll.
 type optionalAPIs struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
-	// adding is held while a kind is added: a definition that comes and changes is told twice.
+	// adding is held while a kind is added, because a definition that is created and updated causes two events.
 	adding sync.Mutex
 }
 
-// newOptionalAPIs asks which kinds are served now.
+// newOptionalAPIs returns an optionalAPIs with the kinds that are served now.
 func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.RESTMapper) (*optionalAPIs, error) {
 	apis := &optionalAPIs{cache: optional, mapper: mapper, served: map[schema.GroupVersionKind]bool{}}
 	for _, kind := range optionalKinds() {
@@ -83,7 +81,7 @@ func newOptionalAPIs(ctx context.Context, optional cache.Cache, mapper meta.REST
 	return apis, nil
 }
 
-// serves reports whether the kind is served, and watched.
+// serves reports whether the kind is served and watched.
 func (a *optionalAPIs) serves(kind schema.GroupVersionKind) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -96,7 +94,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether the kind is an optional one, as an object or a list of them.
+// has reports whether the kind is an optional one, as an object or as a list.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {
@@ -112,7 +110,7 @@ func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// index lets the cache find a stack's objects of a kind, before it is filled with them.
+// index adds the index that finds a stack's objects of a kind. It must be called before the cache is filled with them.
 func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
 	if err := a.cache.IndexField(ctx, optionalObject(kind), fieldInstance, instanceOf); err != nil {
 		return fmt.Errorf("index %s by %s: %w", kind.GroupKind(), fieldInstance, err)
@@ -120,13 +118,13 @@ func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) 
 	return nil
 }
 
-// source watches the children of a kind.
+// source returns a source that watches the children of a kind.
 func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
 	return source.Kind[client.Object](a.cache, optionalObject(kind), queue.ChildrenLast(byController()), predicate.ResourceVersionChangedPredicate{})
 }
 
-// follow watches the definitions until ctx ends: a kind that comes is watched, and
-// the stacks that it concerns are requeued; one that goes is forgotten.
+// follow watches the definitions until ctx ends. When a kind appears, follow watches it and requeues the stacks that it
+// affects. When a kind is removed, follow forgets it.
 func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context)) error {
 	for name, kind := range optionalKinds() {
 		definition := definitions[name]
@@ -149,7 +147,8 @@ func (a *optionalAPIs) follow(ctx context.Context, definitions map[string]cache.
 	return nil
 }
 
-// definitionHandler tells when a kind may have come, with its definition or with a new version in that, and when it goes.
+// definitionHandler calls comes when a kind may have appeared, with its definition or with a new version in it, and
+// goes when it is removed.
 func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { comes() },
@@ -191,7 +190,7 @@ func (a *optionalAPIs) comes(ctx context.Context, kind schema.GroupVersionKind, 
 	requeue(ctx)
 }
 
-// watch fills the cache with a kind, once, and lets the controller see its changes.
+// watch fills the cache with a kind, once, and adds a watch for the controller.
 func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, c controller.Controller) error {
 	a.adding.Lock()
 	defer a.adding.Unlock()
@@ -201,12 +200,12 @@ func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, 
 	if err := a.index(ctx, kind); err != nil {
 		return err
 	}
-	_, err := a.cache.GetInformer(ctx, optionalObject(kind)) // filled when it returns
+	_, err := a.cache.GetInformer(ctx, optionalObject(kind)) // returns when the cache is filled
 	if err == nil {
 		err = c.Watch(a.source(kind))
 	}
 	if err != nil {
-		// It may come again, and has one index then.
+		// The kind may appear again. Its index must then be added once only.
 		return errors.Join(err, a.cache.RemoveInformer(ctx, optionalObject(kind)))
 	}
 	a.set(kind, true)

@@ -9,7 +9,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// A version may come into a definition long after it was made.
+// TestDefinitionHandler checks that a version may be added to a definition long after the definition was created.
 func TestDefinitionHandler(t *testing.T) {
 	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	status := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "2"}}

@@ -35,8 +35,8 @@ func (c call) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// auditTrail reads the API server's audit log, each line once: every test asks for
-// it many times a second.
+// auditTrail reads the API server's audit log. It reads each line once, because every test reads the log many times a
+// second.
 type auditTrail struct {
 	mu    sync.Mutex
 	path  string
@@ -44,8 +44,7 @@ type auditTrail struct {
 	calls []call
 }
 
-// all are the finished requests of operators so far, but for watches and the lists
-// that begin them, and events.
+// all returns the finished requests of operators so far, without watches, the lists that begin them, and events.
 func (a *auditTrail) all(t *testing.T) []call {
 	t.Helper()
 	a.mu.Lock()
@@ -59,7 +58,7 @@ func (a *auditTrail) all(t *testing.T) []call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // not the line that is being written
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // without the line that is being written
 	for line := range bytes.Lines(data) {
 		var c call
 		if err := json.Unmarshal(line, &c); err != nil {
@@ -74,7 +73,7 @@ func (a *auditTrail) all(t *testing.T) []call {
 	return a.calls
 }
 
-// calls are the operator's requests in the test's namespace.
+// calls returns the operator's requests in the test's namespace.
 func (b *bench) calls(t *testing.T, version string) []string {
 	t.Helper()
 	var calls []string
@@ -90,18 +89,18 @@ func writes(calls []string) []string {
 	return slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasPrefix(c, "get ") })
 }
 
-// settled waits until the operator has made no call for a while, and gives all.
+// settled waits until the operator has made no call for a while, and returns all its calls.
 func (b *bench) settled(t *testing.T, version string) []string {
 	t.Helper()
 	return b.settledWithin(t, version, soon)
 }
 
-// settledWithin is settled for whoever has more to do than for one stack.
+// settledWithin is settled with another time limit, for tests with more than one stack.
 func (b *bench) settledWithin(t *testing.T, version string, limit time.Duration) []string {
 	t.Helper()
 	const quiet = slowdown * 700 * time.Millisecond
 	calls := b.calls(t, version)
-	for reconcileDirects(t) { // nobody else makes calls
+	for reconcileDirects(t) { // no operator makes calls
 		now := b.calls(t, version)
 		if len(writes(now)) == len(writes(calls)) {
 			return now
@@ -130,9 +129,8 @@ resources: {models: [llama]}
 workload: {storage: {size: 1Gi}}
 `
 
-// The number of calls is a promise: one write a child and one of the status for
-// a new object, one of the status for each visible transition, none for an
-// object that is as it should be, whoever restarts.
+// TestCalls checks the documented number of calls: one write for each child and one for the status of a new object, one
+// status write for each visible transition, and none for an object in its desired state, also after a restart.
 func TestCalls(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
@@ -209,7 +207,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// A restart of the same operator writes nothing at all.
+// TestRestart checks that a restart of the same operator writes nothing.
 func TestRestart(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
@@ -231,7 +229,7 @@ func TestRestart(t *testing.T) {
 	if got := writes(now); len(got) != 0 {
 		t.Errorf("writes after a restart: %v", got)
 	}
-	// What is read of Secrets and ConfigMaps beside their metadata, each once.
+	// reads lists each read of a Secret or ConfigMap beyond its metadata, once.
 	var reads []string
 	for _, call := range now {
 		if fields := strings.Fields(call); fields[0] == "get" && strings.HasPrefix(fields[2], "my-") {

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// scale does what an autoscaler or kubectl scale does.
+// scale sets the number of replicas as an autoscaler or kubectl scale does.
 func (b *bench) scale(t *testing.T, object client.Object, name string, replicas int32) {
 	t.Helper()
 	b.get(t, name, object)
@@ -32,8 +32,7 @@ func (b *bench) scale(t *testing.T, object client.Object, name string, replicas 
 	}
 }
 
-// replicaHistory watches how many pods a Deployment asks for: every number that
-// was another than the one before.
+// replicaHistory watches the replicas field of a Deployment. It returns every value that differs from the previous one.
 func (b *bench) replicaHistory(t *testing.T) func() []int32 {
 	t.Helper()
 	watching, err := client.NewWithWatch(plane.Config, client.Options{})
@@ -67,9 +66,9 @@ func (b *bench) replicaHistory(t *testing.T) func() []int32 {
 	}
 }
 
-// Five replicas stay five when an autoscaler takes and leaves them; not for a
-// moment are they reset to one. Its own number is not fought, and what the spec
-// asks for takes effect as soon as it asks for something new.
+// TestAutoscaling checks that five replicas stay five when an autoscaler takes over and leaves, and are never reset to
+// one in between. The operator does not overwrite the autoscaler's number. The number in the spec takes effect when the
+// user changes it.
 func TestAutoscaling(t *testing.T) {
 	const version = "autoscaling"
 	spec := func(replicas, autoscaling string) string {
@@ -114,7 +113,7 @@ func TestAutoscaling(t *testing.T) {
 		t.Errorf("message %q, want %q in it", condition.Message, kept)
 	}
 	b.scale(t, &appsv1.Deployment{}, "my", 6)
-	want(5, 7, 6, 7) // drift, put back
+	want(5, 7, 6, 7) // drift, corrected
 
 	b.scale(t, &v1alpha2.LlamaStackDistribution{}, "my", 2)
 	want(5, 7, 6, 7, 2)
@@ -129,8 +128,8 @@ func TestAutoscaling(t *testing.T) {
 	want(5, 7, 6, 7, 2, 3, 0, 3)
 }
 
-// An autoscaler without metrics is told, once the pods serve; they are as ready as
-// before.
+// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported once the pods serve, and that the
+// stack stays ready.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	b := newBench(t)
 	b.patience = time.Second

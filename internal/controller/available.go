@@ -7,16 +7,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// available remembers the distributions that the operator knows and their images, as
-// users of v1alpha1 know them: they are in every status, and change with the operator's
-// ConfigMap only.
+// available caches the distributions that the operator knows and their images, as users of v1alpha1 see them. They are
+// in every status and change only with the operator's ConfigMap.
 type available struct {
 	mu        sync.Mutex
 	overrides distribution.Overrides
 	images    map[string]string
 }
 
-// with gives them, not to be changed, for images in place of the catalogue's.
+// with returns the images for the given overrides of the catalogue. Callers must not change the result.
 func (a *available) with(overrides distribution.Overrides) map[string]string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

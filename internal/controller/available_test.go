@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// What there is to choose from follows the images in place of the catalogue's.
+// TestAvailable checks that the available distributions follow the overrides of the catalogue's images.
 func TestAvailable(t *testing.T) {
 	var known available
 	catalogue := maps.Clone(known.with(nil))

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// validated waits until the policy of a stack says how the server's certificate is checked.
+// validated waits until the policy of a stack has the wanted validation of the server's certificate.
 func (b *bench) validated(t *testing.T, name string, want map[string]any) {
 	t.Helper()
 	eventually(t, func() error {
@@ -45,7 +45,8 @@ func (b *bench) served(t *testing.T) {
 	})
 }
 
-// oldPolicies is the definition of policies as the Gateway API had it before 1.4: without the version v1.
+// oldPolicies returns the definition of policies as the Gateway API had it before 1.4, without the version v1, and the
+// current definition.
 func oldPolicies(t *testing.T) (old, now *unstructured.Unstructured) {
 	t.Helper()
 	now = gatewayDefinition(t, "backendtlspolicies")
@@ -61,8 +62,8 @@ func oldPolicies(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// A Gateway learns to speak HTTPS to the server from a policy, which follows the Secret, the spec, the operator's ConfigMap
-// and what the cluster serves.
+// TestBackendTLSPolicy checks that a policy tells a Gateway to connect to the server by HTTPS, and that the policy
+// follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"
@@ -91,9 +92,9 @@ func TestBackendTLSPolicy(t *testing.T) {
 	b.upgrade(t, definition)
 	b.served(t)
 	b.settled(t, version)
-	b.goes(t, "my-backendtlspolicy", policy) // nobody knows who signed the certificate
+	b.goes(t, "my-backendtlspolicy", policy) // the authority of the certificate is unknown
 
-	// The authority comes into the Secret, and changes.
+	// The authority is added to the Secret, and changes.
 	known := map[string]any{
 		"hostname":          host,
 		"caCertificateRefs": []any{map[string]any{"group": "", "kind": "ConfigMap", "name": "my-server-ca"}},
@@ -129,7 +130,7 @@ func TestBackendTLSPolicy(t *testing.T) {
 	b.answeredPolicy(t, "True", "Accepted", "fine")
 	b.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 
-	// It goes with each of what it takes.
+	// The policy is deleted when any of its preconditions goes away.
 	gone := func() {
 		t.Helper()
 		b.goes(t, "my-backendtlspolicy", policy)
@@ -165,7 +166,7 @@ func (b *bench) edit(t *testing.T, object client.Object, change func()) {
 	}
 }
 
-// upgrade replaces a definition by another version of it.
+// upgrade replaces a definition with another version of it.
 func (b *bench) upgrade(t *testing.T, definition *unstructured.Unstructured) {
 	t.Helper()
 	live := &unstructured.Unstructured{}
@@ -174,7 +175,7 @@ func (b *bench) upgrade(t *testing.T, definition *unstructured.Unstructured) {
 	b.edit(t, live, func() { live.Object["spec"] = definition.Object["spec"] })
 }
 
-// answeredPolicy does what the controller of a Gateway does with a policy.
+// answeredPolicy writes the status of a policy as the controller of a Gateway does.
 func (b *bench) answeredPolicy(t *testing.T, is, reason, message string) {
 	t.Helper()
 	policy := exposure(render.BackendTLSPolicyKind)

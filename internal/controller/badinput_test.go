@@ -13,8 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// replace puts another Secret of the same name in the place of one: the type of a
-// Secret never changes.
+// replace replaces a Secret with another of the same name, because the type of a Secret is immutable.
 func (b *bench) replace(t *testing.T, secret *corev1.Secret) {
 	t.Helper()
 	if err := b.Delete(t.Context(), &corev1.Secret{ObjectMeta: objectMeta(b.namespace, secret.Name)}); err != nil {
@@ -23,8 +22,8 @@ func (b *bench) replace(t *testing.T, secret *corev1.Secret) {
 	b.create(t, secret)
 }
 
-// A certificate that becomes useless under a running stack is told in one sentence,
-// and the pods keep the one that they started with.
+// TestBadCertificateOfARunningStack checks that a certificate that becomes invalid while the stack runs is reported in
+// one sentence, and that the pods keep the certificate that they started with.
 func TestBadCertificateOfARunningStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 	opaque := tlsSecret(t, "cert")
@@ -73,8 +72,8 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 	}
 }
 
-// What is no host name is told in a sentence, and what runs and exposes it is left
-// alone.
+// TestHostnameThatIsNone checks that an invalid host name is reported in one sentence, and that the running pods and
+// the objects that expose them stay as they are.
 func TestHostnameThatIsNone(t *testing.T) {
 	const version = "no-hostname"
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %q}}}`

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// TestBounds shows that a stack beyond what an administrator allows keeps its pods and says so, and that it goes on when
-// it is within the bounds again.
+// TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods and reports that, and that it
+// continues when it is within the bounds again.
 func TestBounds(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -47,7 +47,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNumberOfStacks shows that a stack waits for the place of an older one, and takes it when that is deleted.
+// TestNumberOfStacks checks that a stack waits for the place of an older stack, and takes it when the older stack is
+// deleted.
 func TestNumberOfStacks(t *testing.T) {
 	b := newBench(t)
 	b.configured = true

@@ -17,7 +17,7 @@ func secret(name, key, value string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{key: value}}
 }
 
-// tlsSecret is a Secret with a certificate that is good for a while.
+// tlsSecret returns a Secret with a valid certificate.
 func tlsSecret(t *testing.T, name string) *corev1.Secret {
 	t.Helper()
 	return tlsSecretUntil(t, name, time.Now().Add(90*24*time.Hour))
@@ -36,7 +36,7 @@ func configMap(name, key, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{key: value}}
 }
 
-// baseHash is the hash of the base that the catalogue has for starter.
+// baseHash returns the hash of the catalogue's base for starter.
 func baseHash(t *testing.T) string {
 	t.Helper()
 	resolved, err := distribution.Resolve("starter", "", "", nil)
@@ -53,7 +53,7 @@ func objectMeta(namespace, name string) metav1.ObjectMeta {
 
 var emptyTime metav1.Time
 
-// starterImage is the image that the catalogue has for starter.
+// starterImage returns the catalogue's image for starter.
 func starterImage(t *testing.T) string {
 	t.Helper()
 	resolved, err := distribution.Resolve("starter", "", "", nil)

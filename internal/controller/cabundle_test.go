@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// rewrite gives a ConfigMap other content.
+// rewrite replaces the content of a ConfigMap.
 func (b *bench) rewrite(t *testing.T, name, key, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{}
@@ -29,8 +29,7 @@ func (b *bench) rewrite(t *testing.T, name, key, value string) {
 	}
 }
 
-// trusts waits until the bundle has the certificates beside the roots, and gives
-// the annotation that rolls the pods.
+// trusts waits until the bundle has the certificates beside the roots, and returns the annotation that rolls the pods.
 func (b *bench) trusts(t *testing.T, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))
@@ -84,7 +83,7 @@ func TestCABundle(t *testing.T) {
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	b.trusts(t, string(one), string(two)) // what runs is left alone
+	b.trusts(t, string(one), string(two)) // running pods are left alone
 
 	b.rewrite(t, "company-ca", "ca-bundle.crt", string(one))
 	b.trusts(t, string(one))
@@ -92,8 +91,8 @@ func TestCABundle(t *testing.T) {
 	b.goes(t, "my-ca-bundle", &corev1.ConfigMap{})
 }
 
-// What a platform puts into a namespace is trusted without a wish, as far as it
-// can be.
+// TestTrustedCABundle checks that a bundle that the platform puts into a namespace is trusted without being requested,
+// as far as it is valid.
 func TestTrustedCABundle(t *testing.T) {
 	one, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))

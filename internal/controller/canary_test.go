@@ -23,8 +23,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// No value of a Secret is ever anywhere but in Secrets: not in what is applied,
-// not in status, events, logs or the path of a request, usable or not.
+// TestSecretsStaySecret checks that no value of a Secret appears outside Secrets: not in applied objects, status,
+// events, logs or request paths, whether the value is valid or not.
 func TestSecretsStaySecret(t *testing.T) {
 	const (
 		canary = "cAnArY-7d1f"
@@ -38,7 +38,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := tlsSecret(t, "llama-tls"), brokenPair(t, "broken-tls")
 	slipped, authority := tlsSecret(t, "slipped-tls"), withAuthority(t, certificate, canary)
 	withAuthority(t, slipped, canary)
-	// Beside a certificate is what Gateways are shown. A key that slipped in there is not.
+	// The authority beside a certificate is copied to a place where Gateways read it. A private key in that text must
+	// not be.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key's text is enough to find it.
 	keys := []string{
@@ -85,7 +86,7 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 		t.Errorf("Gateways are shown %q, want the authority's certificate alone", got)
 	}
 	b.goes(t, "slipped-server-ca", shown)
-	// A server prints the values that it refuses, and a kubelet the answers of registries.
+	// A server prints the values that it rejects, and a kubelet prints the answers of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	set := b.replicaSet(t, "good", appsv1.ReplicaSetStatus{})
 	states := container("i", waitingFor("ImagePullBackOff", "https://u:"+canary+"@example.com"), terminated(0, "Completed", said))
@@ -97,7 +98,7 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	b.external(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry refuses the credentials; `+
 		"name a Secret with some in spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
 	b.hasNoSecrets(t, "good", set)
-	eventually(t, func() error { // they come last
+	eventually(t, func() error { // these are written last
 		for range b.events(t) {
 			return nil
 		}
@@ -150,7 +151,8 @@ settings: {server: {auth: {provider_config: {type: custom, endpoint: "${env.CLIE
 	}
 }
 
-// hasNoSecrets checks that what brings an external provider into a pod has no variable of a Secret, while the server has.
+// hasNoSecrets checks that the containers that install external providers have no variable from a Secret, while the
+// server has.
 func (b *bench) hasNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
 	t.Helper()
 	pod := &set.Spec.Template.Spec
@@ -168,7 +170,7 @@ func (b *bench) hasNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet)
 	}
 }
 
-// withAuthority gives a Secret a certificate for exposed stacks, and an authority with a text beside it.
+// withAuthority sets in a Secret a certificate for exposed stacks, and an authority followed by the given text.
 func withAuthority(t *testing.T, secret *corev1.Secret, text string) (authority []byte) {
 	t.Helper()
 	secret.Data["tls.crt"], secret.Data["tls.key"] = testutil.NewCertificate(t, time.Now().Add(90*24*time.Hour), "*."+names.DefaultDomain)

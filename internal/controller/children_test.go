@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// respec gives the stack another spec.
+// respec replaces the spec of the stack.
 func (b *bench) respec(t *testing.T, name, spec string) {
 	t.Helper()
 	patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": "/spec", "value": b.stack(t, name, spec).Spec}})
@@ -36,13 +36,13 @@ func (b *bench) respec(t *testing.T, name, spec string) {
 	}
 }
 
-// appears waits for a child.
+// appears waits until a child exists.
 func (b *bench) appears(t *testing.T, name string, child client.Object) {
 	t.Helper()
 	eventually(t, func() error { return b.Get(t.Context(), b.key(name), child) })
 }
 
-// goes waits until there is no such child.
+// goes waits until a child does not exist.
 func (b *bench) goes(t *testing.T, name string, child client.Object) {
 	t.Helper()
 	eventually(t, func() error {
@@ -124,7 +124,7 @@ func TestNetworkPolicy(t *testing.T) {
 	b.goes(t, "other-network-policy", policy)
 }
 
-// everyOption asks for every child at once.
+// everyOption requests every child at once.
 const everyOption = `
 distribution: {name: starter}
 providers:
@@ -155,8 +155,8 @@ workload:
         - {name: proxy, image: "registry.example.com/proxy:1", ports: [{containerPort: 8443}], env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
 `
 
-// With every option on it stays one write a child and one of the status, and none
-// for what is in force.
+// TestCallsWithEveryOption checks that, with every option on, there is still one write for each child and one for the
+// status, and none for objects in their desired state.
 func TestCallsWithEveryOption(t *testing.T) {
 	b := newBench(t)
 	credentials := secret("vllm-creds", "token", "sk-abc")

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// pendingClaims are the stack's claims without a volume, with what the cluster
-// says of them last: a provisioner tells its troubles in events only.
+// pendingClaims returns the stack's claims without a volume, each with the latest event about it, because a provisioner
+// reports problems only in events.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
 	var claim corev1.PersistentVolumeClaim
 	err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim)
@@ -44,13 +44,13 @@ func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.
 	return []status.PendingClaim{{Name: claim.Name, Message: last.Message}}, nil
 }
 
-// isTrouble leaves out that a claim waits for its first pod or its provisioner.
-// No volume and no class to make one is no warning to Kubernetes.
+// isTrouble reports whether an event is about a problem. Waiting for the first pod or for the provisioner is none.
+// Kubernetes records no warning for a claim that has neither a volume nor a class to provision one.
 func isTrouble(event *corev1.Event) bool {
 	return event.Type == corev1.EventTypeWarning || event.Reason == "FailedBinding"
 }
 
-// lastSeen is when an event happened last.
+// lastSeen returns the last time at which an event happened.
 func lastSeen(event *corev1.Event) time.Time {
 	switch {
 	case event.Series != nil:
@@ -62,7 +62,7 @@ func lastSeen(event *corev1.Event) time.Time {
 	}
 }
 
-// byClaim finds the stack of a claim that something is said of.
+// byClaim maps an event to the stack of the claim that it is about.
 func byClaim() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		event, ok := object.(*corev1.Event)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// classify makes a Failure of any error: those of the API server by what they
-// mean for the next attempt.
+// classify converts any error to a Failure. It classifies errors of the API server by what they mean for the next
+// attempt.
 func classify(err error, condition string) *status.Failure {
 	var failure *status.Failure
 	switch {
@@ -36,8 +36,8 @@ func classify(err error, condition string) *status.Failure {
 	}
 }
 
-// transient reports whether the same call will most likely succeed in a moment: the
-// object changed meanwhile, the API server is busy or not reached at all.
+// transient reports whether the same call is likely to succeed soon: the object has changed, or the API server is busy
+// or unreachable.
 func transient(err error) bool {
 	if denied(err) {
 		return false
@@ -45,11 +45,10 @@ func transient(err error) bool {
 	return unavailable(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, namespaceTerminating)
 }
 
-// namespaceTerminating is the cause of a refusal that ends with the namespace.
+// namespaceTerminating is the cause of a rejection because the namespace is being deleted.
 const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
-// unavailable reports whether the API server did not look at the call: it is busy or not
-// reached at all.
+// unavailable reports whether the API server did not process the call, because it is busy or unreachable.
 func unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
@@ -63,8 +62,8 @@ func unavailable(err error) bool {
 		apierrors.IsServiceUnavailable(err)
 }
 
-// denied reports whether an admission webhook refused the object. It answers with what
-// code it likes, a conflict's too, and does so again.
+// denied reports whether an admission webhook rejected the object. A webhook may answer with any code, including that
+// of a conflict, and will reject the same object again.
 func denied(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
@@ -74,8 +73,8 @@ func denied(err error) bool {
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
 }
 
-// fieldsInvalid reports whether the API server's own rules refuse the fields of an object, and nothing else is wrong with
-// others. Somebody's policy may answer with the same code; whoever made it may change it at any time.
+// fieldsInvalid reports whether only the API server's own rules reject the fields of an object. An admission policy may
+// answer with the same code, but its author may change it at any time.
 func fieldsInvalid(err error) bool {
 	type several interface {
 		error
@@ -91,11 +90,11 @@ func fieldsInvalid(err error) bool {
 	return slices.ContainsFunc(answer.ErrStatus.Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
 }
 
-// maxRefusal is the most bytes of an error of the API server that status shows: it names every value that is wrong, and
-// several conditions repeat it.
+// maxRefusal is the maximum number of bytes of an API server error that status shows. The error names every invalid
+// value, and several conditions repeat it.
 const maxRefusal = 4 << 10
 
-// withRemedy is what the API server said, with what helps where it does not say.
+// withRemedy returns the API server's message, with a remedy if the message has none.
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {
@@ -104,8 +103,8 @@ func withRemedy(err error) string {
 	return message
 }
 
-// rejected reports whether the API server does not let an object in: a quota, a policy,
-// Pod Security, a webhook, whatever code that answers with.
+// rejected reports whether admission rejected an object: a quota, a policy, Pod Security or a webhook, whatever code
+// that answers with.
 func rejected(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) || transient(err) {

@@ -26,12 +26,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// picture is what a user sees of a stack at one moment.
+// picture is a stack's state at one moment, as users and tools see it.
 type picture struct {
 	Phase v1alpha2.Phase
-	// Conditions as status and reason, by type.
+	// Conditions holds the status and reason of each condition, by type.
 	Conditions map[string]string
-	// Tools is the stack's state for tools that follow kstatus.
+	// Tools is the stack's state for tools that use kstatus.
 	Tools status.Status
 }
 
@@ -56,7 +56,7 @@ func (b *bench) picture(t *testing.T, name string) picture {
 	return seen
 }
 
-// shows waits until a stack looks like this.
+// shows waits until a stack is in the wanted state.
 func (b *bench) shows(t *testing.T, name string, want picture) {
 	t.Helper()
 	eventually(t, func() error {
@@ -67,8 +67,7 @@ func (b *bench) shows(t *testing.T, name string, want picture) {
 	})
 }
 
-// with is a picture's conditions with others in their place; an empty one takes
-// its own away.
+// with returns the conditions with some replaced. An empty value removes a condition.
 func with(conditions map[string]string, others ...string) map[string]string {
 	changed := maps.Clone(conditions)
 	for i := 0; i < len(others); i += 2 {
@@ -79,7 +78,7 @@ func with(conditions map[string]string, others ...string) map[string]string {
 	return changed
 }
 
-// kubectlWait is what kubectl wait does with the stack, which is to be over soon.
+// kubectlWait runs kubectl wait on the stack with a short timeout.
 func (b *bench) kubectlWait(t *testing.T, name, condition string) (string, error) {
 	t.Helper()
 	data, err := plane.Kubeconfig()
@@ -98,7 +97,7 @@ func (b *bench) kubectlWait(t *testing.T, name, condition string) (string, error
 	return out.String(), err
 }
 
-// waits says for which conditions kubectl wait goes on.
+// waits checks for which conditions kubectl wait succeeds.
 func (b *bench) waits(t *testing.T, name string, want map[string]bool) {
 	t.Helper()
 	for condition, goesOn := range want {
@@ -113,8 +112,7 @@ const (
 	available = v1alpha2.ConditionAvailable
 )
 
-// inForce are the conditions of a stack whose children are applied and whose pods
-// start.
+// inForce holds the conditions of a stack whose children are applied and whose pods are starting.
 var inForce = map[string]string{
 	ready:                                 "False " + v1alpha2.ReasonRolloutInProgress,
 	v1alpha2.ConditionValidationSucceeded: "True " + v1alpha2.ReasonSpecValid,
@@ -125,15 +123,15 @@ var inForce = map[string]string{
 	v1alpha2.ConditionReconciling:         "True " + v1alpha2.ReasonRolloutInProgress,
 }
 
-// served are those of one that does what was asked for.
+// served holds the conditions of a stack that is in its desired state.
 var served = with(inForce,
 	ready, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
 	available, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
 	v1alpha2.ConditionReconciling, "",
 )
 
-// A stack as users, kubectl wait and tools that follow kstatus see it, from its
-// first moment to its last.
+// TestConditionsOfALife checks the state of a stack, as users, kubectl wait and tools that use kstatus see it, from its
+// creation to its deletion.
 func TestConditionsOfALife(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "life")
@@ -147,7 +145,7 @@ func TestConditionsOfALife(t *testing.T) {
 	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
 	b.waits(t, "my", map[string]bool{ready: true, available: true})
 
-	// A release that the spec does not fit leaves what runs as it is.
+	// A release that does not support the spec leaves the running pods unchanged.
 	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Distribution.Version = "1.0" })
 	waiting := "Unknown " + v1alpha2.ReasonWaiting
 	failed := "False " + v1alpha2.ReasonUpgradeConfigFailure
@@ -184,7 +182,8 @@ func TestConditionsOfALife(t *testing.T) {
 	}
 }
 
-// A Deployment that somebody rolled back stays so, and is no progress for tools.
+// TestConditionsOfARollback checks that a Deployment that was rolled back stays so, and that tools do not see it as in
+// progress.
 func TestConditionsOfARollback(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "rollback")
@@ -195,13 +194,13 @@ func TestConditionsOfARollback(t *testing.T) {
 	set := b.replicaSet(t, "my", appsv1.ReplicaSetStatus{})
 	b.change(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
 	b.condition(t, "my", ready, v1alpha2.ReasonRolloutInProgress)
-	// As the Deployment controller counts the revisions of an undo.
+	// The Deployment controller numbers the revisions of an undo like this.
 	set.Annotations["deployment.kubernetes.io/revision"], set.Annotations["deployment.kubernetes.io/revision-history"] = "3", "1"
 	if err := b.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	// A Deployment controller has counted long before anybody rolls back. Here the
-	// operator may see the Deployment first, and put back what it then takes for an edit.
+	// A real Deployment controller has updated the revisions long before anybody rolls back. Here the operator may see
+	// the Deployment first, take the change for an edit, and correct it.
 	eventually(t, func() error {
 		undone := &appsv1.Deployment{}
 		b.get(t, "my", undone)
@@ -227,7 +226,7 @@ func TestConditionsOfARollback(t *testing.T) {
 	})
 }
 
-// A volume that is gone, and one that waits.
+// TestConditionsOfStorage checks the conditions for a volume that is lost, and for one that is pending.
 func TestConditionsOfStorage(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "storage")
@@ -259,7 +258,8 @@ func TestConditionsOfStorage(t *testing.T) {
 	b.condition(t, "my", ready, v1alpha2.ReasonStorageLost)
 }
 
-// An object that has our labels and no controller is taken, and that is told.
+// TestEventOfAnAdoption checks that an object that has our labels and no controller is adopted, and that an event
+// reports it.
 func TestEventOfAnAdoption(t *testing.T) {
 	b := newBench(t)
 	b.create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "my-sa", Labels: names.ChildSelector("my")}})
@@ -273,8 +273,7 @@ func TestEventOfAnAdoption(t *testing.T) {
 	})
 }
 
-// denied answers requests for Secrets as an API server does whose permissions
-// were taken away.
+// denied answers requests for Secrets like an API server on which the permissions were removed.
 type denied struct{ next http.RoundTripper }
 
 func (d denied) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -288,7 +287,7 @@ func (d denied) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// What nobody expected is shown as the defect that it is, and tried again.
+// TestConditionsOfADefect checks that an unexpected error is shown as a defect and is retried.
 func TestConditionsOfADefect(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
@@ -303,7 +302,7 @@ func TestConditionsOfADefect(t *testing.T) {
 	}
 }
 
-// What never ran, and why.
+// TestConditionsOfAFailure checks the conditions of a stack whose pods never ran.
 func TestConditionsOfAFailure(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "failure")
@@ -345,8 +344,8 @@ providers:
 	})
 }
 
-// A roll-out past its deadline is a failure for tools, as a Deployment's own is,
-// until it gets through after all.
+// TestConditionsPastTheDeadline checks that tools see a roll-out past its deadline as a failure, as they do for a
+// Deployment, until the roll-out completes.
 func TestConditionsPastTheDeadline(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "deadline")
@@ -360,7 +359,7 @@ func TestConditionsPastTheDeadline(t *testing.T) {
 	b.shows(t, "my", picture{v1alpha2.PhaseReady, served, status.CurrentStatus})
 }
 
-// change writes a change of a stack as it is now.
+// change updates the current version of a stack.
 func (b *bench) change(t *testing.T, name string, change func(*v1alpha2.LlamaStackDistribution)) {
 	t.Helper()
 	eventually(t, func() error {

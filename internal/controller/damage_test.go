@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Who takes the owner away from a Deployment whose change is being tried finds it
-// adopted again, and the try goes on.
+// TestOwnerVanishesWhileAChangeIsTried checks that a Deployment that loses its owner reference during a preflight is
+// adopted again, and that the preflight continues.
 func TestOwnerVanishesWhileAChangeIsTried(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -51,8 +51,8 @@ func TestOwnerVanishesWhileAChangeIsTried(t *testing.T) {
 	}
 }
 
-// A record with a generation that the stack never had is damaged. It is written anew,
-// and neither the status nor the next change waits for that generation.
+// TestRecordOfAGenerationThatNeverWas checks that a record with a generation that the stack never had counts as
+// damaged. It is rewritten, and neither the status nor the next change waits for that generation.
 func TestRecordOfAGenerationThatNeverWas(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -69,7 +69,7 @@ func TestRecordOfAGenerationThatNeverWas(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// swap makes another stack of the same name right before the first status is written.
+// swap replaces the stack with another of the same name right before the first status is written.
 type swap struct {
 	next http.RoundTripper
 	do   func()
@@ -94,7 +94,8 @@ func (s *swap) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// The status of a stack never lands on another one that was made under its name.
+// TestStatusOfAnotherStackOfTheName checks that the status of a stack is never written to another stack of the same
+// name.
 func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -125,7 +126,7 @@ func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	if s.codes[0] != http.StatusUnprocessableEntity {
 		t.Errorf("the status of the first stack on the second one: code %d, want %d", s.codes[0], http.StatusUnprocessableEntity)
 	}
-	// The children of the first stack are there still: no garbage collector runs here.
+	// The children of the first stack still exist, because no garbage collector runs here.
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonOwnershipConflict)
 	if strings.Contains(logs.String(), "write status:") {
 		t.Error("a status that is nobody's any more is logged as an error")

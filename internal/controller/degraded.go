@@ -12,12 +12,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// defaultAutoscalerPatience is how long an autoscaler may do without metrics: those
-// of new pods come a minute or two later.
+// defaultAutoscalerPatience is how long an autoscaler may lack metrics. The metrics of new pods are available after a
+// minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
-// reportLostReferences reports that something in use is gone. That is of what runs, not of
-// a spec that was never in force.
+// reportLostReferences reports that an object that the running pods use is gone. It reports nothing for a spec that was
+// never in force.
 func (s *state) reportLostReferences(failure *status.Failure) {
 	if s.live().deployment == nil {
 		return
@@ -38,8 +38,8 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 	}
 }
 
-// lacksBase reports whether the base configuration is what cannot be read: the image's,
-// when the copy that was kept is lost, or that of a ConfigMap.
+// lacksBase reports whether the base configuration cannot be read: the image's base if its copy is lost, or that of a
+// ConfigMap.
 func (s *state) lacksBase(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonBaseConfigUnavailable {
 		return true
@@ -52,8 +52,8 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 	return !found
 }
 
-// reportAutoscaler reports why the autoscaler does not scale pods that serve, and have
-// served for a while: before that it has nothing to go by.
+// reportAutoscaler reports why the autoscaler does not scale pods that have served for a while. Before that, it has no
+// metrics to use.
 func (r *Reconciler) reportAutoscaler(s *state) error {
 	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
 	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {
@@ -82,8 +82,8 @@ func (r *Reconciler) reportAutoscaler(s *state) error {
 	return nil
 }
 
-// servedSince is since when the pods serve, of which the status tells; now when it
-// does not yet.
+// servedSince returns the time since which the pods serve, according to the status. If the status does not have it yet,
+// servedSince returns the current time.
 func (r *Reconciler) servedSince(stack *stack) time.Time {
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAvailable)
 	if was == nil || was.Status != "True" {

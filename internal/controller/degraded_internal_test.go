@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// An autoscaler has three minutes from its first complaint and from when the pods
-// serve, and the stack is looked at again when they are over.
+// TestAutoscalerPatience checks that an autoscaler has three minutes from its first warning and from the time when the
+// pods serve, and that the stack is reconciled again when they are over.
 func TestAutoscalerPatience(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
@@ -63,7 +63,7 @@ func TestAutoscalerPatience(t *testing.T) {
 	}
 }
 
-// Which of a running stack's troubles are those of something that was in use.
+// TestLacksBase checks which failures of a running stack are about an object that was in use.
 func TestLacksBase(t *testing.T) {
 	given := &v1alpha2.BaseConfigSource{ConfigMapName: "base"}
 	validation := func(reason string) status.Failure {

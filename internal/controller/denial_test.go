@@ -23,8 +23,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// forbid adds a policy that denies to write objects of a resource in the test's
-// namespace, waits until it is in force, and gives what takes it away.
+// forbid adds a policy that denies writes to a resource in the test's namespace, waits until the policy is in force,
+// and returns a function that removes it.
 func (b *bench) forbid(t *testing.T, group, resource, why string, probe client.Object) (allow func()) {
 	t.Helper()
 	name := b.namespace + "-" + resource
@@ -76,7 +76,7 @@ func (b *bench) forbid(t *testing.T, group, resource, why string, probe client.O
 	}
 }
 
-// fill adds a quota that is used up: nobody counts in this cluster.
+// fill adds a quota that is used up. No controller updates its usage in this cluster.
 func (b *bench) fill(t *testing.T, resourceName corev1.ResourceName) (allow func()) {
 	t.Helper()
 	one := corev1.ResourceList{resourceName: resource.MustParse("1")}
@@ -98,8 +98,8 @@ func service(name string) *corev1.Service {
 	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}
 }
 
-// Whatever refuses a child of a new stack is shown with the child's name and in
-// the API server's own words, and the stack goes on when it is allowed to.
+// TestDenials checks that the rejection of a new stack's child is reported with the child's name and the API server's
+// message, and that the stack continues when the child is allowed.
 func TestDenials(t *testing.T) {
 	const starter = `{distribution: {name: starter}}`
 	for _, tc := range []struct {
@@ -154,8 +154,8 @@ func TestDenials(t *testing.T) {
 	}
 }
 
-// A change that the API server takes in part or not at all leaves the pods that
-// run as they are.
+// TestDenialOfAChange checks that a change that the API server rejects in part or completely leaves the running pods
+// unchanged.
 func TestDenialOfAChange(t *testing.T) {
 	const running = `{distribution: {name: starter}, workload: {replicas: 1}}`
 	for _, tc := range []struct {
@@ -229,8 +229,8 @@ func TestDenialOfAChange(t *testing.T) {
 	}
 }
 
-// What points at the pods does not wait for one another: of a change two of whose
-// children are refused, everything else takes effect.
+// TestRefusalsAreIndependent checks that the objects that point at the pods do not wait for each other: if two children
+// of a change are rejected, everything else takes effect.
 func TestRefusalsAreIndependent(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "independent")
@@ -261,8 +261,8 @@ func TestRefusalsAreIndependent(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// Who may connect is said before there is a server to connect to: a refused NetworkPolicy
-// leaves none of a new roll-out.
+// TestRefusedPolicy checks that the NetworkPolicy is applied before the server: if it is rejected, nothing of a new
+// roll-out is applied.
 func TestRefusedPolicy(t *testing.T) {
 	b := newBench(t)
 	allow := b.forbid(t, "networking.k8s.io", "networkpolicies", "no policies", &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "probe"}})
@@ -280,7 +280,7 @@ func TestRefusedPolicy(t *testing.T) {
 	b.appears(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 }
 
-// A new way to expose a stack that is refused leaves the one that is there.
+// TestRefusedExposure checks that a rejected new way to expose a stack leaves the existing one in place.
 func TestRefusedExposure(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "refused-exposure")
@@ -301,7 +301,8 @@ func TestRefusedExposure(t *testing.T) {
 	b.get(t, "my-ingress", &networkingv1.Ingress{})
 }
 
-// A ConfigMap that goes while the stack runs changes nothing in the pods and shows.
+// TestConfigMapOfARunningStack checks that a ConfigMap that is deleted while the stack runs changes nothing in the pods
+// and is reported.
 func TestConfigMapOfARunningStack(t *testing.T) {
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	for _, tc := range []struct {

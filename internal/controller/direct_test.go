@@ -17,17 +17,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// direct reconciles the stacks of a test's namespace when the test waits for something, without an operator: no watches, no
-// caches, no workers. It has the shipped rights.
+// direct reconciles the stacks of a test's namespace whenever the test waits. It replaces an operator and has no
+// watches, caches or workers. It has the shipped permissions.
 type direct struct {
 	*controller.Reconciler
 	bench *bench
 }
 
-// directs are the reconcilers of the tests that run, by the name of the test.
+// directs holds the reconcilers of the running tests, by test name.
 var directs sync.Map
 
-// direct starts to reconcile in place of an operator. The version tells its calls from those of others.
+// direct starts reconciling in place of an operator. The version distinguishes its calls from those of others.
 func (b *bench) direct(t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper) *direct {
 	t.Helper()
 	config := plane.As(cmp.Or(b.account, names.OperatorServiceAccount))
@@ -68,7 +68,7 @@ func (b *bench) direct(t *testing.T, version string, wraps ...func(http.RoundTri
 // stop ends reconciling.
 func (*direct) stop(t *testing.T) { directs.Delete(t.Name()) }
 
-// reconcile reconciles every stack of the namespace once. A failure is tried again by whoever waits.
+// reconcile reconciles every stack of the namespace once. The waiting test retries failures.
 func (d *direct) reconcile(t *testing.T) {
 	t.Helper()
 	var stacks v1alpha2.LlamaStackDistributionList
@@ -80,7 +80,8 @@ func (d *direct) reconcile(t *testing.T) {
 	}
 }
 
-// reconcileDirects reconciles for the test, or for the one that it is a part of. It reports whether there was somebody to.
+// reconcileDirects reconciles for the test, or for the test that it is a part of. It reports whether there was a
+// reconciler.
 func reconcileDirects(t *testing.T) bool {
 	t.Helper()
 	for name, more := t.Name(), true; more; name, more = parent(name) {

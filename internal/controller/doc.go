@@ -1,4 +1,3 @@
-// Package controller brings the cluster to what a LlamaStackDistribution asks
-// for. Reconcile is an ordered list of steps; the first failure ends the list,
-// and the status is written at the end, once, when it says something new.
+// Package controller makes the cluster match a LlamaStackDistribution. Reconcile is an ordered list of steps. The first
+// failure ends the list. The status is written at the end, once, if it has changed.
 package controller

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// maxEvents bounds the events of one change.
+	// maxEvents bounds the events for one change.
 	maxEvents = 2
-	// maxNote is the API's limit on an event's note, in bytes.
+	// maxNote is the API's limit for the note of an event, in bytes.
 	maxNote = 1024
-	// eventAction is what the operator was doing.
+	// eventAction is the action of events about a stack.
 	eventAction = "Reconcile"
-	// configAction is the same for the operator's own ConfigMap.
+	// configAction is the action of events about the operator's own ConfigMap.
 	configAction = "ReadConfig"
 )
 
-// emit records what is new in this status, warnings first. Nothing is new in a
-// status that says what it said before. releaseNote is what the message of a condition has beside its reason.
+// emit records events for the changes in this status, warnings first. A status that has not changed causes no event.
+// releaseNote is the part of a condition's message that its reason does not cover.
 func (r *Reconciler) emit(stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
 	changes := report{}
 	changes.addChanges(&stack.Status, previous, releaseNote)
@@ -39,21 +39,19 @@ func (r *Reconciler) emit(stack *stack, events []event, previous *v1alpha2.Llama
 	}
 }
 
-// eventOf are the conditions whose change is an event, by what it is called
-// when they turn False.
+// eventOf lists the conditions whose change causes an event, with the reason of the event when they turn False.
 var eventOf = []struct{ condition, reason string }{
 	{v1alpha2.ConditionSecretsResolved, v1alpha2.EventSecretResolutionFailed},
 	{v1alpha2.ConditionConfigGenerated, v1alpha2.EventConfigGenerationFailed},
 }
 
-// waitEvents are the events of a change that does not reach the pods, by its reason.
+// waitEvents maps the reason why a change does not reach the pods to the reason of its event.
 var waitEvents = map[string]string{
 	v1alpha2.ReasonPreflightFailed:     v1alpha2.EventPreflightFailed,
 	v1alpha2.ReasonDataLossNotAccepted: v1alpha2.EventDataLossNotAccepted,
 }
 
-// addChanges adds the events that follow from what the status says now and
-// did not say before.
+// addChanges adds events for everything in the current status that the previous status did not have.
 func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string) {
 	for _, e := range eventOf {
 		was, is := meta.FindStatusCondition(previous.Conditions, e.condition), meta.FindStatusCondition(now.Conditions, e.condition)
@@ -74,5 +72,5 @@ func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus
 	}
 }
 
-// truncateMessage shortens a text to what an event may hold.
+// truncateMessage shortens a text to the limit of an event note.
 func truncateMessage(note string) string { return status.Shorten(note, maxNote) }

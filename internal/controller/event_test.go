@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// statusOf has the conditions that every status has, with others in their place.
+// statusOf returns a status with the conditions that every status has, some of them replaced by others.
 func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStackDistributionStatus {
 	conditions := []metav1.Condition{
 		{Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid},
@@ -32,7 +32,8 @@ func statusOf(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStack
 	return status
 }
 
-// Events tell what changed in a status, at most two a change and warnings first, and never again what they told before.
+// TestEmit checks that events report the changes in a status, at most two for a change and warnings first, and that
+// they are not repeated.
 func TestEmit(t *testing.T) {
 	missing := metav1.Condition{
 		Type: v1alpha2.ConditionSecretsResolved, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonSecretNotFound, Message: "no Secret",
@@ -43,7 +44,7 @@ func TestEmit(t *testing.T) {
 	empty := &v1alpha2.LlamaStackDistributionStatus{}
 	for name, tc := range map[string]struct {
 		before, now *v1alpha2.LlamaStackDistributionStatus
-		found       []event // by the steps
+		found       []event // events from the steps
 		want        []string
 	}{
 		"nothing changed":           {before: statusOf("a"), now: statusOf("a")},

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// events are the operator's: the API server repairs its list of addresses, and
-// tells of a Service that was made meanwhile.
+// events returns the operator's events. Others are left out: the API server repairs its list of addresses, and records
+// events about Services that are created meanwhile.
 func (b *bench) events(t *testing.T) []eventsv1.Event {
 	t.Helper()
 	var list eventsv1.EventList
@@ -25,7 +25,7 @@ func (b *bench) events(t *testing.T) []eventsv1.Event {
 	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.ReportingController != names.EventReporter })
 }
 
-// reasons of the events, sorted, with the number of times.
+// reasons returns the sorted reasons of the events, with their counts.
 func (b *bench) reasons(t *testing.T) string {
 	t.Helper()
 	var reasons []string
@@ -39,8 +39,7 @@ func (b *bench) reasons(t *testing.T) string {
 	return strings.Join(reasons, ", ")
 }
 
-// Events tell what changed, at most two a change, and never again what they
-// told before.
+// TestEvents checks that events report changes, at most two for a change, and that they are not repeated.
 func TestEvents(t *testing.T) {
 	b := newBench(t)
 	first := b.direct(t, "events")

@@ -14,8 +14,8 @@ import (
 
 const withCertificate = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 
-// A certificate that ends soon is warned of, and when it ends it shows, though
-// nothing in the cluster changed; the pods stay.
+// TestCertificateThatEnds checks that a certificate that expires soon causes a warning, and that its expiry is reported
+// although nothing in the cluster has changed. The pods stay.
 func TestCertificateThatEnds(t *testing.T) {
 	const version = "certificate-ends"
 	end := time.Now().Add(8 * time.Second)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// NewDirect makes a reconciler without a manager: it has no watches and no workers, and reads past all caches. A test calls
-// it when something is to happen.
+// NewDirect returns a reconciler without a manager. It has no watches and no workers, and reads without caches. A test
+// calls it when it needs a reconcile.
 func NewDirect(ctx context.Context, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	reader := directReader{Reader: options.Direct}
 	options.Optional, options.OperatorConfig = reader, reader
@@ -28,7 +28,7 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 	return r, nil
 }
 
-// directReader stands in for a cache. It finds by an index what the API server has no index for.
+// directReader replaces a cache. It emulates the cache's indexes, which the API server does not have.
 type directReader struct {
 	cache.Cache
 	client.Reader

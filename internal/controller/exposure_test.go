@@ -23,7 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// routeURL waits until the status says where the stack is reached.
+// routeURL waits until the status has the external URL of the stack.
 func (b *bench) routeURL(t *testing.T, name, want string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -38,8 +38,8 @@ func (b *bench) routeURL(t *testing.T, name, want string) {
 	})
 }
 
-// An Ingress comes and goes with the wish; what others annotate on it stays, and
-// the operator's ConfigMap is followed.
+// TestIngress checks that an Ingress is created and deleted with the spec, that annotations of other managers stay, and
+// that changes of the operator's ConfigMap are applied.
 func TestIngress(t *testing.T) {
 	const version = "ingress"
 	b := newBench(t)
@@ -81,13 +81,13 @@ func TestIngress(t *testing.T) {
 	b.routeURL(t, "my", "")
 }
 
-// madeUp is the host name that a stack gets in a domain.
+// madeUp returns the host name that is generated for a stack in a domain.
 func (b *bench) madeUp(stack, domain string) string {
 	return names.HostLabel(stack, b.namespace) + "." + domain
 }
 
-// What operators before this one exposed keeps its host name, or that it has none; so
-// does a stack of v1alpha1. A name of the same form that somebody else has is respected.
+// TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one,
+// and so does a stack of v1alpha1. If another stack has a host name of the same form, it keeps it.
 func TestEarlierHostNames(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -128,7 +128,8 @@ func TestEarlierHostNames(t *testing.T) {
 	}
 }
 
-// An operator that never could read how stacks are exposed leaves what is there.
+// TestExposureOfAConfigThatCannotBeRead checks that an operator that could never read the exposure settings leaves
+// existing objects in place.
 func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -148,7 +149,7 @@ func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// gatewayDefinition is the Gateway API's own definition of a kind, by its plural.
+// gatewayDefinition returns the Gateway API's own definition of a kind, by its plural.
 func gatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	t.Helper()
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
@@ -162,7 +163,7 @@ func gatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	return objects[0]
 }
 
-// routeDefinition takes anything for a Route, as its real API is none of a
+// routeDefinition returns a definition that accepts any Route, because the real Route API is not a
 // CustomResourceDefinition.
 func routeDefinition() client.Object {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
@@ -179,7 +180,7 @@ func routeDefinition() client.Object {
 	return definition
 }
 
-// install adds a definition for the time of the test.
+// install adds a definition for the duration of the test.
 func (b *bench) install(t *testing.T, definition client.Object) (uninstall func()) {
 	t.Helper()
 	if err := b.Create(t.Context(), definition); err != nil {
@@ -205,7 +206,7 @@ func exposure(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// answered does what a router or a Gateway does with what exposes a stack.
+// answered writes the status of an exposing object as a router or a Gateway does.
 func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, condition, is, reason, message string) {
 	t.Helper()
 	b.get(t, route.GetName(), route)
@@ -220,7 +221,7 @@ func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, con
 		t.Fatal(err)
 	}
 	write := b.Status().Update
-	if route.GroupVersionKind() == render.RouteKind { // whose definition here has no subresource
+	if route.GroupVersionKind() == render.RouteKind { // its definition here has no status subresource
 		write = func(ctx context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
 			return b.Update(ctx, object)
 		}
@@ -230,8 +231,8 @@ func (b *bench) answered(t *testing.T, route *unstructured.Unstructured, by, con
 	}
 }
 
-// A kind that is installed after the operator is used within a minute, without a
-// restart; taken away again, the status says what is missing.
+// TestHTTPRouteIsInstalledLater checks that a kind that is installed after the operator is used within a minute,
+// without a restart, and that the status reports the missing kind when it is removed.
 func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	const version = "httproute"
 	b := newBench(t)
@@ -286,7 +287,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	uninstall()
 }
 
-// On OpenShift a Route takes the Ingress' place.
+// TestRoute checks that a Route replaces the Ingress on OpenShift.
 func TestRoute(t *testing.T) {
 	const version = "route"
 	b := newBench(t)
@@ -326,8 +327,8 @@ func TestRoute(t *testing.T) {
 	again.stop(t)
 }
 
-// A host name is one stack's: who has it keeps it, and who waits gets it when it
-// is free. Nothing is told of another namespace.
+// TestHostnameOfTwo checks that a host name belongs to one stack: the stack that uses it keeps it, and a waiting stack
+// gets it when it is free. The status reveals nothing about another namespace.
 func TestHostnameOfTwo(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
 	b, other := newBench(t), newBench(t)
@@ -344,7 +345,7 @@ func TestHostnameOfTwo(t *testing.T) {
 	if want := fmt.Sprintf("spec.networking.expose: host name %q is taken by a stack of another namespace, and the server is not exposed: take another", host); condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
-	// An older one that comes later takes it from nobody.
+	// An older stack that requests the host name later does not take it over.
 	b.routeURL(t, "older", "http://other."+host)
 	b.respec(t, "older", wanted)
 	condition = b.condition(t, "older", v1alpha2.ConditionExposed, v1alpha2.ReasonHostnameTaken)
@@ -363,8 +364,8 @@ func TestHostnameOfTwo(t *testing.T) {
 	other.condition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }
 
-// A host name that is made in the cluster's domain is the same as one that is
-// written out, whichever comes first.
+// TestHostnameOfTheDomain checks that a host name that is generated in the cluster's domain conflicts with the same
+// name in a spec, in either order.
 func TestHostnameOfTheDomain(t *testing.T) {
 	b := newBench(t)
 	b.configured = true

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalProviders are the external providers that the pods install, as far as this reconcile found out about them.
+// externalProviders returns the external providers that the pods install, as far as this reconcile knows them.
 func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
 		return nil
@@ -25,7 +25,7 @@ func (s *state) externalProviders() []status.ExternalProvider {
 	return externalProviders(s.intent, s.planned.plan, s.external.packages)
 }
 
-// externalProviders are the external providers that a plan installs; nil: there is no plan, and all of them may be.
+// externalProviders returns the external providers that a plan installs, or all of them if there is no plan.
 func externalProviders(
 	wishes *intent.Intent, made *plan.Plan, packages map[string]*externalprovider.Package,
 ) []status.ExternalProvider {
@@ -33,7 +33,7 @@ func externalProviders(
 	for i := range wishes.External {
 		asked := &wishes.External[i]
 		if made != nil && !slices.ContainsFunc(made.External(), func(p render.ExternalProvider) bool { return p.ID == asked.ID }) {
-			continue // it is disabled
+			continue // disabled
 		}
 		provider := status.ExternalProvider{API: asked.API, ID: asked.ID, Image: asked.Image, Path: asked.Path.String()}
 		if known := packages[asked.ID]; known != nil {
@@ -44,11 +44,11 @@ func externalProviders(
 	return all
 }
 
-// observeExternal notes how far the pods are with each external provider, and tells what is new.
+// observeExternal records the progress of the pods with each external provider, and reports changes.
 func (r *Reconciler) observeExternal(
 	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer, failure *status.Failure,
 ) error {
-	if s.intent == nil { // nobody knows what the spec asks for
+	if s.intent == nil { // the spec could not be read
 		return nil
 	}
 	now, before := &s.stack.Status, s.stack.Status.ExternalProviders
@@ -79,13 +79,13 @@ func (r *Reconciler) observeExternal(
 	return nil
 }
 
-// isTry reports whether a change is tried in a pod of its own, or did not start there.
+// isTry reports whether a failure is about a change that is tried in a preflight pod, or that failed to start there.
 func isTry(failure *status.Failure) bool {
 	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress || failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
-// keepWarnings keeps what was said of ready providers until their server has answered: an operator that starts again has
-// not asked it yet.
+// keepWarnings keeps the warnings about ready providers until their server has answered, because a restarted operator
+// has not asked it yet.
 func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
 	for i := range judged {
 		is, was := &judged[i], find(before, judged[i].ProviderID)
@@ -95,7 +95,7 @@ func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
 	}
 }
 
-// find is what a list says of a provider, empty when it says nothing.
+// find returns the entry of a provider in a list, or an empty one.
 func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalProviderStatus {
 	i := slices.IndexFunc(list, func(one v1alpha2.ExternalProviderStatus) bool { return one.ProviderID == id })
 	if i < 0 {
@@ -104,7 +104,7 @@ func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalPr
 	return list[i]
 }
 
-// addExternal adds the events of what is said of external providers and was not said before.
+// addExternal adds events for what is new in the status of external providers.
 func (r *report) addExternal(now, before []v1alpha2.ExternalProviderStatus) {
 	var failed, differ []string
 	for i := range now {

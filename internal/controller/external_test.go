@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// providerLabel is the label of an image with an external provider whose url has to be a text.
+// providerLabel returns the labels of an image with an external provider whose url must be a string.
 func providerLabel(api string) map[string]string {
 	return map[string]string{externalprovider.Label: base64.StdEncoding.EncodeToString([]byte(`
 apiVersion: llamastack.io/v1alpha1
@@ -32,7 +32,7 @@ spec:
 `))}
 }
 
-// external waits until the status has these external providers: the id, the phase and the message of each.
+// external waits until the status has these external providers, each as id, phase and message.
 func (b *bench) external(t *testing.T, stack string, want ...string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -50,7 +50,8 @@ func (b *bench) external(t *testing.T, stack string, want ...string) *v1alpha2.L
 	return object
 }
 
-// inits are the statuses of the pod's init containers, by their names; the others wait.
+// inits returns the statuses of the pod's init containers, by their names. Containers without a given state are
+// waiting.
 func inits(set *appsv1.ReplicaSet, states map[string]corev1.ContainerState) []corev1.ContainerStatus {
 	var statuses []corev1.ContainerStatus
 	for _, container := range set.Spec.Template.Spec.InitContainers {
@@ -74,7 +75,7 @@ func (b *bench) saysOf(t *testing.T, pod *corev1.Pod, status corev1.PodStatus) {
 	}
 }
 
-// eventOf waits for the note of an event.
+// eventOf waits for an event with the note.
 func (b *bench) eventOf(t *testing.T, reason, note string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -91,8 +92,9 @@ func (b *bench) eventOf(t *testing.T, reason, note string) {
 	})
 }
 
-// An external provider goes from the label of its image into the configuration, and through the pods into the status. What
-// was found out stays: the registry is asked once, and a restart of the operator costs nothing.
+// TestExternalProviders follows an external provider from the label of its image into the configuration, and through
+// the pods into the status. The result is kept: the registry is asked once, and a restart of the operator costs
+// nothing.
 func TestExternalProviders(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -129,7 +131,7 @@ externalProviders:
 	}
 
 	reads := tally(b.settled(t, "external"))
-	// Of the two reads of the ServiceAccount one is before its apply, as with any child.
+	// One of the two reads of the ServiceAccount is the read before its apply, as for any child.
 	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
 		t.Errorf("calls for two images: %v, want the credentials to be read once, and one Deployment", reads)
 	}
@@ -184,8 +186,9 @@ externalProviders:
 	}
 }
 
-// A registry that does not answer keeps no stack waiting, and is not asked again when it does. Without readLabels nobody
-// asks it at all. A setting that the schema of a label does not take is an error; a new one has it read again.
+// TestExternalImagesAreRead checks that a registry that does not answer blocks no stack, and that it is not asked again
+// when it answers. Without readLabels, it is never asked. A setting that violates the schema of a label is an error. A
+// changed setting has the label read again.
 func TestExternalImagesAreRead(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -228,7 +231,7 @@ func TestExternalImagesAreRead(t *testing.T) {
 	if got := copied("checked"); got != image+"@"+digest {
 		t.Errorf("image %q, want %q", got, image+"@"+digest)
 	}
-	r.push(t, "team/mine:1", providerLabel("safety")) // the tag goes elsewhere, and the stack does not follow
+	r.push(t, "team/mine:1", providerLabel("safety")) // the tag moves, and the stack does not follow
 	b.respec(t, "checked", spec("{uri: a}"))
 	refused = b.condition(t, "checked", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
 	if !strings.Contains(refused.Message, "spec.externalProviders.inference[0].config.uri") {
@@ -248,7 +251,8 @@ func TestExternalImagesAreRead(t *testing.T) {
 	b.external(t, "never")
 }
 
-// An external provider that takes the place of another one is told in an event of its own.
+// TestExternalProviderOverride checks that an external provider that replaces another one is reported in an event of
+// its own.
 func TestExternalProviderOverride(t *testing.T) {
 	b := newBench(t)
 	b.configured = true

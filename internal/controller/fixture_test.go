@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// fixture is what the test of a step has in place of an operator: a reconciler whose client keeps its objects in memory. It
-// needs no API server.
+// fixture replaces an operator in the test of a step: a reconciler whose client keeps its objects in memory. It needs
+// no API server.
 type fixture struct {
 	*Reconciler
 	client.Client
@@ -30,7 +30,7 @@ type fixture struct {
 	writes   []string
 }
 
-// newFixture makes a fixture with objects in its cluster.
+// newFixture returns a fixture with objects in its cluster.
 func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	t.Helper()
 	scheme, err := testutil.NewScheme()
@@ -65,14 +65,14 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	return f
 }
 
-// operatorConfigMap is the operator's ConfigMap with one key.
+// operatorConfigMap returns the operator's ConfigMap with one key.
 func operatorConfigMap(key, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: names.OperatorConfigMap}, Data: map[string]string{key: value},
 	}
 }
 
-// newStack decodes a stack, strictly.
+// newStack decodes a stack strictly.
 func newStack(t *testing.T, spec string) *stack {
 	t.Helper()
 	object := &stack{}
@@ -84,7 +84,7 @@ func newStack(t *testing.T, spec string) *stack {
 	return object
 }
 
-// child is the metadata of an object that the stack controls.
+// child returns the metadata of an object that the stack controls.
 func child(stack *stack, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: stack.Namespace, Name: name, Labels: names.Labels(stack.Name),
@@ -92,7 +92,7 @@ func child(stack *stack, name string) metav1.ObjectMeta {
 	}
 }
 
-// until runs the steps up to one by its name. Those before it have to succeed; the error is its own.
+// until runs the steps up to the named one. The steps before it have to succeed. The error is that of the named step.
 func (f *fixture) until(t *testing.T, stack *stack, last string) (*state, error) {
 	t.Helper()
 	s := &state{stack: stack}
@@ -109,7 +109,7 @@ func (f *fixture) until(t *testing.T, stack *stack, last string) (*state, error)
 	return s, steps[end].run(t.Context(), f.Reconciler, s)
 }
 
-// checkFailure compares the error of a step with a failure; nil: there has to be no error.
+// checkFailure compares the error of a step with a failure. Nil means that there must be no error.
 func checkFailure(t *testing.T, err error, want *status.Failure) {
 	t.Helper()
 	var got *status.Failure
@@ -121,7 +121,7 @@ func checkFailure(t *testing.T, err error, want *status.Failure) {
 	}
 }
 
-// shown are the conditions of a report, as the status, the reason and the message of each, by type.
+// shown returns the conditions of a report, as the status, reason and message of each, by type.
 func (r *report) shown() map[string]string {
 	conditions := map[string]string{}
 	for _, c := range r.conditions {
@@ -130,7 +130,7 @@ func (r *report) shown() map[string]string {
 	return conditions
 }
 
-// told are the events of a report, as the kind, the reason and the note of each.
+// told returns the events of a report, as the type, reason and note of each.
 func (r *report) told() []string {
 	var events []string
 	for _, e := range r.events {
@@ -150,7 +150,7 @@ func (f *fixture) create(t *testing.T, objects ...client.Object) {
 	f.writes = nil
 }
 
-// runs applies a stack, so that what it asks for is what runs.
+// runs applies a stack, so that its spec is what runs.
 func (f *fixture) runs(t *testing.T, spec string) {
 	t.Helper()
 	if _, err := f.until(t, newStack(t, spec), "apply"); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// cluster is what the operator's ConfigMap says of every stack, and what the
-// cluster serves.
+// cluster returns the settings of the operator's ConfigMap that apply to every stack, and the kinds that the cluster
+// serves.
 func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorconfig.Config) (render.Cluster, error) {
 	cluster := render.Cluster{
 		OperatorNamespace: r.config.name.Namespace, NetworkPolicies: config.Features.NetworkPolicies,
@@ -31,7 +31,7 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 		ExposureUnknown:    config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
 	}
 	if config.Unknown(operatorconfig.KeyFeatureFlags) {
-		// Nobody knows whether it is wanted: one that is there stays.
+		// The setting is unknown, so an existing policy stays.
 		err := r.cache.Get(ctx, childKey(stack, names.NetworkPolicy(stack.Name)), &networkingv1.NetworkPolicy{})
 		if client.IgnoreNotFound(err) != nil {
 			return render.Cluster{}, fmt.Errorf("read cached NetworkPolicy: %w", err)
@@ -41,11 +41,11 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 	return cluster, nil
 }
 
-// hostOwner is the stack that has a host name.
+// hostOwner is the stack that owns a host name.
 type hostOwner struct{ host, namespace, name string }
 
-// findHostOwner looks for a stack that has the same host name and takes precedence
-// over this one, which is then not exposed: traffic is not taken from whoever has it.
+// findHostOwner looks for a stack with the same host name that takes precedence over this one. If there is one, this
+// stack is not exposed, so that it does not take over the other's traffic.
 func (r *Reconciler) findHostOwner(ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool) (*hostOwner, error) {
 	host := plan.Hostname(stack, cluster, earlierHost)
 	if host == "" {
@@ -67,7 +67,7 @@ func (r *Reconciler) findHostOwner(ctx context.Context, stack *stack, cluster re
 	return &hostOwner{host: host, namespace: first.Namespace, name: first.Name}, nil
 }
 
-// stacksOf are the cached stacks that ask for a host name, not to be changed.
+// stacksOf returns the cached stacks that request a host name. Callers must not change them.
 func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.Cluster) ([]*v1alpha2.LlamaStackDistribution, error) {
 	var found []*v1alpha2.LlamaStackDistribution
 	for _, value := range hostsIn(host, cmp.Or(cluster.Ingress.Domain, names.DefaultDomain)) {
@@ -89,12 +89,11 @@ func (r *Reconciler) stacksOf(ctx context.Context, host string, cluster render.C
 	return found, nil
 }
 
-// hasEarlierHost reports whether the stack is exposed by the made-up host name that
-// operators before this one gave it, or by none as they did without a domain. It keeps
-// what it has.
+// hasEarlierHost reports whether the stack is exposed by the host name that an earlier operator generated for it, or
+// without a host name, as earlier operators did when there was no domain. The stack keeps that state.
 func (r *Reconciler) hasEarlierHost(ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster) (bool, error) {
 	if plan.Hostname(stack, cluster, false) == plan.Hostname(stack, cluster, true) {
-		return false, nil // it makes no difference
+		return false, nil // both names are the same
 	}
 	for _, kind := range render.ExposureKinds() {
 		host, exposed, err := r.exposedHost(ctx, stack, kind)
@@ -110,8 +109,7 @@ func (r *Reconciler) hasEarlierHost(ctx context.Context, stack *v1alpha2.LlamaSt
 	return false, nil
 }
 
-// exposedHost is the host name in the stack's object of a kind that exposes it, as it is
-// in the cache.
+// exposedHost returns the host name in the stack's cached object of a kind that exposes it.
 func (r *Reconciler) exposedHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, kind schema.GroupVersionKind,
 ) (host string, exposed bool, err error) {
@@ -145,8 +143,8 @@ func (r *Reconciler) exposedHost(
 	return host, true, nil
 }
 
-// precedes reports whether a stack gets a host name before another one: the stack that
-// is reached by it already does, then the older one.
+// precedes reports whether stack a takes precedence over stack b for a host name. The stack that already uses the host
+// name keeps it; otherwise the older stack gets it.
 func precedes(a, b *v1alpha2.LlamaStackDistribution, host string) bool {
 	if reachedBy(a, host) != reachedBy(b, host) {
 		return reachedBy(a, host)

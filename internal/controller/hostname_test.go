@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Who is reached by a host name goes first, then who is older; of two made in one
-// second it is always the same.
+// TestGoesBefore checks that the stack that uses a host name takes precedence, and then the older stack. For stacks of
+// the same second, the order is stable.
 func TestGoesBefore(t *testing.T) {
 	const host = "llama.example.com"
 	stack := func(uid string, second int64, routeURL string) *v1alpha2.LlamaStackDistribution {

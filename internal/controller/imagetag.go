@@ -11,29 +11,30 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// imageTag is what the tag of a stack's image stands for.
+// imageTag is the result of comparing a stack's image with its tag.
 type imageTag struct {
-	// moved is the digest that the tag stands for, while the pods have another one. Empty: they have the same, or nobody
-	// knows.
+	// moved is the digest that the tag stands for, if the pods run another one. Empty means that they run the same one,
+	// or that it is unknown.
 	moved string
-	// stale is why the image that runs cannot be compared with its tag, or cannot follow it. Empty: nothing is wrong.
+	// stale is the reason why the running image cannot be compared with its tag, or cannot follow it. Empty means that
+	// there is no problem.
 	stale string
 }
 
-// follows reports whether the pods are to run what the tag of the image stands for.
+// follows reports whether the pods have to run the image that the tag stands for.
 func follows(stack *stack, image *resolvedImage) bool {
 	return stack.Spec.Distribution.ImageUpdates == v1alpha2.ImageUpdatesFollow && !strings.Contains(image.distribution.Image, "@")
 }
 
-// keepDigest keeps the digest that the pods run, whatever becomes of the tag.
+// keepDigest keeps the digest that the pods run, even if the tag moves.
 func (l *imageLabels) keepDigest(found rollout.Distribution) {
 	if found.Digest != "" {
 		l.digest, l.distribution.Entrypoint = found.Digest, plan.RecordedEntrypoint(found)
 	}
 }
 
-// compareTag compares the digest that runs with what the registry says of the tag, and takes the other image where the
-// stack follows its tag. Whatever becomes of that, the image that runs stays in force until the other one can be used.
+// compareTag compares the running digest with the registry's answer for the tag. If the stack follows its tag,
+// compareTag selects the new image. The running image stays in force until the new one can be used.
 func (r *Reconciler) compareTag(
 	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report,
 ) error {
@@ -76,7 +77,7 @@ func (r *Reconciler) compareTag(
 	return nil
 }
 
-// withoutComparison says why a stack does not follow its tag although it is to.
+// withoutComparison returns the reason why a stack that is to follow its tag cannot, or an empty string.
 func withoutComparison(stack *stack, image *resolvedImage) string {
 	switch {
 	case stack.Spec.Distribution.ImageUpdates != v1alpha2.ImageUpdatesFollow:
@@ -90,7 +91,7 @@ func withoutComparison(stack *stack, image *resolvedImage) string {
 	}
 }
 
-// waitForTag keeps a stack that has no pods waiting for the digest that they shall run.
+// waitForTag makes a stack without pods wait for the digest that they have to run.
 func waitForTag(image string) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,
@@ -98,7 +99,7 @@ func waitForTag(image string) error {
 	}
 }
 
-// toldBefore is what the status says of the tag, for an operator that has not asked yet since it started.
+// toldBefore returns the tag's state from the status, for an operator that has not asked the registry since it started.
 func toldBefore(stack *stack, labels *imageLabels) imageTag {
 	var told imageTag
 	if in := stack.Status.ResolvedDistribution; in != nil && in.Image == labels.distribution.Image && in.Digest == labels.digest {
@@ -112,7 +113,7 @@ func toldBefore(stack *stack, labels *imageLabels) imageTag {
 	return told
 }
 
-// cannotCompare begins what the status says of a tag that cannot be compared.
+// cannotCompare is the beginning of the status message for a tag that cannot be compared.
 const cannotCompare = "The image that runs cannot be compared with its tag, and the pods keep it: "
 
 func notCompared(err error) string {
@@ -122,7 +123,7 @@ func notCompared(err error) string {
 	return cannotCompare + status.Shorten(err.Error(), maxCause) + ". It is tried again"
 }
 
-// noteMove records an event when the status does not tell of the move yet.
+// noteMove records an event unless the status already reports the move.
 func noteMove(stack *stack, labels *imageLabels, following bool, report *report) {
 	if in := stack.Status.ResolvedDistribution; in != nil && in.TagDigest == labels.tag.moved {
 		return
@@ -135,8 +136,8 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow takes the image that the tag stands for now. An image of the catalogue is known by its name; any other is read
-// before.
+// follow selects the image that the tag stands for now. The content of a catalogue image is known by its name. Any
+// other image is read first.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))
@@ -154,7 +155,7 @@ func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolve
 	}
 }
 
-// adopt takes an image that was read in place of the one that runs.
+// adopt replaces the running image with an image that was read.
 func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resolvedImage) error {
 	if outcome.Err != nil {
 		return outcome.Err

@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// runs waits until the pods of the stack "my" are to run an image, and the status tells of a digest that the tag stands for.
+// runs waits until the pods of the stack "my" have to run an image, and the status reports the digest that the tag
+// moved to.
 func (b *bench) runs(t *testing.T, image, moved string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -33,7 +34,7 @@ func (b *bench) runs(t *testing.T, image, moved string) {
 	})
 }
 
-// stale waits until the stack "my" is degraded with a message, or is not any more.
+// stale waits until the stack "my" is Degraded with a message, or is no longer Degraded.
 func (b *bench) stale(t *testing.T, message string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -51,7 +52,7 @@ func (b *bench) stale(t *testing.T, message string) {
 	})
 }
 
-// moves waits for so many events that tell of a tag, and for one that names both digests.
+// moves waits for count events about a tag, and for one that names both digests.
 func (b *bench) moves(t *testing.T, count int, from, to string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -69,7 +70,8 @@ func (b *bench) moves(t *testing.T, count int, from, to string) {
 	})
 }
 
-// TestMovedTag: a moved tag is told once, and the pods stay as they are until the stack is to follow its tag.
+// TestMovedTag checks that a moved tag is reported once, and that the pods stay as they are until the stack is set to
+// follow its tag.
 func TestMovedTag(t *testing.T) {
 	b := newBench(t)
 	b.tagInterval = time.Second
@@ -88,7 +90,7 @@ func TestMovedTag(t *testing.T) {
 	b.untouched(t, before)
 	operator.stop(t)
 
-	// Another operator does not tell it again, and a change of the spec is made on what was read.
+	// Another operator does not report the move again. A change of the spec uses the configuration that was read.
 	b.start(t, "labels-2")
 	b.respec(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini, gpt-4.1"))
 	b.rolls(t, before)
@@ -112,7 +114,7 @@ func TestMovedTag(t *testing.T) {
 	b.stale(t, "")
 }
 
-// rolls waits until the template is another one than before.
+// rolls waits until the template differs from the previous one.
 func (b *bench) rolls(t *testing.T, before *appsv1.Deployment) {
 	t.Helper()
 	eventually(t, func() error {
@@ -125,8 +127,8 @@ func (b *bench) rolls(t *testing.T, before *appsv1.Deployment) {
 	})
 }
 
-// TestTagThatCannotBeCompared: while the registry does not answer the pods stay, the status says so, and a change of the spec
-// rolls out on the configuration that was read.
+// TestTagThatCannotBeCompared checks that the pods stay while the registry does not answer, that the status reports it,
+// and that a change of the spec rolls out with the configuration that was read.
 func TestTagThatCannotBeCompared(t *testing.T) {
 	b := newBench(t)
 	b.tagInterval = time.Second
@@ -148,7 +150,7 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	b.stale(t, "503")
 	operator.stop(t)
 
-	// An operator that has not asked yet says what the one before did.
+	// An operator that has not asked yet repeats the status of the previous operator.
 	b.tagInterval = 0
 	operator = b.start(t, "labels-2")
 	for _, call := range writes(b.settled(t, "labels-2")) {
@@ -165,8 +167,8 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	b.stale(t, "")
 }
 
-// TestFollowedTagOfTheCatalogue: the pods of a distribution run its tag by digest while they follow it, and keep the digest
-// after that.
+// TestFollowedTagOfTheCatalogue checks that the pods of a distribution run its tag by digest while they follow it, and
+// keep the digest afterwards.
 func TestFollowedTagOfTheCatalogue(t *testing.T) {
 	b := newBench(t)
 	b.tagInterval = time.Second
@@ -190,7 +192,7 @@ func TestFollowedTagOfTheCatalogue(t *testing.T) {
 	b.runs(t, known.Image+"@"+second, third)
 	b.moves(t, 2, second, third)
 
-	// Without the right to read images there is nothing to follow.
+	// If images may not be read, the stack cannot follow its tag.
 	b.configure(t, operatorconfig.KeyRegistries, "readLabels: false")
 	b.respec(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`)
 	b.stale(t, "registries.readLabels")

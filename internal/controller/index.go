@@ -21,24 +21,22 @@ import (
 )
 
 const (
-	// fieldInstance is the stack that an object belongs to by its label.
+	// fieldInstance is the index of objects by the stack in their label.
 	fieldInstance = "instance"
-	// fieldClaim is the claim that an event is about.
+	// fieldClaim is the index of events by the claim that they are about.
 	fieldClaim = "claim"
-	// fieldHost is the host name that a stack asks for, of anyDomain where the
-	// cluster's domain ends it.
+	// fieldHost is the index of stacks by the host name that they request. The cluster's domain at the end of a host
+	// name is replaced by anyDomain.
 	fieldHost = "host"
-	// anyDomain stands in an index for the cluster's domain, which changes with the
-	// operator's ConfigMap and an index does not. No valid host name ends with it;
-	// who finds a stack by it asks for the name that it has.
+	// anyDomain represents the cluster's domain in an index, because the domain changes with the operator's ConfigMap
+	// and an index does not. No valid host name ends with it. Lookups by it have to compare the full host name.
 	anyDomain = "*"
 
-	// indexRetry is how often an index is tried whose kind is not served yet.
+	// indexRetry is the interval at which an index is tried while its kind is not served.
 	indexRetry = 2 * time.Second
 )
 
-// addIndexes lets the cache find what belongs to a stack without looking at what
-// belongs to all others.
+// addIndexes adds the indexes by which the cache finds the objects of a stack without scanning those of all others.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, object := range Watched() {
 		field, value := fieldInstance, instanceOf
@@ -55,14 +53,12 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// hostIndex lets the cache find the stacks of one host name. It is a source because
-// workers start when all sources have, and their CustomResourceDefinition may come
-// after the operator: until then nothing of stacks can be indexed.
+// hostIndex adds the index of stacks by host name. It is a source because workers start after all sources have started,
+// and the CustomResourceDefinition of stacks may be installed after the operator: stacks cannot be indexed before that.
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {
-		// The only error is the end of the context, which is no error of ours; why
-		// stacks cannot be watched is told by who watches them.
+		// The only error is that of the context, which is not reported. The watch reports why stacks cannot be watched.
 		_ = wait.PollUntilContextCancel(ctx, indexRetry, true, func(ctx context.Context) (bool, error) {
 			return indexer.IndexField(ctx, &v1alpha2.LlamaStackDistribution{}, fieldHost, hostOf) == nil, nil
 		})
@@ -85,8 +81,7 @@ func claimOf(object client.Object) []string {
 	return []string{event.InvolvedObject.Name}
 }
 
-// hostOf is the host name that a stack asks for, a made-up one in both forms that it
-// may have.
+// hostOf returns the host name that a stack requests. A generated host name is returned in both of its forms.
 func hostOf(object client.Object) []string {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
@@ -100,8 +95,8 @@ func hostOf(object client.Object) []string {
 	return slices.Compact([]string{host, plan.Hostname(stack, cluster, true)})
 }
 
-// hostsIn are the values by which the stacks with a host name are found in a
-// cluster of this domain; empty: it has none.
+// hostsIn returns the index values of stacks with a host name in a cluster with this domain. An empty domain means that
+// there is none.
 func hostsIn(host, domain string) []string {
 	if label, of := strings.CutSuffix(host, "."+domain); of && domain != "" {
 		return []string{host, label + "." + anyDomain}
@@ -109,8 +104,7 @@ func hostsIn(host, domain string) []string {
 	return []string{host}
 }
 
-// indexedCache lists a stack's objects by the index when they are asked for by its
-// label.
+// indexedCache lists a stack's objects by the index when they are requested by its label.
 type indexedCache struct{ client.Reader }
 
 // List reads objects.

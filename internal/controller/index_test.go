@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// indexes are the functions that kinds are indexed by.
+// indexes holds the index functions of kinds.
 type indexes map[string]client.IndexerFunc
 
 func (i indexes) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
@@ -65,7 +65,7 @@ func exposedAt(expose string) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// A stack is found by the host name that it asks for, whoever gave the domain.
+// TestHostsIn checks that a stack is found by the host name that it requests, wherever the domain comes from.
 func TestHostsIn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		host, domain string
@@ -83,7 +83,7 @@ func TestHostsIn(t *testing.T) {
 	}
 }
 
-// asked notes the options of a list.
+// asked records the options of a list.
 type asked struct {
 	client.Reader
 

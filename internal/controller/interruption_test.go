@@ -1,6 +1,7 @@
 //go:build !race
 
-// The race detector finds nothing here: one goroutine reconciles, step after step, and it does so a hundred times.
+// This test is left out of builds with the race detector, which finds nothing here: one goroutine reconciles, step
+// after step, and it does so a hundred times.
 
 package controller_test
 
@@ -25,10 +26,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// knife cuts an operator off from the API server after its n-th write.
+// knife disconnects an operator from the API server after its n-th write.
 type knife struct {
 	next http.RoundTripper
-	// loseAnswer lets the n-th write happen and its answer be lost.
+	// loseAnswer lets the n-th write succeed and drops its response.
 	loseAnswer bool
 
 	mu     sync.Mutex
@@ -52,7 +53,7 @@ func (k *knife) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// account says what becomes of the request.
+// account reports whether the response of the request is lost, and whether the request is refused.
 func (k *knife) account(request *http.Request) (lost, refused bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -80,8 +81,8 @@ func (k *knife) close() {
 	}
 }
 
-// startCut starts an operator that is cut off after n writes, and waits until it
-// is or until done says that it needed no more.
+// startCut starts an operator that is disconnected after n writes, and waits until that happens or until done reports
+// that no more writes were needed.
 func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error) (wasCut bool) {
 	t.Helper()
 	k := &knife{left: n, loseAnswer: loseAnswer, cut: make(chan struct{})}
@@ -102,17 +103,17 @@ func (b *bench) startCut(t *testing.T, n int, loseAnswer bool, done func() error
 	return wasCut
 }
 
-// generationUID is the UID of the stack in the annotation of a pod template.
+// generationUID matches the UID of the stack in the annotation of a pod template.
 var generationUID = regexp.MustCompile(`"llamastack\.io/generation":"[^/]*/`)
 
-// referencesDigest is the digest of inputs and Secrets there, which has a key for each namespace.
+// referencesDigest matches the digest of inputs and Secrets in that annotation, which uses a different key in each
+// namespace.
 var referencesDigest = regexp.MustCompile(`("llamastack\.io/inputs":")[0-9a-f]+\.[0-9a-f]+`)
 
-// storageHash is a name of the Secret with derived values, which has that key, too.
+// storageHash matches the name of the Secret with derived values, which uses that key too.
 var storageHash = regexp.MustCompile(`my-storage-[0-9a-f]{8}`)
 
-// outcome is everything that came of a stack, without what differs from one run
-// to the next.
+// outcome returns everything that was made for a stack, without the parts that differ between runs.
 func (b *bench) outcome(t *testing.T) map[string]any {
 	t.Helper()
 	result := map[string]any{}
@@ -162,7 +163,7 @@ func normalize(object client.Object) client.Object {
 	case *corev1.Service:
 		object.Spec.ClusterIP, object.Spec.ClusterIPs = "", nil
 	case *appsv1.Deployment:
-		// The record names the object's UID.
+		// The record contains the object's UID.
 		delete(object.Annotations, names.AnnotationRendered)
 	case *v1alpha2.LlamaStackDistribution:
 		for i := range object.Status.Conditions {
@@ -176,9 +177,8 @@ func normalize(object client.Object) client.Object {
 	return object
 }
 
-// An operator may be cut off after any of its writes, with the write's answer
-// or without it: whoever starts next brings the stack to the same end, and then
-// rests.
+// TestCutOffAfterEveryWrite checks that an operator may be disconnected after any of its writes, with or without the
+// response: the next operator brings the stack to the same state, and then makes no more writes.
 func TestCutOffAfterEveryWrite(t *testing.T) {
 	const updated = `
 distribution: {name: starter}
@@ -254,7 +254,7 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 	}
 }
 
-// observed says whether the status speaks of the object's generation.
+// observed returns an error unless the status is of the object's current generation.
 func (b *bench) observed(t *testing.T, name string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -265,8 +265,8 @@ func (b *bench) observed(t *testing.T, name string) error {
 	return nil
 }
 
-// An operator may be cut off after any of its writes: the next one goes on with the
-// same pod, and never makes a second.
+// TestPreflightCutOffAfterEveryWrite checks that an operator may be disconnected after any of its writes: the next
+// operator continues with the same pod, and never creates a second one.
 func TestPreflightCutOffAfterEveryWrite(t *testing.T) {
 	t.Parallel()
 	for _, loseAnswer := range []bool{false, true} {

@@ -42,7 +42,7 @@ type images struct {
 	host     string
 	requests atomic.Int64
 	down     atomic.Bool
-	// password that it demands of the user robot; nil: none.
+	// password is the password that the registry requires of the user robot. Nil means that it requires none.
 	password atomic.Pointer[string]
 }
 
@@ -75,7 +75,7 @@ func serveImages(t *testing.T) *images {
 	return r
 }
 
-// push puts an image with labels into the registry.
+// push pushes an image with labels to the registry.
 func (r *images) push(t *testing.T, repository string, labels map[string]string) (image, digest string) {
 	t.Helper()
 	built, err := mutate.Config(empty.Image, v1.Config{Labels: labels})
@@ -111,8 +111,8 @@ func (b *bench) labelled(t *testing.T) (*images, *operator) {
 	return b.registry(t), operator
 }
 
-// TestLabels: a stack of an image with labels runs what was read, at its digest,
-// and nothing that becomes of the registry or the tag changes it.
+// TestLabels checks that a stack of an image with labels runs the configuration that was read, at its digest, whatever
+// happens to the registry or the tag.
 func TestLabels(t *testing.T) {
 	b := newBench(t)
 	r, operator := b.labelled(t)
@@ -138,7 +138,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("status %+v", got)
 	}
 
-	// The registry is gone, the operator starts anew: not one write.
+	// The registry is gone and the operator restarts: no write.
 	r.down.Store(true)
 	asked := r.requests.Load()
 	operator.stop(t)
@@ -149,7 +149,7 @@ func TestLabels(t *testing.T) {
 	if r.requests.Load() != asked {
 		t.Error("an image that was read is asked for again")
 	}
-	// A change of the spec works with what was read.
+	// A change of the spec uses the configuration that was read.
 	eventually(t, func() error {
 		b.get(t, "my", stack)
 		stack.Spec.Resources.Models = append(stack.Spec.Resources.Models, stack.Spec.Resources.Models[0])
@@ -170,8 +170,8 @@ func TestLabels(t *testing.T) {
 	})
 }
 
-// TestLabelsOfAnOverride: what was read for a distribution that the operator knows,
-// too, stays when registry, status and the base that was kept are lost.
+// TestLabelsOfAnOverride checks that the configuration that was read for a known distribution stays when the registry,
+// the status and the kept base are lost.
 func TestLabelsOfAnOverride(t *testing.T) {
 	b := newBench(t)
 	r, operator := b.labelled(t)
@@ -208,7 +208,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	}
 	operator.stop(t)
 
-	// Without the base and the registry the pods keep what they have.
+	// Without the base and the registry, the pods keep their configuration.
 	base := configMap(baseOf(t, before), "", "")
 	base.Namespace = b.namespace
 	if err := b.Delete(t.Context(), base); err != nil {
@@ -225,7 +225,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	}
 	operator.stop(t)
 
-	// The image is read again: the one that runs, wherever its tag went.
+	// The running image is read again, even if its tag has moved.
 	r.down.Store(false)
 	r.push(t, "team/starter:0.7.1", map[string]string{labelConfig: "bm90aGluZw==", labelRelease: "9.0"})
 	b.start(t, "labels-3")
@@ -236,7 +236,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	}
 }
 
-// baseOf is the ConfigMap that keeps the base of a Deployment.
+// baseOf returns the name of the ConfigMap that keeps the base of a Deployment.
 func baseOf(t *testing.T, deployment *appsv1.Deployment) string {
 	t.Helper()
 	known, ok := rollout.Parse(deployment.Annotations)
@@ -255,8 +255,8 @@ func hasWrites(calls []string) bool {
 	return false
 }
 
-// TestUnreadableImages: what a stack waits for when its image cannot be read, and
-// that it goes on when it can.
+// TestUnreadableImages checks what a stack waits for when its image cannot be read, and that it continues when the
+// image can be read.
 func TestUnreadableImages(t *testing.T) {
 	b := newBench(t)
 	r, _ := b.labelled(t)
@@ -278,17 +278,17 @@ func TestUnreadableImages(t *testing.T) {
 	if ready := b.condition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != got.Message {
 		t.Errorf("ready %+v, want the message %q", ready, got.Message)
 	}
-	// Nothing of the configuration is needed of this one.
+	// This stack needs nothing of the configuration.
 	b.create(t, b.stack(t, "runs", fmt.Sprintf(`{distribution: {image: %q}}`, image)))
 	b.condition(t, "runs", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)
-	// A distribution that the operator knows starts on its own copy of the base.
+	// A distribution that the operator knows starts with the operator's own copy of the base.
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	b.create(t, b.stack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	b.condition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	b.unreadTold(t, "named", image, "503", `that of "starter" in release 0.7`, "imagePullSecrets")
 
 	r.down.Store(false)
-	// A change of the configuration has it tried at once, not after half a minute.
+	// A change of the configuration causes another attempt at once instead of after half a minute.
 	b.configure(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.host, r.host))
 	b.condition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 
@@ -312,8 +312,8 @@ func TestUnreadableImages(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageOfAnOlderStack: a stack of v1alpha1 that asks nothing but workers runs without the configuration of
-// its image, as ever. A registry that answers again restarts no pods; the next change of the spec does.
+// TestUnreadableImageOfAnOlderStack checks that a stack of v1alpha1 that only sets workers still runs without the
+// configuration of its image. When the registry answers again, no pods restart until the next change of the spec.
 func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	b := newBench(t)
 	r, operator := b.labelled(t)
@@ -341,8 +341,7 @@ func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 }
 
-// unreadTold expects one event about an image that could not be read, with parts of
-// what it says.
+// unreadTold checks that there is one event about an image that could not be read, with the given parts.
 func (b *bench) unreadTold(t *testing.T, name string, parts ...string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -364,7 +363,7 @@ func (b *bench) unreadTold(t *testing.T, name string, parts ...string) {
 	})
 }
 
-// TestReadLabelsOff: no image is read, and who needs a base is told so.
+// TestReadLabelsOff checks that no image is read, and that a stack that needs a base reports that.
 func TestReadLabelsOff(t *testing.T) {
 	b := newBench(t)
 	r, _ := b.labelled(t)
@@ -380,8 +379,8 @@ func TestReadLabelsOff(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 }
 
-// TestPullSecrets: a closed repository opens to who has the Secret, directly or by
-// the ServiceAccount, and to nobody else, whatever was read before.
+// TestPullSecrets checks that a stack with the pull Secret, directly or through its ServiceAccount, can read a private
+// repository, and that no other stack can, whatever was read before.
 func TestPullSecrets(t *testing.T) {
 	b := newBench(t)
 	r, _ := b.labelled(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// A running stack whose spec becomes larger than the cache keeps it stays as it is, exposure and all; its status says why, and
-// a smaller spec goes out.
+// TestSpecBecomesTooLarge checks that a running stack whose spec becomes too large for the cache stays as it is,
+// including its exposure. Its status reports the reason, and a smaller spec is rolled out.
 func TestSpecBecomesTooLarge(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "large")

@@ -8,27 +8,27 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// largeInput is how many bytes of a spec and of configurations make a plan a large one. Those of the catalogue have a
-// fifth of it at the most.
+// largeInput is the size, in bytes of the spec and of configurations, from which a plan counts as large. The
+// catalogue's plans have at most a fifth of it.
 const largeInput = 128 << 10
 
-// largePlans makes one large plan at a time. A plan needs up to a hundred times the bytes that it is made of, so that the
-// workers together would need more memory than the operator has. Small plans never wait.
+// largePlans builds one large plan at a time. A plan needs up to a hundred times the bytes of its input, so that
+// several workers at once would need more memory than the operator has. Small plans never wait.
 type largePlans chan struct{}
 
 func newLargePlans() largePlans { return make(largePlans, 1) }
 
-// build makes a plan in its turn.
+// build builds a plan. A large plan waits for its turn.
 func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	done, err := l.take(ctx, &in)
 	if err != nil {
 		return nil, err
 	}
-	defer done() // after a panic too, which a step survives
+	defer done() // also after a panic, which runStep recovers
 	return plan.Build(in)
 }
 
-// take waits for the turn of a plan, and returns what ends it.
+// take waits for the turn of a plan, and returns a function that ends the turn.
 func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err error) {
 	if inputBytes(in) <= largeInput {
 		return func() {}, nil
@@ -41,7 +41,7 @@ func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err 
 	}
 }
 
-// inputBytes is the length of the texts that a plan is made of.
+// inputBytes returns the length of the texts that a plan is built from.
 func inputBytes(in *plan.Input) int {
 	total := validate.SpecBytes(in.Object)
 	if in.Base != nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// A large plan waits for another one, until the operator ends. A small one does not.
+// TestLargePlansTakeTurns checks that a large plan waits for another one until the context ends, and that a small plan
+// does not wait.
 func TestLargePlansTakeTurns(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	plans := newLargePlans()
-	plans <- struct{}{} // somebody makes one
+	plans <- struct{}{} // another plan is being built
 	large := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: make([]byte, largeInput)}}
 	if _, err := plans.take(ended, large); !errors.Is(err, context.Canceled) {
 		t.Errorf("a large plan beside another one: %v, want that it waits", err)

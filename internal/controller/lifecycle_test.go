@@ -15,8 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// A stack from its first apply to a served request's worth of pods, with an
-// operator for all namespaces, as shipped.
+// TestFirstStack follows a stack from its creation to ready pods, with an operator for all namespaces, as shipped.
 func TestFirstStack(t *testing.T) {
 	b := newBench(t)
 	b.everywhere = true
@@ -78,7 +77,7 @@ func TestFirstStack(t *testing.T) {
 	}
 }
 
-// catalogue are the images of all distributions that the operator knows.
+// catalogue returns the images of all distributions that the operator knows.
 func catalogue(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -4,11 +4,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// limited are the resources in which the operator before this one limited the pods that run, because the stack has workers:
-// to what they request. Once the stack was rendered here its record has them.
+// limited returns the resources whose limits the previous operator set to the requests in the running pods, because the
+// stack has workers. Once this operator has rendered the stack, its record has them.
 //
-// The quotas of the namespace are not read, which takes a right and a watch: pods that run were let in with these limits, and
-// are let in with them again, whatever a quota or a LimitRange demands.
+// The quotas of the namespace are not read, because that needs a permission and a watch. The running pods were admitted
+// with these limits, so pods with the same limits are admitted again, whatever a quota or a LimitRange requires.
 func limited(stack *stack, workload *workload) []corev1.ResourceName {
 	if workload.deployment == nil || workload.running.Template != "" {
 		return workload.running.Limited

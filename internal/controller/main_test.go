@@ -58,7 +58,7 @@ func runTests(m *testing.M) int {
 		os.RemoveAll(filepath.Dir(audit.path))
 	}()
 	code := m.Run()
-	// A quota, or a definition that is being deleted, forbids something, too.
+	// A quota, or a definition that is being deleted, also causes "forbidden" errors.
 	if strings.Contains(logs.String(), "is forbidden: User ") {
 		fmt.Fprintln(os.Stderr, "the shipped RBAC is too small:\n"+logs.String())
 		return 1
@@ -66,7 +66,7 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// startPlane starts the control plane with the first test that needs one: tests of single steps need none.
+// startPlane starts the control plane with the first test that needs it. Tests of single steps do not.
 var startPlane = sync.OnceValue(func() error {
 	folder, err := os.MkdirTemp("", "controller-test-")
 	if err != nil {
@@ -75,7 +75,7 @@ var startPlane = sync.OnceValue(func() error {
 	audit.path = filepath.Join(folder, "audit.log")
 	started, err := testutil.Start(testutil.Options{
 		AuditLog:       audit.path,
-		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // as wide as hundreds of stacks need
+		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // large enough for hundreds of stacks
 	})
 	if err != nil {
 		return err
@@ -86,22 +86,22 @@ var startPlane = sync.OnceValue(func() error {
 
 // bench is one test's namespace and the operators that run in it.
 type bench struct {
-	client.Client // an administrator's
+	client.Client // with an administrator's permissions
 	namespace     string
 	// everywhere makes operators work in all namespaces.
 	everywhere bool
-	// configured makes the test's namespace the operators' own, too, so that their
-	// ConfigMap is the test's.
+	// configured makes the test's namespace the operators' own namespace too, so that the test controls their
+	// ConfigMap.
 	configured bool
-	// account is the ServiceAccount that operators run as; empty: the shipped one.
+	// account is the ServiceAccount that operators run as. Empty means the shipped one.
 	account string
-	// dial reaches servers; nil: none can be reached.
+	// dial connects to servers. Nil means that none can be reached.
 	dial probe.Dial
-	// interval between two questions for the health of providers; zero: as shipped.
+	// interval is the pause between two health checks of providers. Zero means the shipped one.
 	interval time.Duration
-	// tagInterval between two questions what a tag stands for; zero: as shipped.
+	// tagInterval is the pause between two comparisons of a tag. Zero means the shipped one.
 	tagInterval time.Duration
-	// patience with autoscalers; zero: as shipped.
+	// patience is how long autoscalers may lack metrics. Zero means the shipped one.
 	patience time.Duration
 }
 
@@ -128,9 +128,8 @@ type operator struct {
 	done    chan error
 }
 
-// start starts an operator under the shipped ServiceAccount and with the
-// shipped options, but that it works in the test's namespace only, away from
-// other tests' operators. Its version tells its calls from those of others.
+// start starts an operator with the shipped ServiceAccount and the shipped options, except that it works in the test's
+// namespace only, apart from other tests' operators. Its version distinguishes its calls from those of others.
 func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper) *operator {
 	t.Helper()
 	config := plane.As(cmp.Or(b.account, names.OperatorServiceAccount))
@@ -161,7 +160,7 @@ func (b *bench) start(t *testing.T, version string, wraps ...func(http.RoundTrip
 	return o
 }
 
-// stop ends the operator and waits for it.
+// stop stops the operator and waits for it.
 func (o *operator) stop(t *testing.T) {
 	t.Helper()
 	if o.cancel == nil {
@@ -174,7 +173,7 @@ func (o *operator) stop(t *testing.T) {
 	}
 }
 
-// stack decodes an object, strictly, in the test's namespace.
+// stack decodes an object strictly, in the test's namespace.
 func (b *bench) stack(t *testing.T, name, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -206,7 +205,8 @@ func (b *bench) key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: b.namespace, Name: name}
 }
 
-// eventually polls until check is content. Where the test reconciles in place of an operator, it does so first.
+// eventually polls until check returns nil. If the test reconciles in place of an operator, eventually reconciles
+// before each check.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, soon, func() error {
@@ -215,7 +215,7 @@ func eventually(t *testing.T, check func() error) {
 	})
 }
 
-// condition waits until the stack has a condition with this reason and gives it.
+// condition waits until the stack has a condition with this reason, and returns it.
 func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condition {
 	t.Helper()
 	var found metav1.Condition
@@ -247,7 +247,7 @@ func (b *bench) says(t *testing.T, stack, name, reason, message string) error {
 	return nil
 }
 
-// rollOut does what the cluster's controllers would: every wanted pod serves.
+// rollOut acts as the cluster's controllers: every wanted pod becomes ready.
 func (b *bench) rollOut(t *testing.T, name string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}

@@ -22,12 +22,12 @@ import (
 const (
 	// manySoon bounds what the operator should do for hundreds of stacks.
 	manySoon = 3 * time.Minute
-	// admins is how many requests the test makes at once.
+	// admins is the number of concurrent requests of the test.
 	admins = 8
 )
 
-// Both of a stack's Secrets come from one: a credential, and what is derived of a
-// connection string. A small base keeps the configurations small.
+// Both Secrets of a stack come from one: a credential, and the parts that are derived from a connection string. A small
+// base keeps the configurations small.
 const sharingSpec = `
 distribution: {name: starter}
 baseConfig: {configMapName: base}
@@ -52,7 +52,7 @@ storage:
     prompts: {namespace: prompts, backend: kv_default}
 `
 
-// sharedSecret is one that stacks refer to, with a password of its own.
+// sharedSecret returns a Secret that stacks refer to, with the given password.
 func (b *bench) sharedSecret(password string) client.Object {
 	shared := secret("shared", "token", "sk-"+password)
 	shared.StringData["postgres"] = "postgresql://llama:" + password + "@db:5432/llama"
@@ -60,7 +60,7 @@ func (b *bench) sharedSecret(password string) client.Object {
 	return shared
 }
 
-// createMany makes many stacks of one spec.
+// createMany creates many stacks with the same spec.
 func (b *bench) createMany(t *testing.T, prefix, spec string, count int) {
 	t.Helper()
 	var group errgroup.Group
@@ -74,7 +74,7 @@ func (b *bench) createMany(t *testing.T, prefix, spec string, count int) {
 	}
 }
 
-// allReady waits until every stack is Ready for this reason.
+// allReady waits until every stack's Ready condition has this reason.
 func (b *bench) allReady(t *testing.T, reason string) {
 	t.Helper()
 	var waiting []string
@@ -97,7 +97,7 @@ func (b *bench) allReady(t *testing.T, reason string) {
 	}
 }
 
-// rollOutAll does for every Deployment that changed what the cluster's controllers would.
+// rollOutAll acts as the cluster's controllers for every Deployment that changed.
 func (b *bench) rollOutAll(t *testing.T) {
 	t.Helper()
 	var deployments appsv1.DeploymentList
@@ -122,7 +122,7 @@ func (b *bench) rollOutAll(t *testing.T) {
 	}
 }
 
-// tally counts calls by what they do with which kind.
+// tally counts calls by verb and kind.
 func tally(calls []string) map[string]int {
 	counts := map[string]int{}
 	for _, call := range calls {
@@ -131,13 +131,14 @@ func tally(calls []string) map[string]int {
 	return counts
 }
 
-// What one change costs many stacks is a promise, too: a Secret that a hundred of
-// two hundred use means a hundred Deployments, the Secrets derived of it, the removal
-// of those before, and two writes of each status; a restart of the operator beside two hundred nothing.
+// TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks: a Secret that a
+// hundred of two hundred stacks use causes a hundred writes of Deployments, those of the derived Secrets, the deletion
+// of the previous derived Secrets, and two writes of each status. A restart of the operator with two hundred stacks
+// causes none.
 func TestCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"
-		// Fewer stacks show as many races, and these take a sixth of the race detector's time.
+		// With the race detector, the test takes six times as long, and fewer stacks find as many races.
 		sharing = 100 / slowdown
 		others  = 100 / slowdown
 	)
@@ -173,7 +174,7 @@ func TestCallsOfManyStacks(t *testing.T) {
 			t.Errorf("%d writes of statuses, want one for each of %d stacks at least", wrote[statuses], sharing)
 		}
 		delete(wrote, statuses)
-		// The derived values that changed have a Secret of their own, and the one that no pod reads any more goes.
+		// Changed derived values get a Secret of their own, and the Secret that no pod reads any more is deleted.
 		if diff := cmp.Diff(map[string]int{"patch secrets": sharing, "patch deployments": sharing, "delete secrets": sharing}, wrote); diff != "" {
 			t.Errorf("writes but those of statuses (-want +got):\n%s", diff)
 		}
@@ -191,8 +192,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	t.Run("a restart", func(t *testing.T) {
 		operator.stop(t)
 		b.start(t, version)
-		// That a stack is reconciled shows in that ConfigMaps are read: its base, the copy
-		// that is kept of it and its configuration, or what takes their place.
+		// Reads of ConfigMaps show that a stack is reconciled: its base, the kept copy of the base and its
+		// configuration, or their replacements.
 		b.await(t, version, seen, "get configmaps", 3*sharing+others)
 		now := b.settledWithin(t, version, manySoon)[seen:]
 		t.Logf("calls: %v", tally(now))
@@ -202,8 +203,7 @@ func TestCallsOfManyStacks(t *testing.T) {
 	})
 }
 
-// await waits until the operator has made so many calls of a sort after those that
-// were seen.
+// await waits until the operator has made count calls of a sort after the calls that were seen.
 func (b *bench) await(t *testing.T, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0

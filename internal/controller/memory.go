@@ -10,9 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// statusMemory holds the statuses that were written and that the cache may not
-// have seen yet: compared with an older one, the same status would be written
-// again.
+// statusMemory holds the statuses that were written and that the cache may not have yet. Compared with an older status,
+// the same status would be written again.
 type statusMemory struct {
 	mu      sync.Mutex
 	written map[types.NamespacedName]*v1alpha2.LlamaStackDistribution
@@ -31,7 +30,7 @@ func (m *statusMemory) remember(written *v1alpha2.LlamaStackDistribution) {
 	m.written[client.ObjectKeyFromObject(written)] = kept
 }
 
-// refresh gives a cached object the status that was written to it since.
+// refresh replaces the status of a cached object with the status that was last written.
 func (m *statusMemory) refresh(cached *v1alpha2.LlamaStackDistribution) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

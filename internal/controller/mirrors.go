@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// mirrorKinds are the kinds of mirror sets that a cluster need not serve, by the name of the CustomResourceDefinition that
-// brings them.
+// mirrorKinds returns the kinds of mirror sets that a cluster need not serve, by the name of their
+// CustomResourceDefinition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
 		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
@@ -31,10 +31,10 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 	}
 }
 
-// mirrorsPatience is how long the mirror sets may take to be listed before that is told.
+// mirrorsPatience is how long the first list of the mirror sets may take before a message is logged.
 const mirrorsPatience = 30 * time.Second
 
-// mirrorSets follows the mirror sets of the cluster. Of a kind that the cluster does not serve nothing is watched but its
+// mirrorSets follows the mirror sets of the cluster. For a kind that the cluster does not serve, it watches only the
 // definition.
 type mirrorSets struct {
 	cache  cache.Cache
@@ -42,7 +42,8 @@ type mirrorSets struct {
 	tell   func(mirror.Set)
 	log    logr.Logger
 
-	// known is closed when the mirrors were told for the first time, changed has a value when they may be others.
+	// known is closed when the mirrors were passed on for the first time. changed has a value when the mirrors may have
+	// changed.
 	known   chan struct{}
 	changed chan struct{}
 
@@ -57,7 +58,8 @@ func newMirrorSets(sets cache.Cache, mapper meta.RESTMapper, tell func(mirror.Se
 	}
 }
 
-// before lets a worker begin when the mirrors are known: a source that may not be asked is not asked first.
+// before returns a worker that starts when the mirrors are known, so that no source that must not receive requests gets
+// one.
 func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	return manager.RunnableFunc(func(ctx context.Context) error {
 		late := time.NewTimer(mirrorsPatience)
@@ -75,7 +77,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	})
 }
 
-// follow tells of the mirrors until ctx ends: those that are there, and each change.
+// follow passes on the mirrors until ctx ends: the existing ones, and each change.
 func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
 	for _, kind := range mirrorKinds() {
 		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
@@ -111,7 +113,7 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 	}
 }
 
-// followDefinitions sees kinds come and go.
+// followDefinitions watches for kinds that are added and removed.
 func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
 	for name, kind := range mirrorKinds() {
 		definition := definitions[name]
@@ -166,7 +168,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	if m.served[kind] {
 		return nil
 	}
-	informer, err := m.cache.GetInformer(ctx, optionalObject(kind)) // filled when it returns
+	informer, err := m.cache.GetInformer(ctx, optionalObject(kind)) // returns when the cache is filled
 	if err == nil {
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { m.change() }, UpdateFunc: func(any, any) { m.change() }, DeleteFunc: func(any) { m.change() },
@@ -180,7 +182,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	return nil
 }
 
-// change has the mirror sets read once more.
+// change has the mirror sets read again.
 func (m *mirrorSets) change() {
 	select {
 	case m.changed <- struct{}{}:
@@ -188,7 +190,7 @@ func (m *mirrorSets) change() {
 	}
 }
 
-// read tells what the mirror sets say now.
+// read reads the mirror sets and passes them on.
 func (m *mirrorSets) read(ctx context.Context) error {
 	m.mu.Lock()
 	var kinds []schema.GroupVersionKind
@@ -202,7 +204,7 @@ func (m *mirrorSets) read(ctx context.Context) error {
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := m.cache.List(ctx, list); err != nil {
 			m.log.V(1).Info("Mirror sets cannot be listed", "kind", kind.GroupKind().String(), "error", err.Error())
-			continue // the kind has just gone
+			continue // the kind was just removed
 		}
 		for i := range list.Items {
 			spec, err := json.Marshal(list.Items[i].Object["spec"])

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// mirrorSet is a kind of mirror sets, and the list in its specification.
+// mirrorSet is a kind of mirror sets, and the list in its spec.
 type mirrorSet struct {
 	schema.GroupVersionKind
 
@@ -31,7 +31,7 @@ var (
 	sourcePolicy  = mirrorSet{schema.GroupVersionKind{Group: "operator.openshift.io", Version: "v1alpha1", Kind: "ImageContentSourcePolicy"}, "imagecontentsourcepolicies", "repositoryDigestMirrors"}
 )
 
-// definition is OpenShift's own of the kind, without its texts.
+// definition returns OpenShift's own definition of the kind, without its texts.
 func (m mirrorSet) definition() client.Object {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	mirrors := apiextensionsv1.JSONSchemaProps{
@@ -64,7 +64,7 @@ func (m mirrorSet) definition() client.Object {
 	return definition
 }
 
-// put makes a mirror set with one source, as soon as the kind is served.
+// put creates a mirror set with one source, as soon as the kind is served.
 func (m mirrorSet) put(t *testing.T, b *bench, source, policy string, mirrors ...any) client.Object {
 	t.Helper()
 	object := &unstructured.Unstructured{}
@@ -81,8 +81,9 @@ func (m mirrorSet) put(t *testing.T, b *bench, source, policy string, mirrors ..
 	return object
 }
 
-// Mirror sets that come after the operator hold as soon as they are there, by tag and by digest, under the operator's own
-// rights; a source that may not be asked is not, also not by an operator that has just started.
+// TestMirrorSets checks that mirror sets that are created after the operator has started are used at once, by tag and
+// by digest, with the operator's own permissions. A source that must not receive requests gets none, not even from an
+// operator that has just started.
 func TestMirrorSets(t *testing.T) {
 	b := newBench(t)
 	b.everywhere, b.configured = true, true

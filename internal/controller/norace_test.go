@@ -2,5 +2,5 @@
 
 package controller_test
 
-// slowdown is how much longer everything takes than without the race detector.
+// slowdown is the factor by which the race detector slows down the tests.
 const slowdown = 1

@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// What does not start without the internet leaves the running pods alone; what only fails when it is used is an event.
+// TestOffline checks that a spec that cannot start without the internet leaves the running pods alone, and that one
+// that only fails in use causes an event.
 func TestOffline(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "offline")

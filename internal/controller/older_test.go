@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack of v1alpha1 may have its userConfig in another namespace, where that allows it. It is noticed when it does.
+// TestUserConfigOfAnotherNamespace checks that a stack of v1alpha1 may have its userConfig in another namespace that
+// allows it, and that the operator notices when the namespace allows it.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	b := newBench(t)
 	b.everywhere = true
@@ -56,8 +57,8 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// A name that Kubernetes does not take for a Service leaves the rest of a stack of v1alpha1 as it should be, and the status
-// says what is not made.
+// TestNameThatNoServiceHas checks that a name that Kubernetes does not accept for a Service leaves the rest of a stack
+// of v1alpha1 in its desired state, and that the status reports what was not created.
 func TestNameThatNoServiceHas(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "no-service")

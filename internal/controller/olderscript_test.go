@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// renderedBefore applies a stack as an operator before this one rendered it.
+// renderedBefore applies a stack as an earlier operator rendered it.
 func (f *fixture) renderedBefore(t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record)) *corev1.PodTemplateSpec {
 	t.Helper()
 	s, err := f.until(t, stack, "ownership")
@@ -42,7 +42,7 @@ func (f *fixture) renderedBefore(t *testing.T, stack *stack, older func(*appsv1a
 	return f.template(t, stack)
 }
 
-// template is the pod template of a stack's Deployment.
+// template returns the pod template of a stack's Deployment.
 func (f *fixture) template(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -52,7 +52,7 @@ func (f *fixture) template(t *testing.T, stack *stack) *corev1.PodTemplateSpec {
 	return &deployment.Spec.Template
 }
 
-// older is a stack that was made as v1alpha1.
+// older returns a stack that was created as v1alpha1.
 func older(t *testing.T, spec string) *stack {
 	t.Helper()
 	object := newStack(t, spec)
@@ -60,8 +60,8 @@ func older(t *testing.T, spec string) *stack {
 	return object
 }
 
-// Pods keep what an operator before this one started them with until somebody asks for a change: the script that starts a
-// userConfig, and whether they have the variables of Services.
+// TestUpgradeRestartsNoOlderStack checks that pods keep what an earlier operator started them with until the user
+// changes the spec: the script that starts a userConfig, and whether they have the variables of Services.
 func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	config := &corev1.ConfigMap{
@@ -95,8 +95,9 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 }
 
-// Pods that an operator before this one rendered for what the tag of their image says stay so, also when they change. Those
-// of a new stack, and those of another program, are as their image has it.
+// TestTagOfARunningImage checks that pods that an earlier operator rendered for the release in the tag of their image
+// stay so, also when they change. Pods of a new stack, and pods that another program rendered, use the release that
+// their image names.
 func TestTagOfARunningImage(t *testing.T) {
 	const spec, edit = `{distribution: {image: "quay.io/team/llama:1.2"}`, `, workload: {workers: 1, overrides: {podLabels: {a: b}}}`
 	for name, tc := range map[string]struct {
@@ -128,7 +129,7 @@ func TestTagOfARunningImage(t *testing.T) {
 	}
 }
 
-// What another program rendered was not rendered by a tag.
+// TestRenderedByTag checks that pods that another program rendered do not count as rendered by a tag.
 func TestRenderedByTag(t *testing.T) {
 	image := &distribution.Resolved{Image: "quay.io/team/llama:1.2", Release: &release.Release{Line: "1.2"}}
 	ours := rollout.Record{Template: "digest", Distribution: rollout.Distribution{Image: image.Image, Release: "1.2"}}

@@ -25,9 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// operatorConfig is the operator's ConfigMap as it is in force. It is read from
-// a cache whenever it is asked for: no reconcile runs by an older state than
-// another one did.
+// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so that no reconcile uses an older state
+// than an earlier one did.
 type operatorConfig struct {
 	cache client.Reader
 	name  types.NamespacedName
@@ -44,8 +43,8 @@ func newOperatorConfig(cache client.Reader, namespace string) *operatorConfig {
 	return &operatorConfig{cache: cache, name: types.NamespacedName{Namespace: namespace, Name: names.OperatorConfigMap}}
 }
 
-// NewConfigReader returns a function that reads the operator's ConfigMap from a
-// cache, with the last good state of each key, for a reader beside the controller.
+// NewConfigReader returns a function that reads the operator's ConfigMap from a cache, with the last valid state of
+// each key. It is for readers outside the controller.
 func NewConfigReader(cache client.Reader, namespace string) func(context.Context) (operatorconfig.Config, error) {
 	state := newOperatorConfig(cache, namespace)
 	return func(ctx context.Context) (operatorconfig.Config, error) {
@@ -54,12 +53,12 @@ func NewConfigReader(cache client.Reader, namespace string) func(context.Context
 	}
 }
 
-// get gives the config in force, and what is wrong with the ConfigMap.
+// get returns the config in force and the errors in the ConfigMap.
 func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.ErrorList, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	configMap := &corev1.ConfigMap{}
-	err := o.cache.Get(ctx, o.name, configMap, client.UnsafeDisableDeepCopy) // only read
+	err := o.cache.Get(ctx, o.name, configMap, client.UnsafeDisableDeepCopy) // read-only
 	if apierrors.IsNotFound(err) {
 		configMap, err = &corev1.ConfigMap{}, nil
 	}
@@ -73,9 +72,8 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 	return o.config, o.errs, nil
 }
 
-// create makes the ConfigMap when there is none, with nothing in it but its
-// documentation. It is made once, when the operator starts: whoever deletes it
-// later is not fought.
+// create creates the ConfigMap if there is none, with only its documentation as content. It does so once, when the
+// operator starts. If it is deleted later, the operator does not create it again.
 func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) {
@@ -91,10 +89,10 @@ func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// byOperatorConfig finds the stacks that a change of the operator's ConfigMap
-// concerns, and tells what is wrong with it.
+// byOperatorConfig maps a change of the operator's ConfigMap to the stacks that it affects, and reports errors in the
+// ConfigMap.
 func (r *Reconciler) byOperatorConfig() handler.EventHandler {
-	told := &toldConfig{} // the handlers of one source run one after the other
+	told := &toldConfig{} // the handlers of one source run sequentially
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		config, errs, err := r.config.get(ctx)
 		if err != nil {
@@ -112,13 +110,13 @@ func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 	})
 }
 
-// toldConfig is what was told of the operator's ConfigMap before.
+// toldConfig holds the errors in the operator's ConfigMap that were reported.
 type toldConfig struct {
 	config   operatorconfig.Config
 	messages []string
 }
 
-// news are the errors that were not told yet.
+// news returns the errors that were not reported yet.
 func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	var news field.ErrorList
 	messages := make([]string, 0, len(errs))
@@ -132,7 +130,8 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	return news
 }
 
-// concerned tells the stacks that a change of the config concerns; nil: none.
+// concerned returns a function that reports whether a change of the config affects a stack. Nil means that it affects
+// none.
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
@@ -153,25 +152,26 @@ func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistr
 	}
 }
 
-// waitsForImage reports whether the stack's image could not be read, or may not be.
+// waitsForImage reports whether the stack's image could not be read, or must not be read.
 func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 	generated := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionConfigGenerated)
 	return generated != nil && (generated.Reason == v1alpha2.ReasonBaseConfigRequired || generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
-// unknownToStatus reports whether the stack's status lists the distributions there are.
+// unknownToStatus reports whether the stack's status lists the available distributions, because its own is not among
+// them.
 func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution
 }
 
-// stacksWhere are the cached stacks, or those of them that the options select, that concern finds concerned.
+// stacksWhere returns the cached stacks for which concern returns true. Options may restrict the list.
 func (r *Reconciler) stacksWhere(
 	ctx context.Context, concern func(*v1alpha2.LlamaStackDistribution) bool, options ...client.ListOption,
 ) []reconcile.Request {
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // only read
-		// At the start of the operator, when every stack is reconciled anyway.
+	if err := r.cache.List(ctx, &stacks, append(options, client.UnsafeDisableDeepCopy)...); err != nil { // read-only
+		// This happens when the operator starts, and then every stack is reconciled anyway.
 		log.FromContext(ctx).V(1).Info("Stacks cannot be listed yet", "error", err.Error())
 		return nil
 	}
@@ -184,7 +184,7 @@ func (r *Reconciler) stacksWhere(
 	return requests
 }
 
-// reportConfigErrors writes what is wrong with the ConfigMap into events and the log.
+// reportConfigErrors reports the errors in the ConfigMap as events and in the log.
 func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		key, consequence := operatorconfig.KeyOf(err), "the key keeps its last good state"

@@ -18,10 +18,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// configure writes one key of the operator's ConfigMap; empty takes it away.
+// configure sets one key of the operator's ConfigMap. An empty value removes the key.
 func (b *bench) configure(t *testing.T, key, value string) {
 	t.Helper()
-	eventually(t, func() error { // the operator makes it
+	eventually(t, func() error { // the operator creates it
 		config := &corev1.ConfigMap{}
 		if err := b.Get(t.Context(), b.key(names.OperatorConfigMap), config); err != nil {
 			return err
@@ -35,7 +35,7 @@ func (b *bench) configure(t *testing.T, key, value string) {
 	})
 }
 
-// image waits until the stack's pods are to run an image that was found there.
+// image waits until the stack's pods have to run an image from the given source.
 func (b *bench) image(t *testing.T, stack, image string, from v1alpha2.ImageSource) {
 	t.Helper()
 	eventually(t, func() error {
@@ -65,7 +65,7 @@ func (b *bench) configEvents(t *testing.T) []eventsv1.Event {
 	return found
 }
 
-// A new ConfigMap holds its documentation, and nothing else.
+// TestOperatorConfigIsMade checks that a new ConfigMap holds only its documentation.
 func TestOperatorConfigIsMade(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -87,8 +87,8 @@ func TestOperatorConfigIsMade(t *testing.T) {
 	}
 }
 
-// An override takes effect on what runs, at once and for as long as it is there;
-// stacks that it does not concern are left alone.
+// TestImageOverride checks that an override takes effect on the running stack at once and while it is set, and that it
+// leaves other stacks alone.
 func TestImageOverride(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -127,8 +127,8 @@ func TestImageOverride(t *testing.T) {
 	}
 }
 
-// A key that cannot be read keeps what it said, also for an operator that
-// starts with it; it is told once, on the ConfigMap.
+// TestBadOperatorConfig checks that an invalid key keeps its last valid value, also for an operator that starts with
+// it, and that the error is reported once, on the ConfigMap.
 func TestBadOperatorConfig(t *testing.T) {
 	const override = "mirror.example.com/starter:0.7.2"
 	b := newBench(t)
@@ -158,7 +158,7 @@ func TestBadOperatorConfig(t *testing.T) {
 	b.settled(t, "bad")
 	b.image(t, "my", override, v1alpha2.ImageFromOperatorConfig)
 
-	b.configure(t, "image-override", "starter: a:1") // another error: told, and the first not again
+	b.configure(t, "image-override", "starter: a:1") // a second error is reported, and the first one is not repeated
 	expect(2)
 	if !slices.ContainsFunc(b.configEvents(t), func(e eventsv1.Event) bool {
 		return e.Note == `image-override: unknown key, did you mean "image-overrides"?; the key has no effect`
@@ -180,8 +180,8 @@ func TestBadOperatorConfig(t *testing.T) {
 	b.image(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 }
 
-// A name of the administrator's own is one like those of the catalogue, once it
-// has a base configuration; who asks for another is told all there are.
+// TestOwnDistributionName checks that a name that an administrator adds works like those of the catalogue once it has a
+// base configuration, and that the error for an unknown name lists all names.
 func TestOwnDistributionName(t *testing.T) {
 	b := newBench(t)
 	b.configured = true

@@ -17,13 +17,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// otherOperatorGone is how long an operator for v1alpha1 writes no status before it counts as gone. It writes the status of
-// each of its stacks at least every 5 minutes, whether anything changed or not.
+// otherOperatorGone is how long an operator for v1alpha1 must have written no status to count as gone. It writes the
+// status of each of its stacks at least every 5 minutes, even if nothing changed.
 const otherOperatorGone = 15 * time.Minute
 
-// OtherStatusWrites returns of the managed fields of a stack those that tell when another operator wrote its status. Only
-// operators for v1alpha1 write a status in that version. Of the fields, an entry keeps at most status.version.lastUpdated: the
-// time of an entry changes only when its fields are other ones, and that field changes with each write.
+// OtherStatusWrites filters the managed fields of a stack for those that show when another operator wrote its status.
+// Only operators for v1alpha1 write a status in that version. An entry keeps at most the field
+// status.version.lastUpdated: the time of an entry changes only when its fields change, and that field changes with
+// each write.
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var writes []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
@@ -35,7 +36,7 @@ func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFiel
 	return writes
 }
 
-// ownsLastUpdated returns the field status.version.lastUpdated alone when it is among the fields, else nil.
+// ownsLastUpdated returns the field status.version.lastUpdated alone if it is among the fields, and nil otherwise.
 func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
 	if fields == nil || !strings.Contains(fields.GetRawString(), `"f:lastUpdated"`) {
 		return nil
@@ -43,15 +44,16 @@ func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
 	return metav1.NewFieldsV1(`{"f:status":{"f:version":{"f:lastUpdated":{}}}}`)
 }
 
-// otherOperator tells when an operator for v1alpha1 acts on the same stacks: one that another installation runs in another
-// namespace, with a lease of its own. Each of the two would undo what the other writes, so this one holds back.
+// otherOperator detects an operator for v1alpha1 that acts on the same stacks: another installation in another
+// namespace, with its own lease. Each of the two would undo the other's writes, so this operator pauses.
 type otherOperator struct {
 	mu sync.Mutex
-	// since is when this operator began to act. What was written before is of the operator that it replaces.
+	// since is when this operator began to act. Earlier writes are those of the operator that it replaces.
 	since time.Time
 }
 
-// acts returns the last write of another operator since this one acts, and whether that operator still counts as alive.
+// acts returns the last write of another operator since this one began to act, and reports whether that operator still
+// counts as running.
 func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsEntry, bool) {
 	o.mu.Lock()
 	if o.since.IsZero() {
@@ -63,7 +65,7 @@ func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsE
 	return last, last.Time != nil && last.Time.After(since) && now.Sub(last.Time.Time) < otherOperatorGone
 }
 
-// lastOtherWrite is the last write of another operator. Without a time: there was none.
+// lastOtherWrite returns the last write of another operator. An entry without a time means that there was none.
 func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	var last metav1.ManagedFieldsEntry
 	for _, entry := range OtherStatusWrites(stack.ManagedFields) {
@@ -77,9 +79,9 @@ func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	return last
 }
 
-// holdBack reports how long the stack is left alone because another operator acts on it. Zero: nobody else does. Not even
-// the status is written meanwhile: the other operator would answer each write with one of its own. An event, the log and a
-// metric tell instead.
+// holdBack returns how long the stack is left alone because another operator acts on it. Zero means that there is no
+// other operator. During that time, not even the status is written, because the other operator would answer each write
+// with one of its own. An event, the log and a metric report the situation instead.
 func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 	write, acts := r.other.acts(stack, r.now())
 	metrics.ObserveOtherOperator(keyOf(stack), acts)

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack that an operator for v1alpha1 acts on is left alone, its status too, until that operator has gone. What it wrote
-// before this one began is no reason.
+// TestOtherOperator checks that a stack that an operator for v1alpha1 acts on is left alone, including its status,
+// until that operator has gone. Writes from before this operator began to act are ignored.
 func TestOtherOperator(t *testing.T) {
 	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	write := func(after time.Duration) metav1.ManagedFieldsEntry {
@@ -86,7 +86,7 @@ func TestOtherOperator(t *testing.T) {
 	}
 }
 
-// holding is a cache with one stack as the API server shows it. A fake client keeps managed fields of its own.
+// holding is a cache with one stack as the API server returns it, because a fake client manages its own managed fields.
 type holding struct {
 	client.Reader
 	stack *stack

@@ -27,8 +27,8 @@ func (b *bench) annotatePaused(t *testing.T, name, value string) {
 	})
 }
 
-// TestPaused shows that nothing of a paused stack is written but its status, which shows the pods as they are, and that
-// everything is made up for when the stack goes on.
+// TestPaused checks that nothing of a paused stack is written except its status, which shows the actual state of the
+// pods, and that all pending changes are made when the stack continues.
 func TestPaused(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "paused")
@@ -79,7 +79,7 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// losesPods takes the pods of a Deployment away, and waits until the stack's status shows it.
+// losesPods removes the pods of a Deployment, and waits until the stack's status shows it.
 func (b *bench) losesPods(t *testing.T, name string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -99,8 +99,8 @@ func (b *bench) losesPods(t *testing.T, name string) {
 	b.condition(t, name, available, v1alpha2.ReasonRolloutInProgress)
 }
 
-// TestPausedFromTheStart shows that nothing is made for a stack that is paused when it is made, that an invalid spec is
-// told beside the pause, and that the stack can be deleted.
+// TestPausedFromTheStart checks that nothing is created for a stack that is paused from its creation, that an invalid
+// spec is reported beside the pause, and that the stack can be deleted.
 func TestPausedFromTheStart(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "paused")

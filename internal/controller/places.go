@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// findPlaces finds where the data of what runs lies when a change replaces it and its record does not tell, and
-// plans anew with it: the plan may keep some of it reachable.
+// findPlaces finds where the data of the running stack is stored if a change replaces it and its record does not name
+// the places. It then builds the plan again, because the plan may keep some of the data reachable.
 func (r *Reconciler) findPlaces(
 	ctx context.Context, stack *stack, workload *workload, made planned, own owned,
 ) (planned, owned, error) {
@@ -35,9 +35,8 @@ func (r *Reconciler) findPlaces(
 	return r.checkOwnership(ctx, stack, workload, made)
 }
 
-// placesOfLast finds the table of a stack whose Deployment is gone: its data is not, and the
-// configuration that was generated last still tells. Of places no more is known without
-// a pod.
+// placesOfLast finds the table of a stack whose Deployment is gone. The data still exists, and the last generated
+// configuration names its place. Without a pod, nothing more is known about the places.
 func (r *Reconciler) placesOfLast(ctx context.Context, stack *stack, image *distribution.Resolved) (*retention.Places, error) {
 	name := stack.Status.GeneratedConfigMap()
 	if name == "" {
@@ -76,8 +75,8 @@ func (r *Reconciler) runningPlaces(ctx context.Context, stack *stack, workload *
 	return plan.PlacesOf(running), nil
 }
 
-// mountedConfig is the ConfigMap with the server's configuration, and its key; empty
-// when the image's own runs.
+// mountedConfig returns the name of the ConfigMap with the server's configuration, and its key. They are empty if the
+// image's own configuration runs.
 func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	volumes := deployment.Spec.Template.Spec.Volumes
 	i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == names.ConfigVolume && v.ConfigMap != nil })
@@ -91,8 +90,7 @@ func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	return source.Name, names.ConfigFile
 }
 
-// ranAs is the distribution that a Deployment was made from, by its record or else by
-// its image.
+// ranAs returns the distribution that a Deployment was made from, according to its record or otherwise to its image.
 func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
 	ran := workload.running.Distribution
 	if ran.Name != "" {
@@ -106,7 +104,7 @@ func ranAs(workload *workload, container string, planned distribution.Resolved) 
 		image = containers[i].Image
 	}
 	known, err := distribution.Resolve("", image, ran.Release, nil)
-	if err != nil { // no release that anybody knows: what was planned is the best guess, without its base
+	if err != nil { // the release is unknown: use the planned one without its base
 		known = planned
 		known.DetectedBy, known.Base = distribution.Unknown, nil
 	}

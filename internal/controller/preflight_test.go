@@ -21,21 +21,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// filed is a stack whose pods stop before others start, and that keeps its data in files.
+// filed is a stack whose pods stop before others start, and that stores its data in files.
 const filed = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
 
 // changed is filed with another configuration.
 const changed = `{distribution: {name: starter}, resources: {models: [llama]}, workload: {storage: {size: 1Gi}}}`
 
-// serving makes a stack whose pods serve, without an operator.
+// serving creates a stack whose pods serve, without an operator.
 func (b *bench) serving(t *testing.T, spec string) *direct {
 	t.Helper()
-	d := b.direct(t, b.namespace) // one that tells its calls from those of others
+	d := b.direct(t, b.namespace) // a version of its own distinguishes its calls
 	b.serves(t, spec)
 	return d
 }
 
-// serves makes a stack and waits until its pods serve.
+// serves creates a stack and waits until its pods serve.
 func (b *bench) serves(t *testing.T, spec string) {
 	t.Helper()
 	b.create(t, b.stack(t, "my", spec))
@@ -44,7 +44,7 @@ func (b *bench) serves(t *testing.T, spec string) {
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
-// tries are the pods in which a change is tried.
+// tries returns the preflight pods.
 func (b *bench) tries(t *testing.T) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
@@ -54,7 +54,7 @@ func (b *bench) tries(t *testing.T) []corev1.Pod {
 	return pods.Items
 }
 
-// try waits for the one pod in which a change is tried, another than before.
+// try waits until there is exactly one preflight pod, which must differ from before, and returns it.
 func (b *bench) try(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
@@ -69,7 +69,7 @@ func (b *bench) try(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	return &found
 }
 
-// noTry waits until no pod is left, nor anything that was made for one.
+// noTry waits until no preflight pod is left, and none of the objects that were created for one.
 func (b *bench) noTry(t *testing.T) {
 	t.Helper()
 	eventually(t, func() error {
@@ -88,7 +88,7 @@ func (b *bench) noTry(t *testing.T) {
 	})
 }
 
-// place gives a pod a node, as a scheduler would.
+// place assigns a pod to a node, as a scheduler does.
 func (b *bench) place(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node-1"}}
@@ -97,7 +97,7 @@ func (b *bench) place(t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-// kubelet writes the status of a pod.
+// kubelet writes the status of a pod, as a kubelet does.
 func (b *bench) kubelet(t *testing.T, pod *corev1.Pod, status corev1.PodStatus) {
 	t.Helper()
 	eventually(t, func() error {
@@ -107,7 +107,7 @@ func (b *bench) kubelet(t *testing.T, pod *corev1.Pod, status corev1.PodStatus) 
 	})
 }
 
-// removes ends pods that are deleted, as a kubelet would, for the time of the test.
+// removes terminates pods that are deleted, as a kubelet does, for the duration of the test.
 func (b *bench) removes(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -151,7 +151,7 @@ func hasEnded(code int32, message string) corev1.PodStatus {
 	}}}
 }
 
-// untouched compares the Deployment with what it was.
+// untouched checks that the Deployment has not changed.
 func (b *bench) untouched(t *testing.T, before *appsv1.Deployment) {
 	t.Helper()
 	now := &appsv1.Deployment{}
@@ -173,7 +173,7 @@ func (b *bench) replaced(t *testing.T, before *appsv1.Deployment) {
 	})
 }
 
-// told waits for an event and gives its note.
+// told waits for an event and returns its note.
 func (b *bench) told(t *testing.T, kind, reason string) string {
 	t.Helper()
 	var note string
@@ -189,7 +189,7 @@ func (b *bench) told(t *testing.T, kind, reason string) string {
 	return note
 }
 
-// A change starts in a pod of its own before it reaches the pods that run.
+// TestPreflight checks that a change starts in a pod of its own before it reaches the running pods.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -225,8 +225,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// A change that does not start never reaches the pods that run, and says why, in
-// words that hold nothing of what the server printed.
+// TestPreflightFails checks that a change that does not start never reaches the running pods, and that the reason is
+// reported without anything that the server printed.
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3f2b"
@@ -271,7 +271,7 @@ func TestPreflightFails(t *testing.T) {
 			calls := len(b.settled(t, b.namespace))
 			b.untouched(t, before)
 
-			// Whoever comes next finds it in the cluster.
+			// The next operator finds the outcome in the cluster.
 			o.stop(t)
 			b.direct(t, b.namespace+"-2")
 			b.settled(t, b.namespace+"-2")
@@ -294,7 +294,8 @@ func TestPreflightFails(t *testing.T) {
 	}
 }
 
-// What may pass is waited for: the image by the kubelet, another pod after an eviction.
+// TestPreflightHindered checks that the preflight waits when a failure may pass: for the image, which the kubelet pulls
+// again, and for another pod after an eviction.
 func TestPreflightHindered(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -332,7 +333,7 @@ func TestPreflightHindered(t *testing.T) {
 	b.noTry(t)
 }
 
-// Where no pod can be had for it, the change is made as ever.
+// TestPreflightIsSkipped checks that the change is made without a preflight if its pod cannot run.
 func TestPreflightIsSkipped(t *testing.T) {
 	t.Parallel()
 	const why = "no pods on Fridays"
@@ -385,8 +386,8 @@ func TestPreflightIsSkipped(t *testing.T) {
 	}
 }
 
-// Of several changes the last is tried, in one pod at a time; one that is taken back
-// leaves nothing.
+// TestPreflightSuperseded checks that only the last of several changes is tried, in one pod at a time, and that a
+// change that is reverted leaves nothing behind.
 func TestPreflightSuperseded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -415,7 +416,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {s
 		t.Error("a label of the stack has it tried again")
 	}
 
-	// A Secret that the spec refers to is part of the change.
+	// The content of a Secret that the spec refers to is part of the change.
 	token := secret("vllm-creds", "token", "sk-2")
 	token.Namespace = b.namespace
 	if err := b.Update(t.Context(), token); err != nil {
@@ -436,7 +437,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {s
 	if b.get(t, "my", after); !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		t.Errorf("the pods that run are replaced by the same (-before +after):\n%s", cmp.Diff(before.Spec, after.Spec))
 	}
-	eventually(t, func() error { // the one that runs, and the one before
+	eventually(t, func() error { // the running one, and the previous one
 		var configs corev1.ConfigMapList
 		if err := b.List(t.Context(), &configs, client.InNamespace(b.namespace), client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
 			return err
@@ -448,8 +449,8 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {s
 	})
 }
 
-// What runs reads its own copies of what a change would write to, until the change
-// was seen to start.
+// TestPreflightHasItsOwnCopies checks that the running pods read their own copies of the objects that a change would
+// write to, until the change has started.
 func TestPreflightHasItsOwnCopies(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -490,13 +491,13 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	}
 }
 
-// What needs no try is not tried.
+// TestNoPreflight checks which changes need no preflight.
 func TestNoPreflight(t *testing.T) {
 	t.Parallel()
 	const rolling = `{distribution: {name: starter}, resources: {models: [llama]}}`
 	for name, tc := range map[string]struct {
 		first, then string
-		// idle: the pods do not serve; same: the template stays.
+		// idle means that the pods do not serve. same means that the template does not change.
 		idle, same bool
 	}{
 		"first roll-out is under way": {first: filed, then: changed, idle: true},
@@ -543,7 +544,8 @@ func TestNoPreflight(t *testing.T) {
 	})
 }
 
-// A pod that is away for a moment lets no change through that does not start.
+// TestPreflightOutlastsABlink checks that a pod that is unavailable for a moment does not let a change through that
+// does not start.
 func TestPreflightOutlastsABlink(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve"
 )
 
-// observeProviders notes what the running server says of its providers. Until it
-// has answered, what the one before said stays; where it does not tell, nothing
-// does. No condition depends on it: a service elsewhere is not the stack.
+// observeProviders records the providers that the running server lists. Until the server has answered, the previous
+// server's providers stay. If the server lists none, they are removed. No condition depends on them, because a service
+// elsewhere is not part of the stack.
 func observeProviders(now *v1alpha2.LlamaStackDistributionStatus, answer probe.Answer) {
 	if !answer.Concluded {
 		return
@@ -27,15 +27,15 @@ func observeProviders(now *v1alpha2.LlamaStackDistributionStatus, answer probe.A
 	now.DistributionConfig.Providers = slices.Clone(answer.Providers)
 }
 
-// forgetProviders takes away what a server said that is not there any more.
+// forgetProviders removes the providers of a server that no longer exists.
 func forgetProviders(now *v1alpha2.LlamaStackDistributionStatus) {
 	if now.DistributionConfig != nil {
 		now.DistributionConfig.Providers = nil
 	}
 }
 
-// certificateOf is the SHA-256 of the certificate that the server has to show;
-// empty when the operator did not give it one.
+// certificateOf returns the SHA-256 of the certificate that the server has to present. It is empty if the operator did
+// not configure one.
 func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
 	secret := render.TLSSecret(spec)
 	if secret == "" {

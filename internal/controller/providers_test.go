@@ -18,15 +18,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// vllmListed is what a server lists: its environment filled in, and hidden only
-// what stands under api_token.
+// vllmListed returns a server's list of providers with values from its environment, of which only the one under
+// api_token is masked.
 func vllmListed(status, canary string) string {
 	return fmt.Sprintf(`{"data": [{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm",
 		"config": {"base_url": "http://u:%[2]s@vllm:8000/v1", "api_token": "********", "extra": %[2]q},
 		"health": {"status": %[1]q, "message": "Error code: 401 - wrong key %[2]s"}}]}`, status, canary)
 }
 
-// listed waits until the status has the providers, as JSON; empty: none.
+// listed waits until the status has the providers, as JSON. Empty means none.
 func (b *bench) listed(t *testing.T, stack, want string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -59,8 +59,9 @@ func (b *bench) patch(t *testing.T, stack string, change func(*v1alpha2.LlamaSta
 	}
 }
 
-// The running server's providers are in the status: their names, and their health as
-// the server tells it. A change is one status write, none is none, and the stack stays ready whatever it is.
+// TestProviders checks that the running server's providers are in the status, with their names and with their health as
+// the server reports it. A change causes one status write, no change causes none, and the stack stays ready in either
+// case.
 func TestProviders(t *testing.T) {
 	const canary = "cAnArY-3e5a"
 	b := newBench(t)
@@ -123,7 +124,7 @@ providers:
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
-// rollOutAtGeneration rolls out once the Deployment has what the stack asks for.
+// rollOutAtGeneration completes the roll-out once the Deployment has the current spec.
 func (b *bench) rollOutAtGeneration(t *testing.T, name string) {
 	t.Helper()
 	eventually(t, func() error {
@@ -137,8 +138,8 @@ func (b *bench) rollOutAtGeneration(t *testing.T, name string) {
 	b.rollOut(t, name)
 }
 
-// Whatever a server answers, its stack is ready, its version stays, and nothing of
-// the answer is shown. What the server before it listed goes away.
+// TestProvidersAreNotTold checks that, whatever a server answers, its stack is ready, its version stays, and nothing of
+// the answer is shown. The previous server's providers are removed.
 func TestProvidersAreNotTold(t *testing.T) {
 	const canary = "cAnArY-9b0c"
 	for name, answer := range map[string]string{
@@ -175,7 +176,7 @@ func TestProvidersAreNotTold(t *testing.T) {
 	}
 }
 
-// A server that hangs holds nobody up: its stack is ready, and the operator works.
+// TestServerHangs checks that a server that hangs blocks nothing: its stack is ready, and the operator works.
 func TestServerHangs(t *testing.T) {
 	b := newBench(t)
 	hanging := make(chan struct{}, 100)
@@ -198,8 +199,8 @@ func TestServerHangs(t *testing.T) {
 	b.listed(t, "my", "")
 }
 
-// Under TLS a server is believed that shows the certificate of the Secret, also
-// after that was renewed, and no other.
+// TestServerCertificate checks that, with TLS, a server's answer counts only if the server presents the certificate of
+// the Secret, also after its renewal.
 func TestServerCertificate(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: llama-tls}}}`
 	b := newBench(t)

@@ -2,6 +2,5 @@
 
 package controller_test
 
-// slowdown is how much longer everything takes, at most: the race detector looks at
-// each access to memory.
+// slowdown bounds the factor by which tests take longer: the race detector checks each memory access.
 const slowdown = 3

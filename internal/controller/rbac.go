@@ -1,11 +1,10 @@
 package controller
 
-// What the operator may do. Least privilege: what it does not do is not here.
-// Secrets of users are read by name and watched by metadata; RBAC cannot tell
-// the two apart. No claim is ever deleted, but where
-// OwnerReferencesPermissionEnforcement is on, as in OpenShift, whoever changes the
-// owners of an object (retainOnDelete, a claim that is found again) has to be
-// allowed to delete it. Pods are made and deleted only to try a change in.
+// The operator's permissions. They follow the principle of least privilege: an action that the operator does not take
+// is not here. Secrets of users are read by name and watched by metadata, but RBAC cannot separate the two. The
+// operator never deletes a claim. However, where OwnerReferencesPermissionEnforcement is on, as in OpenShift, a client
+// that changes the owners of an object (retainOnDelete, a claim that is found again) needs the permission to delete it.
+// Pods are created and deleted only for preflights.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions/status,verbs=patch

@@ -25,7 +25,7 @@ import (
 
 // Reconciler reconciles LlamaStackDistributions.
 type Reconciler struct {
-	// cache holds what is watched; direct reads and writes past it.
+	// cache holds the watched objects. direct reads and writes without it.
 	cache  client.Reader
 	direct client.Client
 
@@ -49,11 +49,11 @@ type Reconciler struct {
 	version       string
 	openShift     bool
 	now           func() time.Time
-	// autoscalerPatience is how long an autoscaler may do without metrics.
+	// autoscalerPatience is how long an autoscaler may lack metrics.
 	autoscalerPatience time.Duration
 }
 
-// Reconcile brings one object closer to what it asks for.
+// Reconcile brings one object closer to its desired state.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := &stack{}
 	err := r.cache.Get(ctx, request.NamespacedName, object)
@@ -100,8 +100,7 @@ func (r *Reconciler) runSteps(ctx context.Context, s *state) *status.Failure {
 	return nil
 }
 
-// runStep turns a panic into a failure: one defective object must not take the
-// others down.
+// runStep runs a step and converts a panic to a failure, so that one defective object does not affect the others.
 func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -116,9 +115,8 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 	return step.run(ctx, r, s)
 }
 
-// result says when to come back: at a change of something watched, after a
-// while, or with growing delay. after is when time itself changes something; zero:
-// never.
+// result determines when to reconcile again: when a watched object changes, after a fixed time, or with growing delays.
+// after is the time until something changes without an event. Zero means never.
 func result(failure *status.Failure, after time.Duration) (reconcile.Result, error) {
 	if failure == nil {
 		return reconcile.Result{RequeueAfter: after}, nil
@@ -135,8 +133,7 @@ func result(failure *status.Failure, after time.Duration) (reconcile.Result, err
 	}
 }
 
-// forget drops everything remembered of an object that is gone. Its children go
-// by garbage collection.
+// forget drops everything that is remembered for a deleted object. Garbage collection removes its children.
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.applier.Forget(name)
 	r.configMaps.Forget(name)

@@ -66,14 +66,14 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// denial is what the API server makes of a webhook's refusal.
+// denial returns the error that the API server makes of a webhook's rejection.
 func denial(code int32) error {
 	return fmt.Errorf("apply: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Message: `admission webhook "a.example.com" denied the request: no`,
 	}})
 }
 
-// Who cannot be asked says nothing himself, so the message does.
+// TestRemedy checks that the message has a remedy when a webhook cannot be reached and has therefore named none.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; that webhook is not the operator's: ` +
@@ -112,8 +112,8 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// A stack that the API server did not answer is tried again within some seconds,
-// however often it was; one that met a conflict waits longer each time.
+// TestPause checks that a stack is retried within some seconds if the API server did not answer, however often that
+// happened, and that a stack that met a conflict waits longer each time.
 func TestPause(t *testing.T) {
 	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
 	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
@@ -153,8 +153,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// A panic ends one reconcile of one object, and its value, which may hold
-// anything, goes to the log only.
+// TestPanicIsAFailure checks that a panic ends one reconcile of one object, and that its value, which may hold
+// anything, appears only in the log.
 func TestPanicIsAFailure(t *testing.T) {
 	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(context.Context, *Reconciler, *state) error { panic("secret value") }}
 	err := (&Reconciler{}).runStep(t.Context(), panics, nil)

@@ -16,10 +16,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// healing bounds how long a stack may take to notice that what it waited for is there.
+// healing bounds how long a stack may take to notice that a missing object exists.
 const healing = 3 * time.Second
 
-// nothingApplied fails when the namespace holds any child.
+// nothingApplied fails if the namespace holds any child.
 func (b *bench) nothingApplied(t *testing.T) {
 	t.Helper()
 	labels := client.MatchingLabels{names.LabelManagedBy: names.ManagedBy}
@@ -36,9 +36,9 @@ func (b *bench) nothingApplied(t *testing.T) {
 	}
 }
 
-// Whatever a spec refers to may come later, in any order and without a label:
-// until then nothing is applied, the status says what is missing and who asks
-// for it, and nobody has to touch the stack.
+// TestMissingReferences checks that the objects that a spec refers to may be created later, in any order and without a
+// label. Until then, nothing is applied, the status names the missing object and the field that refers to it, and no
+// change of the stack is needed to continue.
 func TestMissingReferences(t *testing.T) {
 	const (
 		withSecret   = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
@@ -117,7 +117,8 @@ func inNamespace(message, namespace string) string {
 	return strings.ReplaceAll(message, `namespace "NS"`, fmt.Sprintf("namespace %q", namespace))
 }
 
-// A Secret that goes while the stack runs changes nothing in the pods and shows.
+// TestSecretOfARunningStack checks that a Secret that is deleted while the stack runs changes nothing in the pods and
+// is reported.
 func TestSecretOfARunningStack(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
@@ -161,7 +162,7 @@ func TestSecretOfARunningStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.removes(t)
-	pod := b.try(t, nil) // another value may not do, too
+	pod := b.try(t, nil) // another value may fail too
 	b.place(t, pod)
 	b.kubelet(t, pod, isReady())
 	eventually(t, func() error {
@@ -173,8 +174,8 @@ func TestSecretOfARunningStack(t *testing.T) {
 	})
 }
 
-// A server that speaks HTTPS is asked by HTTPS, and a renewed certificate, which
-// it reads at its start only, rolls the pods once.
+// TestCertificate checks that a server with a certificate is probed by HTTPS, and that a renewed certificate rolls the
+// pods once, because the server reads it only at its start.
 func TestCertificate(t *testing.T) {
 	b := newBench(t)
 	b.create(t, tlsSecret(t, "cert"))
@@ -225,7 +226,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// brokenPair is a Secret whose key is another certificate's.
+// brokenPair returns a Secret whose key belongs to another certificate.
 func brokenPair(t *testing.T, name string) *corev1.Secret {
 	t.Helper()
 	broken := tlsSecret(t, name)
@@ -233,7 +234,7 @@ func brokenPair(t *testing.T, name string) *corev1.Secret {
 	return broken
 }
 
-// An override's content is part of what runs.
+// TestOverride checks that the content of an override is part of what runs.
 func TestOverride(t *testing.T) {
 	b := newBench(t)
 	b.create(t, configMap("mine", "config.yaml", "version: 2\n"))

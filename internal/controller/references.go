@@ -10,9 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// referenceIndex knows which stacks refer to a Secret or ConfigMap, so that one
-// needs no label to be found. Every stack is entered by its reconcile before
-// that reads anything: an event that is missed here was before the read.
+// referenceIndex maps Secrets and ConfigMaps to the stacks that refer to them, so that they need no label. Every
+// reconcile enters its stack before it reads them: an event that comes before the entry is older than the read.
 type referenceIndex struct {
 	mu     sync.RWMutex
 	stacks map[types.NamespacedName][]reference
@@ -31,7 +30,7 @@ func newReferenceIndex() *referenceIndex {
 	}
 }
 
-// set replaces what the stack refers to.
+// set replaces the references of the stack.
 func (i *referenceIndex) set(stack types.NamespacedName, secrets []intent.SecretUse, configMaps []intent.ConfigMapUse) {
 	references := make([]reference, 0, len(secrets)+len(configMaps))
 	add := func(kind, namespace, name string) {
@@ -74,7 +73,7 @@ func (i *referenceIndex) drop(stack types.NamespacedName) {
 	delete(i.stacks, stack)
 }
 
-// usersOf are the stacks that refer to the object.
+// usersOf returns the stacks that refer to the object.
 func (i *referenceIndex) usersOf(kind string, name types.NamespacedName) []types.NamespacedName {
 	i.mu.RLock()
 	defer i.mu.RUnlock()

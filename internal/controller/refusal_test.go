@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// What no change of the cluster can mend ends as Stalled, with the whole message.
+// TestRefusals checks that a failure that no change of the cluster can fix ends as Stalled, with the whole message.
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		name, spec        string
@@ -67,7 +67,7 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 	}
 }
 
-// Drift is put back; what others added stays.
+// TestDrift checks that drift is corrected, and that fields of other managers stay.
 func TestDrift(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "drift")
@@ -112,8 +112,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// What a spec no longer asks for goes; a claim and the configuration before
-// this one stay.
+// TestPrune checks that objects that a spec no longer needs are deleted, and that a claim and the previous
+// configuration stay.
 func TestPrune(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("vllm-creds", "token", "sk-abc"))
@@ -149,8 +149,8 @@ func TestPrune(t *testing.T) {
 	b.get(t, "my-pvc", &corev1.PersistentVolumeClaim{})
 }
 
-// A Deployment that an older operator wrote is taken over without a restart of
-// its pods, and the status says what will differ.
+// TestTakeOverKeepsTheTemplate checks that a Deployment that an older operator wrote is taken over without a restart of
+// its pods, and that the status reports the pending differences.
 func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	b := newBench(t)
 	stack := b.stack(t, "my", `{distribution: {name: starter}}`)
@@ -206,8 +206,8 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	})
 }
 
-// The name of a configuration is a hash of its content: when something else has
-// it, the longer name is taken.
+// TestConfigMapNameThatIsTaken checks that the longer name is used if the name of a configuration, which is a hash of
+// its content, is taken by another object.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
 	b := newBench(t)
 	first := b.direct(t, "taken")
@@ -243,7 +243,7 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	}
 }
 
-// Deleting says so, and nothing else is done.
+// TestTerminating checks that the deletion of a stack is reported, and that nothing else is done.
 func TestTerminating(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "terminating")

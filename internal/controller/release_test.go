@@ -61,7 +61,7 @@ func TestReleaseNote(t *testing.T) {
 	}
 }
 
-// A roll-out is another one when the template is, which scaling does not change, or
+// TestRollout checks that a roll-out counts as another one when the template changes, which scaling does not do, or
 // when its pods run another image.
 func TestRollout(t *testing.T) {
 	deployment := &appsv1.Deployment{}
@@ -92,8 +92,8 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// The images are those of servers that are ready, however many have them and in
-// whatever order the pods come.
+// TestPulled checks that only the images of ready servers are returned, each once and independent of the order of the
+// pods.
 func TestPulled(t *testing.T) {
 	pod := func(containers ...corev1.ContainerStatus) corev1.Pod {
 		return corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers}}
@@ -110,7 +110,7 @@ func TestPulled(t *testing.T) {
 	}
 }
 
-// The server is asked in the way that the kubelet asks it.
+// TestServesTLS checks that the server is asked by the same scheme as in its readiness probe.
 func TestServesTLS(t *testing.T) {
 	probe := func(scheme corev1.URIScheme) *corev1.Probe {
 		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: scheme}}}

@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// report collects what every step may add to the outcome of a reconcile.
+// report collects what each step adds to the outcome of a reconcile.
 type report struct {
 	conditions []metav1.Condition
 	events     []event
-	// requeueAt is when to reconcile again although nothing changes. Zero: never.
+	// requeueAt is when to reconcile again even if nothing changes. Zero means never.
 	requeueAt time.Time
 }
 
-// event is something that happened to a stack.
+// event is an event about a stack.
 type event struct {
 	kind, reason, note string
 }
@@ -49,14 +49,14 @@ func (r *report) warningEvent(reason, note string) {
 	r.events = append(r.events, event{corev1.EventTypeWarning, reason, note})
 }
 
-// requeue asks for another reconcile at a time. The earliest that is asked for counts.
+// requeue requests another reconcile at a time. The earliest requested time counts.
 func (r *report) requeue(at time.Time) {
 	if r.requeueAt.IsZero() || at.Before(r.requeueAt) {
 		r.requeueAt = at
 	}
 }
 
-// requeueAfter is the time until then. Zero: no step asked for it.
+// requeueAfter returns the duration until the requested reconcile. Zero means that no step requested one.
 func (r *report) requeueAfter(now time.Time) time.Duration {
 	if r.requeueAt.IsZero() {
 		return 0
@@ -64,5 +64,5 @@ func (r *report) requeueAfter(now time.Time) time.Duration {
 	return max(r.requeueAt.Sub(now), time.Second)
 }
 
-// timestamp is the API's form of a time: whole seconds.
+// timestamp returns a time in the API's precision of seconds.
 func timestamp(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }

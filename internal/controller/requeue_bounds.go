@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// byBounds requeues the stacks that wait for the place of one that is gone.
+// byBounds requeues the stacks that wait for the place of a stack that was deleted.
 func (r *Reconciler) byBounds() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
@@ -27,13 +27,13 @@ func (r *Reconciler) byBounds() handler.EventHandler {
 	}
 }
 
-// forbiddenByBounds reports whether the last reconcile found the stack beyond a bound.
+// forbiddenByBounds reports whether the last reconcile found that the stack exceeds a bound.
 func forbiddenByBounds(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds
 }
 
-// sameBounds reports whether a change of the operator's configuration leaves the bounds of a namespace as they were.
+// sameBounds reports whether a change of the operator's configuration leaves the bounds of a namespace unchanged.
 func sameBounds(before, now operatorconfig.Config, namespace string) bool {
 	return before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds) &&
 		reflect.DeepEqual(before.Bounds.For(namespace), now.Bounds.For(namespace))

@@ -10,11 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// exposedStack reports whether the spec asks for anything of the network: what may
-// change with how stacks are exposed.
+// exposedStack reports whether the spec has network settings, so that a change of the exposure settings may affect it.
 func exposedStack(stack *v1alpha2.LlamaStackDistribution) bool { return stack.Spec.Networking != nil }
 
-// requeueExposed requeues the stacks that a kind coming or going concerns.
+// requeueExposed requeues the stacks that are affected when a kind is added or removed.
 func (r *Reconciler) requeueExposed(into chan<- ctrlevent.GenericEvent) func(context.Context) {
 	requeue := requeueBy(into)
 	return func(ctx context.Context) {
@@ -24,7 +23,7 @@ func (r *Reconciler) requeueExposed(into chan<- ctrlevent.GenericEvent) func(con
 	}
 }
 
-// requeueBy makes a function that requeues a stack, by an event on the channel.
+// requeueBy returns a function that requeues a stack by sending an event to the channel.
 func requeueBy(stacks chan<- ctrlevent.GenericEvent) func(context.Context, types.NamespacedName) {
 	return func(ctx context.Context, stack types.NamespacedName) {
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: stack.Name}}

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// byHostname requeues the stacks with a host name that another stack takes or leaves.
+// byHostname requeues the stacks with a host name that another stack takes or releases.
 func (r *Reconciler) byHostname() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
@@ -33,7 +33,7 @@ func (r *Reconciler) byHostname() handler.EventHandler {
 func (r *Reconciler) requeueHostOwners(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
-		// At the start of the operator, when every stack is reconciled anyway.
+		// This happens when the operator starts, and then every stack is reconciled anyway.
 		log.FromContext(ctx).V(1).Info("Operator config cannot be read yet", "error", err.Error())
 		return
 	}
@@ -43,7 +43,7 @@ func (r *Reconciler) requeueHostOwners(ctx context.Context, queue workqueue.Type
 		if !ok {
 			continue
 		}
-		// What exposed it may be gone, so nobody knows which of the two it had.
+		// The object that exposed the stack may be gone, so it is unknown which of the two it had.
 		for _, host := range slices.Compact([]string{plan.Hostname(stack, cluster, false), plan.Hostname(stack, cluster, true)}) {
 			r.requeueOthers(ctx, queue, stack, host, cluster)
 		}

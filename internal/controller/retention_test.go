@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// onVolume is a stack with its data on a volume, onRedis the same with a part of it elsewhere.
+	// onVolume is a stack with its data on a volume. onRedis is the same stack with some of its data in Redis.
 	onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}}`
 	onRedis  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
 )
 
-// crossing is a stack with a volume, of a release.
+// crossing returns a stack with a volume, of a release.
 func crossing(release string) string {
 	return fmt.Sprintf(`{distribution: {name: starter, version: %q}, workload: {storage: {size: 1Gi}, preflight: Never}}`, release)
 }
 
-// accept sets the annotation by which a user accepts a loss.
+// accept sets the annotation by which a user accepts a loss of data.
 func (b *bench) accept(t *testing.T, value string) {
 	t.Helper()
 	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
@@ -35,7 +35,7 @@ func (b *bench) accept(t *testing.T, value string) {
 	})
 }
 
-// noted are the notes of the events with a reason.
+// noted returns the notes of the events with a reason.
 func (b *bench) noted(t *testing.T, reason string) []string {
 	t.Helper()
 	var notes []string
@@ -50,8 +50,9 @@ func (b *bench) noted(t *testing.T, reason string) []string {
 	return notes
 }
 
-// Data that a change leaves behind is told in an event and in the status; the change is made. It is told once, and an
-// idle stack costs no call. The way back leaves behind what was stored meanwhile.
+// TestDataLeftBehindIsTold checks that data that a change leaves behind is reported in an event and in the status, and
+// that the change is made. It is reported once, and an idle stack causes no call. A change back leaves behind the data
+// that was stored in between.
 func TestDataLeftBehindIsTold(t *testing.T) {
 	b := newBench(t)
 	b.start(t, b.namespace)
@@ -96,7 +97,7 @@ func TestDataLeftBehindIsTold(t *testing.T) {
 	})
 }
 
-// requeue makes the operator look at the stack again, which changed nothing.
+// requeue makes the operator reconcile the stack without a change.
 func (b *bench) requeue(t *testing.T) {
 	t.Helper()
 	b.patch(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
@@ -104,7 +105,8 @@ func (b *bench) requeue(t *testing.T) {
 	})
 }
 
-// What nothing brings back keeps the change waiting, and the pods as they are, until the annotation names it.
+// TestDataLossIsAccepted checks that a change that would lose data for good waits, with the pods unchanged, until the
+// annotation names the data.
 func TestDataLossIsAccepted(t *testing.T) {
 	b := newBench(t)
 	b.start(t, b.namespace)
@@ -148,7 +150,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	}
 }
 
-// described is the status as people see it.
+// described returns the status as users see it.
 func (b *bench) described(t *testing.T) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -164,7 +166,7 @@ func (b *bench) described(t *testing.T) string {
 	return text.String()
 }
 
-// The change that waits is taken back.
+// TestDataLossIsNotAccepted checks that the waiting change can be reverted.
 func TestDataLossIsNotAccepted(t *testing.T) {
 	b := newBench(t)
 	b.serving(t, crossing("0.3"))
@@ -182,8 +184,8 @@ func TestDataLossIsNotAccepted(t *testing.T) {
 	}
 }
 
-// Where a record does not say where the data lies, because an older operator wrote it or somebody damaged it, the
-// configuration that runs is read, once, when something is to be replaced.
+// TestPlacesOfAnOlderRecord checks that, if a record does not name where the data is stored, because an older operator
+// wrote the record or it was damaged, the running configuration is read, once, when a change replaces it.
 func TestPlacesOfAnOlderRecord(t *testing.T) {
 	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
 	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
@@ -208,7 +210,7 @@ func TestPlacesOfAnOlderRecord(t *testing.T) {
 	}
 }
 
-// forgetPlaces writes something else for the places into the record on the Deployment, and gives the ConfigMap that it
+// forgetPlaces replaces the places in the record on the Deployment, and returns the ConfigMap that the Deployment
 // mounts.
 func (b *bench) forgetPlaces(t *testing.T, instead string) (config string) {
 	t.Helper()
@@ -232,8 +234,8 @@ func (b *bench) forgetPlaces(t *testing.T, instead string) (config string) {
 	return ""
 }
 
-// A stack keeps the table of its data: also where an older operator left its name to the release, and where the
-// Deployment with the record is gone.
+// TestTheTableIsKept checks that a stack keeps the table of its data, also if an older operator used the release's
+// default name, and if the Deployment with the record is gone.
 func TestTheTableIsKept(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.8"}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`
 	older := configMap("older", names.ConfigFile, `
@@ -298,7 +300,7 @@ providers: {}
 	}
 }
 
-// The claim stays when storage is switched off, and the data with it.
+// TestStorageSwitchedOff checks that the claim and its data stay when storage is switched off.
 func TestStorageSwitchedOff(t *testing.T) {
 	b := newBench(t)
 	b.serving(t, onVolume)

@@ -12,17 +12,18 @@ import (
 
 const (
 	firstRetry = 200 * time.Millisecond
-	// However long the API server refused: a stack goes on within a minute after that.
+	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts its calls
+	// again.
 	lastRetry = 45 * time.Second
-	// One that did not answer at all was asked for nothing that could trouble it.
+	// lastUnansweredRetry bounds the pause if the API server did not answer. Such a call causes it no load.
 	lastUnansweredRetry = 5 * time.Second
-	// retryJitter is by how much a pause may be longer, so that stacks do not come back all at once.
+	// retryJitter is the maximum relative extension of a pause. It spreads the retries of different stacks.
 	retryJitter = 0.5
 )
 
-// retries count the attempts of stacks whose failure passes by itself.
+// retries counts the attempts of stacks whose failure may pass by itself.
 type retries struct {
-	// unanswered are those that got no answer from the API server, quiet all others.
+	// unanswered limits stacks that got no answer from the API server. quiet limits all others.
 	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]
 }
 
@@ -34,7 +35,8 @@ func newRetries() retries {
 	return retries{unanswered: exponential(lastUnansweredRetry), quiet: exponential(lastRetry)}
 }
 
-// pause is the time until the next attempt after such a failure, of a step or of the write of the status. Zero: it is none.
+// pause returns the time until the next attempt after such a failure of a step or of the status write. Zero means that
+// the failure is not of that sort.
 func (r retries) pause(request reconcile.Request, failure *status.Failure, err error) time.Duration {
 	quiet := failure != nil && failure.Retry == status.Quiet
 	if unavailable(err) || quiet && unavailable(failure) {

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// bind gives the account a role in a namespace.
+// bind binds a role to the account in a namespace.
 func (b *bench) bind(t *testing.T, namespace, account, kind, role string) {
 	t.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -24,9 +24,8 @@ func (b *bench) bind(t *testing.T, namespace, account, kind, role string) {
 	}
 }
 
-// With the rights that docs/install.md gives an operator for some namespaces
-// only, it does its work there, and sees its own ConfigMap; TestMain fails when
-// anything was forbidden.
+// TestSomeNamespacesOnly checks that an operator with the permissions that docs/install.md lists for some namespaces
+// only works there, and can read its own ConfigMap. TestMain fails if anything was forbidden.
 func TestSomeNamespacesOnly(t *testing.T) {
 	b := newBench(t)
 	b.account = "some-namespaces-only"

@@ -22,11 +22,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// observeServer notes what the running server tells of itself once its roll-out is
-// complete and no other pod can answer for it, and warns when it is of another release
-// than the configuration was made for. A server that does not tell is no problem.
+// observeServer records what the running server reports about itself. It asks once the roll-out is complete and no
+// other pod can answer for it, and warns if the server is of another release than the configuration was made for. A
+// server that does not report its version is not a problem.
 //
-// It returns what the server that runs now answered, and what the condition on the configuration says of its release.
+// It returns the answer of the running server, and the text about the server's release for the condition on the
+// configuration.
 func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {
 	now := &s.stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {
@@ -35,7 +36,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 	}
 	target, ok := serverOf(s, pods)
 	switch {
-	case ok && mixed: // what is known stays until the other pods are gone, which requeues the stack
+	case ok && mixed: // the known version stays until the other pods are gone, which requeues the stack
 	case ok:
 		answer = r.prober.Ask(target)
 		if answer.Version != "" {
@@ -61,7 +62,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 	return answer, note
 }
 
-// setVersion changes the versions in the status, and dates the change.
+// setVersion changes the versions in the status and sets the time of the change.
 func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, change func(*v1alpha2.VersionStatus)) {
 	var version v1alpha2.VersionStatus
 	if now.Version != nil {
@@ -77,8 +78,8 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 	now.Version = &changed
 }
 
-// serverOf is the server that can be asked: one with pods of the current
-// configuration, all of them available.
+// serverOf returns the server to ask. It returns false unless all pods have the current configuration and are
+// available.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	if !available || s.owned.decision.Outcome == rollout.RolledBack {
@@ -96,9 +97,9 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	}, true
 }
 
-// rolloutOf tells one roll-out from another: by the template, which a restart
-// changes too, and scaling does not; and by the images that its pods run, which change
-// without it where the tag of the image was moved and a node pulled it again.
+// rolloutOf returns an identifier of a roll-out. It depends on the template, which a restart changes and scaling does
+// not, and on the images that the pods run, which may change without the template when a tag has moved and a node pulls
+// it again.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {
@@ -108,8 +109,7 @@ func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	return strings.Join(append([]string{string(deployment.UID), hex.EncodeToString(sum[:])}, images...), " "), nil
 }
 
-// pulled are the images of the servers that are ready, each once, as the nodes call
-// what they pulled.
+// pulled returns the images of the ready servers, each once, as the nodes name the pulled image.
 func pulled(pods []corev1.Pod, server string) []string {
 	var images []string
 	for i := range pods {
@@ -123,7 +123,7 @@ func pulled(pods []corev1.Pod, server string) []string {
 	return slices.Compact(images)
 }
 
-// servesTLS reports whether the server is asked by HTTPS: as its readiness probe asks.
+// servesTLS reports whether the server is asked by HTTPS, as its readiness probe is.
 func servesTLS(pod *corev1.PodSpec, server string) bool {
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
@@ -134,9 +134,8 @@ func servesTLS(pod *corev1.PodSpec, server string) bool {
 	return false
 }
 
-// releaseNote says that the running server is of another release line than its
-// configuration was made for, and what to do; empty when it is not, or it is not
-// known.
+// releaseNote returns a text that the running server is of another release line than its configuration was made for,
+// with the remedy. It is empty if the lines match or are unknown.
 func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.Decision) string {
 	configured := decision.Record.Distribution.Release
 	if stack.Status.Version == nil {
@@ -152,7 +151,7 @@ func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.D
 	case !slices.Contains(release.Offered(), line):
 		remedy = "this operator offers the releases " + strings.Join(release.Offered(), ", ")
 	case stack.Spec.Distribution.Name != "":
-	case image.DetectedBy == distribution.ByLabel: // which goes before the tag
+	case image.DetectedBy == distribution.ByLabel: // which takes precedence over the tag
 		remedy = fmt.Sprintf("the label of the image is wrong; give spec.distribution.image one with %s=%s", registry.LabelRelease, version)
 	default:
 		remedy = fmt.Sprintf("give spec.distribution.image a tag that begins with %s, or an image with the label %s=%s", line, registry.LabelRelease, version)

@@ -23,15 +23,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// servers stands for the servers of every stack.
+// servers replaces the servers of every stack.
 type servers struct {
 	version   atomic.Pointer[string]
 	providers atomic.Pointer[string]
 	requests  atomic.Int32
 }
 
-// ServeHTTP tells the version and the providers; an empty one demands
-// authentication, as servers of release 0.2 do for both.
+// ServeHTTP returns the version and the providers. If the version is empty, it requires authentication for both, as
+// servers of release 0.2 do.
 func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	version, providers := *s.version.Load(), *s.providers.Load()
@@ -45,8 +45,7 @@ func (s *servers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve lets the test's stacks have servers of this version, under a certificate
-// when there is one in the Secret.
+// serve makes the test's stacks have servers of this version, with the certificate of the Secret if there is one.
 func (b *bench) serve(t *testing.T, version string, certificate ...*corev1.Secret) *servers {
 	t.Helper()
 	s := &servers{}
@@ -61,7 +60,7 @@ func (b *bench) serve(t *testing.T, version string, certificate ...*corev1.Secre
 			t.Fatal(err)
 		}
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
-		server.Config.ErrorLog = log.New(io.Discard, "", 0) // who does not believe it hangs up
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that reject the certificate close the connection
 		server.StartTLS()
 	}
 	t.Cleanup(server.Close)
@@ -71,7 +70,7 @@ func (b *bench) serve(t *testing.T, version string, certificate ...*corev1.Secre
 	return s
 }
 
-// serverVersion waits until the status has the version that the server tells.
+// serverVersion waits until the status has the version that the server reports.
 func (b *bench) serverVersion(t *testing.T, stack, version string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -85,8 +84,8 @@ func (b *bench) serverVersion(t *testing.T, stack, version string) *v1alpha2.Lla
 	return object
 }
 
-// The running server is asked once for each roll-out, when it is complete. What
-// it says is one status write; a restart of the operator writes nothing.
+// TestServerVersion checks that the running server is asked once for each complete roll-out. Its answer causes one
+// status write. A restart of the operator writes nothing.
 func TestServerVersion(t *testing.T) {
 	b := newBench(t)
 	asked := b.serve(t, "0.7.1")
@@ -127,8 +126,8 @@ func TestServerVersion(t *testing.T) {
 	}
 }
 
-// A server of another release than its configuration is told in the status and
-// in an event, with the remedy; following that, it is gone.
+// TestServerReleaseDiffers checks that a server of another release than its configuration is reported in the status and
+// in an event, with the remedy, and that the report disappears when the remedy is followed.
 func TestServerReleaseDiffers(t *testing.T) {
 	b := newBench(t)
 	b.configured = true
@@ -167,13 +166,14 @@ func TestServerReleaseDiffers(t *testing.T) {
 	asked.version.Store(&version)
 	b.configure(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
 	b.image(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	b.serverVersion(t, "my", "") // the pods of the new image are on their way
+	b.serverVersion(t, "my", "") // the pods of the new image are starting
 	b.rollOut(t, "my")
 	b.serverVersion(t, "my", "0.7.3")
 	expect("1 model")
 }
 
-// A server that does not tell is no problem, and it is not asked for ever.
+// TestServerDoesNotTell checks that a server that does not report its version is not a problem, and that it is not
+// asked forever.
 func TestServerDoesNotTell(t *testing.T) {
 	b := newBench(t)
 	asked := b.serve(t, "")
@@ -191,15 +191,14 @@ func TestServerDoesNotTell(t *testing.T) {
 	}
 }
 
-// onNode makes a pod of the ReplicaSet on a node, so that it stays while it is being
-// ended, whose server runs the image.
+// onNode creates a pod of the ReplicaSet on a node, so that it stays while it terminates. Its server runs the image.
 func (b *bench) onNode(t *testing.T, set *appsv1.ReplicaSet, image string) *corev1.Pod {
 	t.Helper()
 	set.Spec.Template.Spec.NodeName = "node"
 	return b.pod(t, set, runs(image, corev1.ConditionTrue))
 }
 
-// runs is the status of a pod whose server runs the image.
+// runs returns the status of a pod whose server runs the image.
 func runs(image string, ready corev1.ConditionStatus) corev1.PodStatus {
 	return corev1.PodStatus{
 		Phase:      corev1.PodRunning,
@@ -210,8 +209,8 @@ func runs(image string, ready corev1.ConditionStatus) corev1.PodStatus {
 	}
 }
 
-// A Deployment is complete while the pod of before still ends, and answers: nobody is
-// asked until its server has stopped, and then the new one is.
+// TestServerBesideTheOneBefore checks that no server is asked while a previous pod still terminates and can answer,
+// although the Deployment is complete. The new server is asked once the previous one has stopped.
 func TestServerBesideTheOneBefore(t *testing.T) {
 	b := newBench(t)
 	asked := b.serve(t, "0.7.3")
@@ -242,8 +241,8 @@ func TestServerBesideTheOneBefore(t *testing.T) {
 	b.serverVersion(t, "my", version)
 }
 
-// A node that pulls the image again may get another, because its tag was moved: the
-// server is asked anew.
+// TestServerOfAMovedTag checks that the server is asked again when a node pulls the image again and gets another one,
+// because its tag has moved.
 func TestServerOfAMovedTag(t *testing.T) {
 	b := newBench(t)
 	asked := b.serve(t, "0.7.2")

@@ -39,50 +39,47 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Direct reads and writes past every cache.
+	// Direct reads and writes without caches.
 	Direct client.Client
 	// OperatorNamespace holds the operator's own Secret and ConfigMap.
 	OperatorNamespace string
-	// WatchNamespaces are those that the operator works in; empty: all.
+	// WatchNamespaces lists the namespaces that the operator works in. Empty means all.
 	WatchNamespaces []string
 	// OperatorVersion is shown in status.
 	OperatorVersion string
-	// OperatorConfig caches the operator's ConfigMap, whole.
+	// OperatorConfig caches the complete operator's ConfigMap.
 	OperatorConfig cache.Cache
-	// Optional caches children of kinds that the cluster need not serve, Definitions
-	// the CustomResourceDefinitions that bring those, by name. A definition without
-	// cache is not followed: its kind is looked for at the start.
+	// Optional caches children of kinds that the cluster need not serve. Definitions caches their
+	// CustomResourceDefinitions, by name. A definition without a cache is not watched, and its kind is looked up at the
+	// start only.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
-	// MirrorSets caches the mirror sets of the cluster. Nil: the operator may not see them.
+	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator may not read them.
 	MirrorSets cache.Cache
-	// RelatedImages replace those of the catalogue, where the operator's ConfigMap
-	// does not.
+	// RelatedImages replaces images of the catalogue that the operator's ConfigMap does not replace.
 	RelatedImages distribution.Overrides
-	// DialServer reaches the servers of stacks; nil: by the network and its DNS.
+	// DialServer connects to the servers of stacks. Nil means the network and its DNS.
 	DialServer probe.Dial
-	// ProbeInterval is the pause between two questions for the health of a server's
-	// providers; zero: the prober's own.
+	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
-	// TagInterval is the pause before a registry is asked again what the tag of an
-	// image stands for, unless the operator's ConfigMap says; zero: the pool's own.
+	// TagInterval is the pause before a registry is asked again which digest an image's tag stands for, unless the
+	// operator's ConfigMap sets another one. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may do without metrics before it is
-	// told; zero: three minutes.
+	// AutoscalerPatience is how long an autoscaler may lack metrics before that is reported. Zero means three minutes.
 	AutoscalerPatience time.Duration
-	// Identities are those of the operator's own pod, by which images of clouds are read where an administrator lets that
-	// be. Nil: it has none.
+	// Identities returns credentials by the identity of the operator's own pod, for images in cloud registries for
+	// which an administrator allows that. Nil means that the operator has none.
 	Identities registry.Identities
 	// OpenShift leaves uid, gid and fsGroup of the pods to the cluster.
 	OpenShift bool
-	// Concurrency is how many objects are reconciled at once.
+	// Concurrency is the number of objects that are reconciled at once.
 	Concurrency int
 }
 
-// Watched are objects of every kind that the controller reads from its caches,
-// in the form it does. Kinds that a cluster need not serve are not among them.
+// Watched returns objects of every kind that the controller reads from its caches, in the form in which it reads them.
+// It leaves out kinds that a cluster need not serve.
 func Watched() []client.Object {
 	watched := []client.Object{&v1alpha2.LlamaStackDistribution{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{}}
 	for _, kind := range render.ChildKinds() {
@@ -99,7 +96,7 @@ func Watched() []client.Object {
 	return watched
 }
 
-// newReconciler makes the reconciler but for its workers. It reads what is watched from the cache.
+// newReconciler returns a reconciler without its workers. It reads watched objects from the cache.
 func newReconciler(cache client.Reader, recorder events.EventRecorder, options Options, apis *optionalAPIs) *Reconciler {
 	indexed := indexedCache{cache}
 	return &Reconciler{
@@ -157,7 +154,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&v1alpha2.LlamaStackDistribution{}, r.byBounds()).
 		Watches(&corev1.ConfigMap{}, r.byReference(kindConfigMap), builder.OnlyMetadata, changed).
 		Watches(&corev1.Secret{}, r.byReference(kindSecret), builder.OnlyMetadata, changed).
-		// Workers start when it was read: not one reconcile runs without it.
+		// Workers start after the ConfigMap was read, so that no reconcile runs without it.
 		WatchesRawSource(source.Kind[client.Object](options.OperatorConfig, &corev1.ConfigMap{}, r.byOperatorConfig())).
 		WatchesRawSource(hostIndex(mgr.GetFieldIndexer())).
 		WatchesRawSource(source.Channel(answers, &handler.EnqueueRequestForObject{})).
@@ -165,7 +162,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			NewQueue:                queue.NewFair,
-			// There is one controller in a program, but a test restarts it in one process.
+			// A process has one controller, but a test restarts it in the same process.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
@@ -195,7 +192,7 @@ func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
 			continue
 		}
 		var change predicate.Predicate = predicate.ResourceVersionChangedPredicate{}
-		if kind.IgnoreStatus { // it changes with every pod
+		if kind.IgnoreStatus { // the status changes with every pod
 			change = predicate.Or[client.Object](ourChange(), ownersChanged(), autoscalerChanged())
 		}
 		options := []builder.WatchesOption{builder.WithPredicates(change)}
@@ -206,11 +203,11 @@ func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
 	}
 }
 
-// createOperatorConfig adds to the manager that whoever leads makes a missing
-// ConfigMap. The operator works without one, too.
+// createOperatorConfig adds a runnable to the manager that creates a missing ConfigMap once this instance is the
+// leader. The operator also works without the ConfigMap.
 func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // there is something to wait for
+		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // start the informer that is waited for
 		if err == nil && options.OperatorConfig.WaitForCacheSync(ctx) {
 			err = r.config.create(ctx, options.Direct)
 		}
@@ -225,14 +222,14 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange ignores status, which only this controller is meant to write.
+// ourChange ignores changes of the status, which only this controller should write.
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 }
 
-// statusLost sees that somebody else wrote the status. A client that knows v1alpha1 as it was writes the whole status
-// without the fields that it does not know.
+// statusLost detects that another client overwrote the status. A client with the original v1alpha1 types writes the
+// whole status without the fields that it lacks.
 func statusLost() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1alpha2.LlamaStackDistribution)
@@ -244,15 +241,14 @@ func statusLost() predicate.Predicate {
 	}}
 }
 
-// ownersChanged sees that a child was taken away from its stack.
+// ownersChanged detects that a child lost its owner reference to its stack.
 func ownersChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
 	}}
 }
 
-// autoscalerChanged compares the spec of autoscalers, which have no generation,
-// and whether they scale.
+// autoscalerChanged compares the spec of autoscalers, which have no generation, and whether they scale.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)
@@ -266,7 +262,7 @@ func autoscalerChanged() predicate.Predicate {
 	}}
 }
 
-// byController finds the stack that controls a child.
+// byController maps a child to the stack that controls it.
 func byController() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		owner := metav1.GetControllerOfNoCopy(object)
@@ -277,8 +273,7 @@ func byController() handler.EventHandler {
 	})
 }
 
-// byInstance finds the stack of a pod or ReplicaSet by the label that its
-// selector has.
+// byInstance maps a pod or ReplicaSet to its stack by the label in the stack's selector.
 func byInstance() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		stack := object.GetLabels()[names.LabelInstance]
@@ -289,7 +284,7 @@ func byInstance() handler.EventHandler {
 	})
 }
 
-// byReference finds the stacks that refer to a Secret or ConfigMap.
+// byReference maps a Secret or ConfigMap to the stacks that refer to it.
 func (r *Reconciler) byReference(kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		var requests []reconcile.Request

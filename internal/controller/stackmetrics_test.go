@@ -12,8 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// sample is what a scraper sees of a metric by its labels; of a histogram the
-// number of observations.
+// sample returns the value of a metric with the given labels. For a histogram, that is the number of observations.
 func sample(t *testing.T, name string, labels map[string]string) (value float64, found bool) {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -34,7 +33,7 @@ func sample(t *testing.T, name string, labels map[string]string) (value float64,
 	return 0, false
 }
 
-// Metrics follow a stack from its first status to its end.
+// TestStackMetrics checks that metrics follow a stack from its first status to its deletion.
 func TestStackMetrics(t *testing.T) {
 	b := newBench(t)
 	b.start(t, "metrics")

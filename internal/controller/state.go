@@ -13,14 +13,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// state holds the results of the steps of one reconcile, a field for each step that has a result. A step that fails leaves
-// what it found until then. Only the list of steps assigns these fields; preflight and apply update what is in owned.
+// state holds the results of the steps of one reconcile, with a field for each step that has a result. A step that
+// fails leaves the results that it has found. Only the list of steps assigns these fields; preflight and apply update
+// the content of owned.
 type state struct {
 	stack  *stack
 	report report
 
 	workload   workload
-	intent     *intent.Intent // of the step admit
+	intent     *intent.Intent // set by the step admit
 	image      resolvedImage
 	labels     imageLabels
 	configMaps configMaps
@@ -29,24 +30,24 @@ type state struct {
 	external   externalImages
 	planned    planned
 	owned      owned
-	// leaves is the data that this change leaves behind, as its record tells: of the step retention.
+	// leaves lists the data that this change leaves behind, as its record names it. The step retention sets it.
 	leaves  []string
 	applied applied
 }
 
-// stack is what is reconciled. Its status is the one that was written last.
+// stack is the object that is reconciled. Its status is the one that was last written.
 type stack = v1alpha2.LlamaStackDistribution
 
-// workload is what runs, as the caches had it before the first step.
+// workload is the running workload, as the caches had it before the first step.
 type workload struct {
-	// deployment is the stack's own. Nil: there is none.
+	// deployment is the stack's Deployment. Nil means that there is none.
 	deployment  *appsv1.Deployment
 	replicaSets []appsv1.ReplicaSet
-	// running is the record of that Deployment. It is empty when an operator for v1alpha1 wrote the template since.
+	// running is the record of that Deployment. It is empty if an operator for v1alpha1 has written the template since.
 	running rollout.Record
 }
 
-// live is the workload after the steps: apply may have changed the Deployment.
+// live returns the workload after the steps, because apply may have changed the Deployment.
 func (s *state) live() *workload {
 	now := s.workload
 	if s.applied.deployed() {
@@ -65,7 +66,7 @@ func childKey(stack *stack, name string) types.NamespacedName {
 func ownerOf(stack *stack) apply.Owner {
 	owner := apply.Owner{
 		UID: stack.UID, Namespace: stack.Namespace, Name: stack.Name, Labels: names.ChildSelector(stack.Name),
-		// An older operator applied under the name of the object it worked for.
+		// An older operator used the name of the stack as its field manager.
 		Predecessors: []apply.Manager{{Name: stack.Name, Operation: metav1.ManagedFieldsOperationApply}},
 		Mark:         apply.Mark{Kind: kindDeployment, Annotation: names.AnnotationRendered, Value: rollout.ByPredecessor},
 	}

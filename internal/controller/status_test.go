@@ -14,7 +14,7 @@ import (
 
 const statusWrite = "patch llamastackdistributions status my"
 
-// writeStatus replaces the status, as any client may that has the right.
+// writeStatus replaces the status, as any client with the permission may.
 func (b *bench) writeStatus(t *testing.T, name string, change func(*v1alpha2.LlamaStackDistributionStatus)) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -26,8 +26,8 @@ func (b *bench) writeStatus(t *testing.T, name string, change func(*v1alpha2.Lla
 	return stack
 }
 
-// What an operator before this one stored for users of v1alpha1 alone is no reason to write. It goes with the next status,
-// and an upgrade writes one for its version and nothing else.
+// TestStoredFollowersGo checks that status fields that an earlier operator stored for users of v1alpha1 alone cause no
+// write. They are removed by the next status write. An upgrade writes one status, for its version, and nothing else.
 func TestStoredFollowersGo(t *testing.T) {
 	b := newBench(t)
 	first := b.direct(t, "one")
@@ -63,7 +63,8 @@ func TestStoredFollowersGo(t *testing.T) {
 	}
 }
 
-// A client that knows v1alpha1 as it was writes the status without what it does not know. One write brings that back.
+// TestStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1 types
+// has written it without the fields that it lacks.
 func TestStatusOfAnotherClient(t *testing.T) {
 	b := newBench(t)
 	b.start(t, "repair")
@@ -94,7 +95,8 @@ func TestStatusOfAnotherClient(t *testing.T) {
 	}
 }
 
-// A stack of v1alpha1 without a port and without variables has no Service, and no URL of one.
+// TestServiceURLWithoutService checks that a stack of v1alpha1 without a port and without variables has no Service and
+// no service URL.
 func TestServiceURLWithoutService(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "service")

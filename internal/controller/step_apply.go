@@ -16,12 +16,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// applied is what came of the desired objects.
+// applied is the result of applying the desired objects.
 type applied struct {
 	objects []apply.Applied
-	// deployment is the Deployment after its apply. Nil: it was not applied.
+	// deployment is the Deployment after its apply. Nil means that it was not applied.
 	deployment *appsv1.Deployment
-	// rejections are the children after the Deployment that the API server did not take.
+	// rejections lists the children applied after the Deployment that the API server rejected.
 	rejections []rejection
 }
 
@@ -33,9 +33,8 @@ func (a *applied) has(kind string) bool {
 	return slices.ContainsFunc(a.objects, func(one apply.Applied) bool { return one.Kind.Kind == kind })
 }
 
-// apply writes what differs. What was applied before a failure stays; the next
-// attempt finds it in force. Rejections of what comes after the Deployment are reported
-// by the step rejections.
+// apply writes the objects that differ. Objects that were applied before a failure stay, and the next attempt finds
+// them in force. The step rejections reports rejections of the objects that come after the Deployment.
 func (r *Reconciler) apply(
 	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
 ) (applied, error) {
@@ -76,7 +75,7 @@ func (r *Reconciler) apply(
 	return done, nil
 }
 
-// imageOf returns the image of the server's container. It is not the resolved image when the template is kept.
+// imageOf returns the image of the server's container. It differs from the resolved image if the template is kept.
 func imageOf(stack *stack, deployment *appsv1.Deployment) string {
 	if server := serverContainer(stack, deployment); server != nil {
 		return server.Image
@@ -84,7 +83,7 @@ func imageOf(stack *stack, deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serverContainer returns the container of the server. It returns nil when the template has no container of that name.
+// serverContainer returns the container of the server. It returns nil if the template has no container of that name.
 func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Container {
 	containers, name := deployment.Spec.Template.Spec.Containers, names.ServerContainer(stack.Annotations)
 	i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
@@ -94,13 +93,12 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 	return &containers[i]
 }
 
-// applyPods applies what the pods need to start, who may connect to them, and the
-// Deployment. The first refusal ends it: without one of these the pods would not
-// start, or would serve whom they may not, and those that run are left as they are,
-// with the Service that fits them.
+// applyPods applies the objects that the pods need to start, the policy for connections to them, and the Deployment. It
+// ends at the first rejection: without one of these objects, the pods would not start or would serve clients that must
+// not connect. The running pods then stay as they are, with the Service that fits them.
 func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owned, done *applied) error {
 	needed := slices.DeleteFunc(slices.Clone(own.desired[:own.deployment()+1]), func(desired apply.Desired) bool {
-		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // by applyVolume
+		isApplied := desired.Wanted.GetKind() == kindVolumeClaim && desired.Live != nil // applyVolume applies it
 		return isApplied || comesLater(desired)
 	})
 	objects, err := r.applier.Set(ctx, owner, needed)
@@ -108,8 +106,8 @@ func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owne
 	return err
 }
 
-// applyDependents applies what points at the pods, each whatever becomes of the
-// others: a quota of Services is no reason to leave a NetworkPolicy out.
+// applyDependents applies the objects that point at the pods. A rejection of one does not affect the others: a quota
+// for Services is no reason to leave out a NetworkPolicy.
 func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
 	for i, desired := range own.desired {
 		if i <= own.deployment() && !comesLater(desired) {
@@ -123,8 +121,8 @@ func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own
 	}
 }
 
-// comesLater reports whether it is a NetworkPolicy that is in force already. The pods
-// that run answer on the port that it names: it changes after the Deployment did.
+// comesLater reports whether an object is a NetworkPolicy that is already in force. The running pods serve on the port
+// that it names, so it changes after the Deployment.
 func comesLater(desired apply.Desired) bool {
 	return desired.Wanted.GetKind() == kindNetworkPolicy && desired.Live != nil
 }
@@ -133,9 +131,9 @@ func childOf(desired apply.Desired) apply.Child {
 	return apply.Child{Kind: desired.Wanted.GroupVersionKind(), Name: desired.Wanted.GetName()}
 }
 
-// reclaimTemplate takes the template back from whoever rolled it back, before our
-// rendering is applied again: what came back with the older revision (a port, a
-// variable, a volume) would else stay beside ours for good.
+// reclaimTemplate takes over the template from the client that rolled it back, before the rendered one is applied
+// again. Otherwise the parts that came back with the older revision (a port, a variable, a volume) would stay beside
+// the rendered ones for good.
 func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
 		return nil
@@ -146,9 +144,9 @@ func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	return err
 }
 
-// transferReplicas gives the number of replicas to another field manager before
-// it is left to an autoscaler: what its only owner leaves out is reset to 1. The
-// autoscaler takes it from there. Nothing is written when we do not own it.
+// transferReplicas transfers the ownership of the number of replicas to another field manager before the number is left
+// to an autoscaler: a field that its only owner leaves out is reset to 1. The autoscaler then takes it over. Nothing is
+// written if the operator does not own the field.
 func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workload *workload, own *owned) error {
 	if own.decision.Deployment.Spec.Replicas != nil {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// baseConfig finds the base configuration: the user's, else that of the image's labels,
-// else the one that the running configuration was made from, else the catalogue's. None is left to plan, which
-// knows whether one is needed.
+// baseConfig finds the base configuration: the user's, or that of the image's labels, or the one that the running
+// configuration was made from, or the catalogue's, in this order. If there is none, the plan decides whether one is
+// needed.
 func (r *Reconciler) baseConfig(
 	ctx context.Context, stack *stack, labels *imageLabels, contents resolve.Contents, running *rollout.Record,
 ) (*plan.Base, error) {
@@ -34,7 +34,7 @@ func (r *Reconciler) baseConfig(
 	}
 	base := &plan.Base{Data: labels.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	if !keepsBase(stack, &labels.distribution, running) || running.BaseConfigMap == plan.BaseConfigMapName(stack.Name, base.Data) {
-		return base, nil // the name tells the content
+		return base, nil // the name identifies the content
 	}
 	kept, err := r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, running.BaseConfigMap)
 	if err != nil {
@@ -46,13 +46,13 @@ func (r *Reconciler) baseConfig(
 	return base, nil
 }
 
-// baseKey is the key of a ConfigMap that holds a base configuration.
+// baseKey returns the key of a ConfigMap that holds a base configuration.
 func baseKey(given *v1alpha2.BaseConfigSource) string {
 	return cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
 }
 
-// keepsBase reports whether the running configuration was made from the same
-// distribution's embedded base, which a newer operator may have another of.
+// keepsBase reports whether the running configuration was made from the embedded base of the same distribution. A newer
+// operator may have another base for it.
 func keepsBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	asked := stack.Spec.Distribution
 	return running.BaseConfigMap != "" && running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&

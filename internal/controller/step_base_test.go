@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// The base configuration is the user's, else the image's, else the one that runs, else the catalogue's.
+// TestBaseConfig checks the order: the user's base configuration, the image's, the running one, the catalogue's.
 func TestBaseConfig(t *testing.T) {
 	const (
 		plain   = `{distribution: {name: starter}}`

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// bounds holds a stack to what an administrator lets its namespace use, before anything is read for it. A stack that is
-// beyond a bound keeps its pods as they are.
+// bounds enforces the administrator's bounds for the namespace before anything is read for the stack. A stack that
+// exceeds a bound keeps its pods as they are.
 func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
 	if image.config.Unknown(operatorconfig.KeyBounds) {
 		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
@@ -37,7 +37,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	var stacks v1alpha2.LlamaStackDistributionList
-	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil { // only read
+	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil { // read-only
 		return fmt.Errorf("list the stacks of namespace %q: %w", stack.Namespace, err)
 	}
 	older := 0
@@ -54,7 +54,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
-// olderThan reports whether a stack goes before another one. Names decide between those of the same second.
+// olderThan reports whether stack a is older than stack b. Names decide between stacks of the same second.
 func olderThan(a, b *v1alpha2.LlamaStackDistribution) bool {
 	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 		return a.Name < b.Name

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// A stack is held to what an administrator lets its namespace use; the oldest stacks of a namespace take its places.
+// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that the oldest stacks of
+// a namespace take its places.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (

@@ -15,16 +15,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// configMaps is what the spec refers to in ConfigMaps.
+// configMaps holds the content of the ConfigMaps that the spec refers to.
 type configMaps struct {
 	contents resolve.Contents
 	trust    plan.Trust
 }
 
-// readConfigMaps reads what the spec refers to. The references are noted before
-// anything is read: a change of any of them after that requeues this object.
+// readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads, so that a
+// later change of any of them requeues this object.
 //
-// What runs from a ConfigMap of another namespace does not change to the one of the stack's own when that is taken away.
+// A stack that runs from a ConfigMap of another namespace does not switch to the one of its own namespace when the
+// former is no longer allowed.
 func (r *Reconciler) readConfigMaps(ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record) (configMaps, error) {
 	uses := slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack))
 	watched := slices.Clone(uses)

@@ -99,8 +99,9 @@ func TestReadConfigMaps(t *testing.T) {
 	}
 }
 
-// What runs from another namespace goes on with that, and never with what the stack's own has under the same name.
-// Otherwise the stack's own takes the place of one that may not be read, as soon as it is there.
+// TestConfigMapOfAnotherNamespaceInTheOwn checks that a stack that runs from a ConfigMap of another namespace never
+// switches to the one of the same name in its own namespace. Otherwise, the stack's own ConfigMap replaces one that may
+// not be read, as soon as it exists.
 func TestConfigMapOfAnotherNamespaceInTheOwn(t *testing.T) {
 	const asked = "shared/mine"
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)

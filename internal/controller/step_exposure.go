@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// checkExposure reports that the stack is exposed, and ends a reconcile whose stack is not although it should be. The
-// message names no object of another namespace.
+// checkExposure reports that the stack is exposed. If the stack should be exposed and is not, checkExposure ends the
+// reconcile. The message names no object of another namespace.
 func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {
@@ -55,8 +55,8 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 	return failure
 }
 
-// keepExposed repeats that a stack is exposed, where nothing is known of how: the operator's ConfigMap cannot be read, and
-// what exposes the stack stays as it is.
+// keepExposed repeats that a stack is exposed if the exposure settings are unknown, because the operator's ConfigMap
+// cannot be read. The objects that expose the stack then stay as they are.
 func keepExposed(stack *stack, report *report) {
 	before := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionExposed)
 	if networking := stack.Spec.Networking; networking == nil || networking.Expose == nil || string(networking.Expose.Raw) == "false" {
@@ -67,7 +67,7 @@ func keepExposed(stack *stack, report *report) {
 	}
 }
 
-// liveOf is the one object of a kind as it is now. Nil: it was not applied.
+// liveOf returns the current state of the one object of a kind. Nil means that it was not applied.
 func liveOf(kind schema.GroupVersionKind, objects []apply.Applied) *unstructured.Unstructured {
 	i := slices.IndexFunc(objects, func(a apply.Applied) bool { return a.Kind == kind })
 	if i < 0 {
@@ -75,12 +75,12 @@ func liveOf(kind schema.GroupVersionKind, objects []apply.Applied) *unstructured
 	}
 	live, err := objects[i].Content()
 	if err != nil {
-		return nil // of a kind of Kubernetes' own, so it converts
+		return nil // a Kubernetes kind, so the conversion succeeds
 	}
 	return live
 }
 
-// routeURL is where the server is reached from outside, as far as it is known.
+// routeURL returns the external URL of the server, or an empty string if it is unknown.
 func routeURL(built *plan.Plan, objects []apply.Applied) string {
 	found := liveOf(built.Exposure, objects)
 	if found == nil {
@@ -96,7 +96,7 @@ func routeURL(built *plan.Plan, objects []apply.Applied) string {
 		}
 	case render.HTTPRouteKind:
 		if host == "" {
-			return "" // the Gateway's listeners know
+			return "" // the Gateway's listeners determine it
 		}
 		scheme = "https"
 	default:
@@ -113,7 +113,7 @@ func routeURL(built *plan.Plan, objects []apply.Applied) string {
 	return scheme + "://" + host
 }
 
-// loadBalancer is the address that an ingress controller gave.
+// loadBalancer returns the address that an ingress controller assigned.
 func loadBalancer(ingress map[string]any) string {
 	points, _, _ := unstructured.NestedSlice(ingress, "status", "loadBalancer", "ingress")
 	for _, point := range points {

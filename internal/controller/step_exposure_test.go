@@ -20,7 +20,7 @@ import (
 
 var ingressKind = networkingv1.SchemeGroupVersion.WithKind("Ingress")
 
-// exposed is an applied object of a kind.
+// exposed returns an applied object of a kind.
 func exposed(kind schema.GroupVersionKind, name string, content map[string]any) []apply.Applied {
 	object := &unstructured.Unstructured{Object: content}
 	object.SetGroupVersionKind(kind)
@@ -28,7 +28,7 @@ func exposed(kind schema.GroupVersionKind, name string, content map[string]any) 
 	return []apply.Applied{{Kind: kind, Object: object}}
 }
 
-// answered is what a Gateway says of a route.
+// answered returns the status that a Gateway writes to a route.
 func answered(accepted, reason, message string) map[string]any {
 	return map[string]any{"status": map[string]any{"parents": []any{map[string]any{
 		"controllerName": "example.com/gateways", "parentRef": map[string]any{"name": "public", "namespace": "gateways"},
@@ -128,7 +128,8 @@ func TestRouteURL(t *testing.T) {
 	}
 }
 
-// While nobody knows how stacks are exposed, what was said of one that is stays.
+// TestExposureNobodyKnowsOf checks that the condition of an exposed stack stays while the exposure settings are
+// unknown.
 func TestExposureNobodyKnowsOf(t *testing.T) {
 	for spec, want := range map[string]string{
 		`{distribution: {name: starter}, networking: {expose: true}}`:  `True ExposureApplied: Ingress "my-ingress" is applied`,

@@ -14,15 +14,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalImages are what the images of external providers say of themselves, by the provider's id.
+// externalImages holds the metadata in the images of external providers, by the provider's id.
 type externalImages struct {
 	packages map[string]*externalprovider.Package
 	digests  map[string]string
 }
 
-// externalImages takes what the images of external providers say of themselves. Each is read once, and what was found stays
-// in force until the image in the spec is another. The stack waits for the end of the attempt and never for its success:
-// what nobody knows before the pods start, they find out.
+// externalImages collects the metadata in the images of external providers. Each image is read once, and the result is
+// used until the spec names another image. The stack waits for the end of the attempt, but not for its success: the
+// pods find out what is unknown before they start.
 func (r *Reconciler) externalImages(
 	stack *stack, wishes *intent.Intent, image *resolvedImage, running *rollout.Record, report *report,
 ) (externalImages, error) {
@@ -55,10 +55,10 @@ func (r *Reconciler) externalImages(
 	return found, nil
 }
 
-// externalImage is the image of an external provider that is to be read.
+// externalImage is the image of an external provider that has to be read.
 type externalImage struct{ provider, image string }
 
-// imageToRead is the image of a provider. One that was read before is read as it was then.
+// imageToRead returns the image of a provider. An image that was read before is read by the same digest again.
 func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) externalImage {
 	wanted := externalImage{provider.ID, provider.Image}
 	if known != nil && known.Digest != "" && !strings.Contains(wanted.image, "@") {
@@ -67,7 +67,7 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 	return wanted
 }
 
-// readExternalImages gives what became of reading images. The error says what the stack waits for.
+// readExternalImages returns the outcomes of reading images. The error explains what the stack waits for.
 func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *externalImages) add(id string, known *plan.ExternalImage) {
 	}
 }
 
-// addRead takes what was read, and says what could not be.
+// addRead adds the metadata that was read, and returns a note about the images that could not be read.
 func (f *externalImages) addRead(unread []externalImage, outcomes map[string]registry.Outcome) (note string) {
 	var failed []string
 	for _, wanted := range unread {
@@ -128,7 +128,8 @@ const (
 	maxExternalCause  = 240
 )
 
-// packageOf is what was read of an image. The error says why its label is of no use; an image without a label is in order.
+// packageOf returns the metadata that was read from an image. The error explains why its label cannot be used. An image
+// without a label is valid.
 func packageOf(outcome registry.Outcome) (*plan.ExternalImage, error) {
 	if outcome.Err != nil {
 		return nil, outcome.Err

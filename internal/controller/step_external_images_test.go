@@ -33,7 +33,8 @@ spec: {packageName: mine.provider, providerType: "remote::mine", api: inference}
 
 func labelOf(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// The step takes what is recorded, and reads the rest. No registry answers: an image that has to be read is being read.
+// TestExternalImages checks that the step uses what is recorded, and reads the other images. No registry answers, so
+// the read of such an image does not end.
 func TestExternalImages(t *testing.T) {
 	settings, err := rollout.ExternalSettings(map[string]any{"url": "http://a"}, nil)
 	if err != nil {
@@ -58,7 +59,7 @@ func TestExternalImages(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		spec     string
-		switched bool // off
+		switched bool // readLabels is off
 		running  rollout.Record
 		packages map[string]*externalprovider.Package
 		digests  map[string]string
@@ -109,7 +110,8 @@ func TestExternalImages(t *testing.T) {
 	}
 }
 
-// What an image says counts, what cannot be read is told once, and an image without a label is in order.
+// TestReadExternalImages checks that the metadata of an image is used, that a failed read is reported once, and that an
+// image without a label is valid.
 func TestReadExternalImages(t *testing.T) {
 	read := func(label string) registry.Outcome {
 		return registry.Outcome{Image: &registry.Image{Digest: "sha256:1", Provider: label}}

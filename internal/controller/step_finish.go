@@ -25,15 +25,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// finish always runs: it observes the workload, whatever became of the steps,
-// and writes the status when it says something new. A quiet failure says
-// nothing: the next attempt does.
+// finish always runs, whatever the outcome of the steps. It observes the workload, and writes the status if it has
+// changed. For a quiet failure it writes nothing, because the next attempt does.
 func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failure) error {
 	if failure != nil && failure.Retry == status.Quiet {
 		return nil
 	}
 	previous := s.stack.DeepCopy()
-	// What only an older operator stored is no reason to write: it goes with the next write.
+	// Fields that only an older operator stored are no reason for a write. The next write removes them.
 	previous.Status.Conditions = status.Known(previous.Status.Conditions)
 	overdue, releaseNote, err := r.observe(ctx, s, failure)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	return nil
 }
 
-// isGone reports whether the object is no more, or another one has its name.
+// isGone reports whether the object no longer exists, or has been replaced by another one of the same name.
 func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	err := r.direct.Get(ctx, keyOf(stack), now)
@@ -85,15 +84,15 @@ func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	}
 }
 
-// statusPatch replaces the status of the object with this UID: nobody else writes it.
-// Another object that was made under the name since refuses it. A merge patch cannot ask
-// for that, the API server takes no metadata of one for a status.
+// statusPatch replaces the status of the object with this UID, because no other client writes it. The patch fails for
+// another object that was created under the same name since. A merge patch cannot test the UID: for a status, the API
+// server ignores its metadata.
 type statusPatch struct{}
 
-// Type is that of JSON patches.
+// Type returns the type of JSON patches.
 func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
 
-// Data is the patch.
+// Data returns the patch.
 func (statusPatch) Data(object client.Object) ([]byte, error) {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
@@ -105,8 +104,8 @@ func (statusPatch) Data(object client.Object) ([]byte, error) {
 	})
 }
 
-// observe reports the state of the workload. It returns whether its roll-out is past its deadline, and what the condition on
-// the configuration says of the server's release.
+// observe reports the state of the workload. It returns whether the roll-out is past its deadline, and the text about
+// the server's release for the condition on the configuration.
 func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Failure) (overdue bool, releaseNote string, err error) {
 	pods, err := r.pods(ctx, s.stack)
 	if err != nil {
@@ -137,7 +136,7 @@ func (r *Reconciler) observe(ctx context.Context, s *state, failure *status.Fail
 	return observed.Overdue, releaseNote, r.reportAutoscaler(s)
 }
 
-// serves reports whether the pods that run are those of the spec, so that the server can be asked as the spec says.
+// serves reports whether the running pods match the spec, so that the server can be asked with the spec's settings.
 func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {
 		return true
@@ -145,8 +144,8 @@ func (s *state) serves(failure *status.Failure) bool {
 	return failure.Reason == v1alpha2.ReasonDeploymentPaused && s.live().deployment != nil && s.owned.decision.Outcome != rollout.Changed
 }
 
-// runsEarlier reports whether the Deployment is of a spec before this one: a failure
-// keeps this one from it, or somebody rolled it back.
+// runsEarlier reports whether the Deployment belongs to an earlier spec, because a failure blocks the current one, or
+// because the Deployment was rolled back.
 func (s *state) runsEarlier(failure *status.Failure) bool {
 	rolledBack := s.owned.decision.Outcome == rollout.RolledBack
 	if failure == nil || s.applied.deployed() {
@@ -158,8 +157,7 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	return s.workload.running.Generation != s.stack.Generation
 }
 
-// reportLeft reports the data that the last change of the pods left behind, or that this
-// one is about to.
+// reportLeft reports the data that the last change of the pods left behind, or that this change would leave behind.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left
 	switch {
@@ -173,15 +171,15 @@ func (s *state) reportLeft() {
 	}
 }
 
-// reportPaused shows a pause beside the failure of an earlier step.
+// reportPaused reports a pause beside the failure of an earlier step.
 func (s *state) reportPaused(failure *status.Failure) {
 	if failure != nil && failure.Condition != v1alpha2.ConditionDeploymentUpdated && names.Paused(s.stack.Annotations) {
 		s.report.conditions = append(s.report.conditions, pausedCondition(s.live().deployment != nil, s.owned.decision))
 	}
 }
 
-// describe fills in the facts beside the conditions. What a failed reconcile did
-// not find out stays as it was.
+// describe sets the status fields other than the conditions. Fields that a failed reconcile did not determine stay as
+// they were.
 func (r *Reconciler) describe(s *state) {
 	now, name, made := &s.stack.Status, s.stack.Name, s.planned.plan
 	now.Selector = labels.SelectorFromSet(names.Selector(name)).String()
@@ -211,7 +209,7 @@ func (r *Reconciler) describe(s *state) {
 	now.DistributionConfig.AvailableDistributions = r.available.with(s.image.overrides.all)
 }
 
-// serviceURL is where the server is reached inside the cluster.
+// serviceURL returns the URL of the server inside the cluster.
 func serviceURL(stack *stack, tls bool) string {
 	scheme := "http"
 	if tls {
@@ -220,7 +218,7 @@ func serviceURL(stack *stack, tls bool) string {
 	return fmt.Sprintf("%s://%s.%s.svc.cluster.local:%d", scheme, names.Service(stack.Name), stack.Namespace, render.Port(&stack.Spec))
 }
 
-// releaseFrom are the words of the status for the ways in which a release is found.
+// releaseFrom maps the ways in which a release is detected to the words of the status.
 var releaseFrom = map[distribution.DetectedBy]string{
 	distribution.ByVersion: "version", distribution.ByCatalogue: "catalogue", distribution.ByTag: "image-tag", distribution.ByLabel: "image-label",
 	distribution.Unknown: "unknown",

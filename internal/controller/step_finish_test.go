@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Which spec the Deployment is of.
+// TestRunsEarlier checks whether the Deployment belongs to an earlier spec.
 func TestRunsEarlier(t *testing.T) {
 	failure := &status.Failure{}
 	for name, tc := range map[string]struct {
@@ -43,7 +43,7 @@ func TestRunsEarlier(t *testing.T) {
 	}
 }
 
-// Whether the server can be asked as the spec says.
+// TestServes checks whether the server can be asked with the spec's settings.
 func TestServes(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {
@@ -70,7 +70,7 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// What the status says of the image, and how its release was found.
+// TestResolvedDistribution checks what the status reports about the image, and how its release was detected.
 func TestResolvedDistribution(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string
@@ -102,7 +102,7 @@ func TestResolvedDistribution(t *testing.T) {
 	}
 }
 
-// What was left behind by the change before this one is told until another change is applied.
+// TestReportLeft checks that the data that the previous change left behind is reported until another change is applied.
 func TestReportLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		running, leaves, applied []string
@@ -128,7 +128,7 @@ func TestReportLeft(t *testing.T) {
 	}
 }
 
-// A pause is shown beside the failure of a step before it.
+// TestReportPaused checks that a pause is reported beside the failure of an earlier step.
 func TestReportPaused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		paused  string

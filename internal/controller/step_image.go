@@ -16,22 +16,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// resolvedImage is what spec.distribution stands for.
+// resolvedImage is the result of resolving spec.distribution.
 type resolvedImage struct {
-	// config is the operator's: one state of it for the whole reconcile.
+	// config is the operator's config. The whole reconcile uses one state of it.
 	config operatorconfig.Config
-	// overrides are the images in place of the catalogue's.
+	// overrides holds the images that replace those of the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the catalogue's image that the stack was made with, newer the one that a new stack would get.
+	// catalogue is the catalogue's image that the stack was created with. newer is the one that a new stack would get.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }
 
-// image finds the server's image and release. A stack that runs keeps the image
-// it was made with for as long as it asks for the same name and version: an
-// operator upgrade never changes the server of a running stack. An override
-// replaces it while it is set.
+// image finds the server's image and release. A running stack keeps the image that it was created with while its name
+// and version stay the same, so that an operator upgrade never changes the server of a running stack. An override
+// replaces the image while it is set.
 func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {
@@ -84,8 +83,8 @@ func unknownDistribution(err error) error {
 	return invalid(reason, distribution.Path(err)+": "+err.Error())
 }
 
-// recordedImage is the catalogue's image that was chosen for this name and
-// version when the stack was made: from the status, else from the Deployment.
+// recordedImage returns the catalogue's image that was chosen for this name and version when the stack was created,
+// from the status or otherwise from the Deployment.
 func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked := stack.Spec.Distribution
 	matches := func(known rollout.Distribution) bool {
@@ -103,9 +102,10 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// answeredImage is the catalogue's image of the release that the pods of an operator before this one run, as their server
-// answered: that operator asked it, or this one did since. Such a stack had whatever `latest` was, and its data
-// is of that release. The catalogue does not have every release; then it is the one that it has of the line.
+// answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to
+// their server's answer. Either that operator asked the server, or this one has since. Such a stack ran whatever
+// `latest` was, and its data is of that release. If the catalogue does not have that release, answeredImage returns the
+// catalogue's image of the same release line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {
@@ -119,8 +119,8 @@ func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// ofAnotherProgram reports whether what runs was not rendered by this operator: it has not seen the stack before, or has
-// left the pods as it found them.
+// ofAnotherProgram reports whether this operator did not render the running pods: it has not seen the stack before, or
+// has left the pods as it found them.
 func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	if running.Inputs == "" {
 		return stack.Status.ResolvedDistribution == nil
@@ -128,8 +128,8 @@ func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	return running.Template == ""
 }
 
-// releaseOfVolume is the server release that wrote the data on the stack's volume claim,
-// for a stack that comes back to it without any record.
+// releaseOfVolume returns the server release that wrote the data on the stack's volume claim, for a stack that uses the
+// claim again and has no record.
 func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string, bool) {
 	var claim corev1.PersistentVolumeClaim
 	if err := r.cache.Get(ctx, childKey(stack, names.PersistentVolumeClaim(stack.Name)), &claim); err != nil {
@@ -139,14 +139,14 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string,
 	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
 }
 
-// overrides are the images in place of the catalogue's, as they are at the moment.
+// overrides holds the images that currently replace those of the catalogue.
 type overrides struct {
-	// all of them: the operator's ConfigMap goes before RELATED_IMAGE variables.
+	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides
-	// configured are the ConfigMap's.
+	// configured holds the overrides of the ConfigMap.
 	configured distribution.Overrides
-	// unknown: the ConfigMap was bad ever since the operator started, and may ask
-	// for anything.
+	// unknown reports whether the ConfigMap has been invalid since the operator started, so that its overrides are
+	// unknown.
 	unknown bool
 }
 
@@ -157,8 +157,7 @@ func newOverrides(relatedImages distribution.Overrides, config operatorconfig.Co
 	return overrides{all, config.Images, config.Unknown(operatorconfig.KeyImageOverrides)}
 }
 
-// image is the image in place of the catalogue's for what a stack asks for,
-// and where it was found.
+// image returns the override for the stack's distribution, and its source.
 func (o overrides) image(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
 	asked := stack.Spec.Distribution
 	if image, ok := o.configured.Image(asked.Name, asked.Version); ok {
@@ -173,9 +172,8 @@ func (o overrides) image(stack *stack, running *rollout.Record) (image string, f
 	return image, v1alpha2.ImageFromRelatedImage, ok
 }
 
-// runningImage is the image that was rendered last for the name and version that
-// the stack asks for, and where that was found: a stack that runs keeps it until
-// the ConfigMap can be read.
+// runningImage returns the image that was last rendered for the stack's name and version, and its source. A running
+// stack keeps it until the ConfigMap can be read.
 func runningImage(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
 	asked, last, in := stack.Spec.Distribution, running.Distribution, stack.Status.ResolvedDistribution
 	image = cmp.Or(last.Image, running.Image)

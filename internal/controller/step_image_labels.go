@@ -16,25 +16,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// imageLabels is what an image says of itself.
+// imageLabels holds the content of an image's labels.
 type imageLabels struct {
-	// distribution is the image's, with the release of its label.
+	// distribution is the image's distribution, with the release from its label.
 	distribution distribution.Resolved
-	// config is the configuration in the labels, nil when it is not the stack's base, and digest what the image was
-	// resolved to when it was read.
+	// config is the configuration in the labels, or nil if it is not the stack's base. digest is the digest of the
+	// image when it was read.
 	config []byte
 	digest string
-	// tag is what the image's tag stands for.
+	// tag is the result of comparing the image with its tag.
 	tag imageTag
-	// unread is why there is no configuration yet. Nil: the stack goes on.
+	// unread is the reason why there is no configuration yet. Nil means that the stack continues.
 	unread error
 }
 
-// imageLabels takes what the image says of itself: its configuration and the server's
-// release. The catalogue's images are known and are not read; any other image is
-// read once, and what was found stays in force until image, name or version
-// changes. A registry that cannot be asked keeps a stack waiting only where there
-// is no other base; a running one it never changes.
+// imageLabels collects the content of the image's labels: its configuration and the server's release. The catalogue's
+// images are known and are not read. Any other image is read once, and the result is used until image, name or version
+// changes. If a registry cannot be asked, a stack waits only if it has no other base, and a running stack does not
+// change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {
@@ -73,8 +72,8 @@ func (r *Reconciler) imageLabels(
 	return found, nil
 }
 
-// readImage gives what was read of the stack's image. Without it, the error says
-// what the stack waits for; nil: it goes on without.
+// readImage returns what was read of the stack's image. If there is nothing, the error explains what the stack waits
+// for. A nil error means that the stack continues without it.
 func (r *Reconciler) readImage(
 	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report,
 ) (*registry.Image, error) {
@@ -96,14 +95,13 @@ func (r *Reconciler) readImage(
 	}
 }
 
-// wantsLabelledBase reports whether the configuration of the image is what the stack's
-// is made from.
+// wantsLabelledBase reports whether the stack's configuration is made from that of the image.
 func wantsLabelledBase(stack *stack) bool {
 	return plan.NeedsBase(&stack.Spec) && stack.Spec.BaseConfig == nil
 }
 
-// recordedLabels takes what was found when the image was read for this stack; false
-// when it has to be read.
+// recordedLabels uses the result of an earlier read of the image for this stack. It returns false if the image has to
+// be read.
 func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels) (bool, error) {
 	asked, found := stack.Spec.Distribution, running.Distribution
 	if found.Image != labels.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
@@ -136,7 +134,7 @@ func (r *Reconciler) recordedLabels(ctx context.Context, stack *stack, running *
 	return true, err
 }
 
-// withoutLabels goes on without reading an image, where that is switched off.
+// withoutLabels continues without reading an image, if reading images is disabled.
 func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.Record) error {
 	if !wantsLabelledBase(stack) || !readBefore(running) && (image.Base != nil || plan.BaseOptional(stack)) {
 		return nil
@@ -148,9 +146,8 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 	}
 }
 
-// unreadable goes on with what else is known of an image, but never changes what
-// runs by a configuration that was read. Without any base the stack waits; the
-// image is tried again in the background.
+// unreadable continues with what else is known of an image, but never replaces a running configuration that was read.
+// Without any base, the stack waits, and the image is tried again in the background.
 func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
@@ -176,7 +173,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 	}
 }
 
-// whenRead says when an image is read again that could not be read.
+// whenRead returns a text about when an unreadable image is read again.
 func whenRead(err error) string {
 	if registry.Lasting(err) {
 		return "It is read again when the image, what its tag stands for, or registries in the operator's configuration changes"
@@ -184,19 +181,19 @@ func whenRead(err error) string {
 	return "It is tried again"
 }
 
-// readBefore reports whether the configuration that runs was read from the labels of an image.
+// readBefore reports whether the running configuration was read from the labels of an image.
 func readBefore(running *rollout.Record) bool {
 	return running.BaseSource == string(v1alpha2.ConfigSourceOCILabel)
 }
 
-// withoutBase reports whether the stack runs the image's own configuration because there was no base for this generation of
-// its spec. It stays so until the spec changes: a registry that answers again restarts no pods.
+// withoutBase reports whether the stack runs the image's own configuration because there was no base for this
+// generation of its spec. That stays so until the spec changes, so that a registry that answers again restarts no pods.
 func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	return image.Base == nil && plan.BaseOptional(stack) && running.ConfigHash == "" &&
 		running.UID == stack.UID && running.Generation == stack.Generation
 }
 
-// maxCause leaves room for the remedy behind what a registry answers.
+// maxCause leaves room for the remedy after the registry's answer.
 const maxCause = 400
 
 // ownCopyUsed is the note of the event for an image whose labels cannot be read. The
@@ -208,8 +205,8 @@ func ownCopyUsed(image *distribution.Resolved, err error) string {
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 
-// imageDecides is the note of the event for an image whose labels cannot be read, where nothing but the number of workers
-// asks for its configuration.
+// imageDecides is the note of the event for an image whose labels cannot be read, if only the number of workers needs
+// its configuration.
 func imageDecides(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; its own configuration runs, and spec.workload.workers has no effect. "+
 		"The image is read again with the next change of the spec", image.Image, status.Shorten(err.Error(), maxCause))
@@ -229,7 +226,7 @@ func imageTarget(stack *stack, image string, running *rollout.Record) (registry.
 	}
 	found := running.Distribution
 	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
-		image += "@" + found.Digest // the base that was kept is lost: the same one is read again
+		image += "@" + found.Digest // the kept base is lost: the same image is read again
 	}
 	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: credentials}, nil
 }

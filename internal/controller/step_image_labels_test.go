@@ -20,16 +20,16 @@ import (
 
 const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
-	// replacedImage is a stack of the catalogue's whose image the operator's configuration replaces.
+	// replacedImage is a stack of a catalogue distribution whose image the operator's configuration replaces.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
-	// workersOnly asks nothing but workers: as a stack of v1alpha1, it goes without a base.
+	// workersOnly sets only workers. As a stack of v1alpha1, it continues without a base.
 	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 
-// labelsCase is a stack, and what the step finds out about its image.
+// labelsCase is a stack and the expected result of the step for its image.
 type labelsCase struct {
 	spec    string
-	older   bool      // born as v1alpha1
+	older   bool      // created as v1alpha1
 	config  [2]string // a key of the operator's ConfigMap and its value
 	running rollout.Record
 	lost    bool // the copy of the base that was read is gone
@@ -89,7 +89,8 @@ func labelsCases() map[string]labelsCase {
 	}
 }
 
-// The step reads what an image says of itself. No registry answers: an image that has to be read is being read.
+// TestImageLabels checks that the step reads the content of an image's labels. No registry answers, so the read of such
+// an image does not end.
 func TestImageLabels(t *testing.T) {
 	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
@@ -126,8 +127,8 @@ func TestImageLabels(t *testing.T) {
 	}
 }
 
-// An image that cannot be read is taken to be as the operator's own copy has it, with an event. What was read before is
-// never replaced by that.
+// TestUnreadableImage checks that the operator's own copy of the configuration is used for an image that cannot be
+// read, with an event, and that it never replaces a configuration that was read.
 func TestUnreadableImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {
@@ -143,7 +144,7 @@ func TestUnreadableImage(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		spec    string
-		older   bool // born as v1alpha1
+		older   bool // created as v1alpha1
 		image   distribution.Resolved
 		running rollout.Record
 		events  []string
@@ -182,7 +183,7 @@ func TestUnreadableImage(t *testing.T) {
 	}
 }
 
-// What a user is told of an image that cannot be read says when it is read again.
+// TestUnreadableImageIsReadAgain checks that the message about an unreadable image names when it is read again.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
 	const lasting = "It is read again when the image, what its tag stands for, or registries in the operator's configuration changes"
 	for name, tc := range map[string]struct {
@@ -208,8 +209,8 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 	}
 }
 
-// An image whose label names a schema version that is not supported is refused by it, also where the operator has a
-// configuration of its own: that image holds another one.
+// TestUnsupportedVersionOfAnImage checks that an image whose label names an unsupported schema version is rejected,
+// even if the operator has its own copy of a configuration: that image holds another one.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {

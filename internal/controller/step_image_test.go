@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// What replaces the catalogue's image, in its order; a ConfigMap that never
-// could be read changes nothing that runs.
+// TestImageOverrides checks the precedence of overrides of the catalogue's image, and that a ConfigMap that could never
+// be read changes nothing that runs.
 func TestImageOverrides(t *testing.T) {
 	running := rollout.Record{Image: "b:1", Distribution: rollout.Distribution{Name: "starter", CatalogueImage: "c:1"}}
 	status := &v1alpha2.ResolvedDistribution{Image: "b:1", ImageFrom: v1alpha2.ImageFromRelatedImage}
@@ -65,8 +65,8 @@ func TestImageOverrides(t *testing.T) {
 	}
 }
 
-// The image a stack was made with stays while it asks for the same, whatever a
-// newer operator's catalogue says.
+// TestImage checks that a stack keeps the image that it was created with while its spec stays the same, whatever a
+// newer operator's catalogue has.
 func TestImage(t *testing.T) {
 	const (
 		repository = "docker.io/ogxai/distribution-starter:"
@@ -81,8 +81,8 @@ func TestImage(t *testing.T) {
 		asked     v1alpha2.DistributionSpec
 		status    *v1alpha2.ResolvedDistribution
 		running   rollout.Distribution
-		answer    string // the server's, asked by this operator or the one before
-		foreign   bool   // the Deployment was taken over, and its pods left as they were
+		answer    string // the server's answer, to this operator or to the previous one
+		foreign   bool   // the Deployment was taken over with its pods unchanged
 		images    distribution.Overrides
 		image     string
 		catalogue string
@@ -174,7 +174,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// An unknown distribution is refused with those that are known.
+// TestUnknownDistribution checks that the error for an unknown distribution lists the known ones.
 func TestUnknownDistribution(t *testing.T) {
 	_, err := newFixture(t).until(t, newStack(t, `{distribution: {name: startr}}`), "image")
 	checkFailure(t, err, &status.Failure{

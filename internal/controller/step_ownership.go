@@ -21,18 +21,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// owned is what is to be applied: all of it is the stack's, or not made yet.
+// owned holds the objects to apply. Each of them belongs to the stack or does not exist yet.
 type owned struct {
-	// desired are the objects in the order of their apply.
+	// desired lists the objects in the order in which they are applied.
 	desired []apply.Desired
-	// decision is what becomes of the Deployment.
+	// decision determines what happens to the Deployment.
 	decision rollout.Decision
-	// volumeTrouble is why the volume is not what the spec asks for. Nil: it is.
+	// volumeTrouble is the reason why the volume does not match the spec. Nil means that it does.
 	volumeTrouble *status.Failure
 }
 
-// checkOwnership makes sure that every child is the stack's to apply, and decides by the record
-// what becomes of the Deployment.
+// checkOwnership checks that every child belongs to the stack, and decides what happens to the Deployment, based on its
+// record.
 func (r *Reconciler) checkOwnership(ctx context.Context, stack *stack, workload *workload, made planned) (planned, owned, error) {
 	desired, err := r.desired(ctx, stack, &made)
 	if _, taken := errors.AsType[*apply.NameTaken](err); taken {
@@ -58,13 +58,12 @@ func (r *Reconciler) checkOwnership(ctx context.Context, stack *stack, workload 
 		return made, found, err
 	}
 	if equality.Semantic.DeepEqual(found.decision.Deployment, made.plan.Rendered.Deployment) {
-		return made, found, nil // it is what is desired already
+		return made, found, nil // the rendering is already the desired one
 	}
 	return made, found, found.setDeployment(found.decision.Deployment)
 }
 
-// desired are the planned objects, with the Secret of derived values among them, and what
-// there is of them.
+// desired returns the planned objects, including the Secret with derived values, each with its live state.
 func (r *Reconciler) desired(ctx context.Context, stack *stack, made *planned) ([]apply.Desired, error) {
 	wanted, err := unstructuredObjects(made.plan.WithStorageSecret(made.derived))
 	if err != nil {
@@ -73,7 +72,7 @@ func (r *Reconciler) desired(ctx context.Context, stack *stack, made *planned) (
 	return r.applier.CheckOwnership(ctx, ownerOf(stack), wanted)
 }
 
-// unstructuredObjects are the objects as they are sent.
+// unstructuredObjects converts the objects to the form in which they are sent.
 func unstructuredObjects(rendered []render.Object) ([]*unstructured.Unstructured, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(rendered))
 	for _, object := range rendered {
@@ -86,7 +85,7 @@ func unstructuredObjects(rendered []render.Object) ([]*unstructured.Unstructured
 	return objects, nil
 }
 
-// notOurs makes the failure of an object that belongs to somebody else.
+// notOurs returns the failure for an object that belongs to another owner.
 func notOurs(err error) error {
 	_, conflict := errors.AsType[*apply.OwnershipConflict](err)
 	_, taken := errors.AsType[*apply.NameTaken](err)
@@ -99,12 +98,12 @@ func notOurs(err error) error {
 	}
 }
 
-// deployment is where the Deployment stands among the desired objects.
+// deployment returns the index of the Deployment in the desired objects.
 func (o *owned) deployment() int {
 	return slices.IndexFunc(o.desired, func(d apply.Desired) bool { return d.Wanted.GetKind() == kindDeployment })
 }
 
-// setDeployment replaces the Deployment by another rendering of it.
+// setDeployment replaces the desired Deployment.
 func (o *owned) setDeployment(deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	desired := &o.desired[o.deployment()]
 	var err error
@@ -114,7 +113,7 @@ func (o *owned) setDeployment(deployment *appsv1ac.DeploymentApplyConfiguration)
 	return err
 }
 
-// decide compares what is rendered with a live Deployment, nil when there is none.
+// decide compares the rendered Deployment with the live one, which is nil if there is none.
 func (r *Reconciler) decide(
 	ctx context.Context, stack *stack, live *appsv1.Deployment, sets []appsv1.ReplicaSet, rendered rollout.Rendered,
 ) (rollout.Decision, error) {
@@ -133,8 +132,8 @@ func (r *Reconciler) decide(
 	return decision, nil
 }
 
-// isNewest reports whether the API server knows no newer generation of the stack than
-// the cache does. A record that has one then was not written for this stack.
+// isNewest reports whether the API server has no newer generation of the stack than the cache. If it has none, a record
+// with a newer generation was not written for this stack.
 func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	if err := r.direct.Get(ctx, keyOf(stack), now); err != nil {
@@ -143,12 +142,11 @@ func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	return now.UID == stack.UID && now.Generation == stack.Generation, nil
 }
 
-// stalePatience is how long the cache, or the Deployment controller, may be behind
-// before the status tells.
+// stalePatience is how long the cache or the Deployment controller may lag behind before the status reports it.
 const stalePatience = time.Minute
 
-// stale is the failure when the cache shows objects of different moments. It is quiet at
-// first, because the cache catches up. The status shows it after stalePatience.
+// stale returns the failure for a cache that shows objects of different moments. It is quiet at first, because the
+// cache catches up. The status shows it after stalePatience.
 func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	failure := &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Message: message, Retry: status.Quiet,
@@ -159,7 +157,7 @@ func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	return failure
 }
 
-// lastWrite is when somebody last wrote fields of an object.
+// lastWrite returns when fields of an object were last written.
 func lastWrite(object metav1.Object) time.Time {
 	last := object.GetCreationTimestamp().Time
 	for _, entry := range object.GetManagedFields() {
@@ -170,7 +168,7 @@ func lastWrite(object metav1.Object) time.Time {
 	return last
 }
 
-// reportDecision reports what the record says of the Deployment beside what is applied.
+// reportDecision reports what the record reveals about the Deployment beyond the objects to apply.
 func reportDecision(stack *stack, decision rollout.Decision, report *report) {
 	switch decision.Outcome {
 	case rollout.KeepTemplate:

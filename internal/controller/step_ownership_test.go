@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// A Deployment that does not fit its ReplicaSets is a quiet failure at first. The status
-// shows it when it lasts.
+// TestStaleIsTold checks that a Deployment that does not match its ReplicaSets is a quiet failure at first, and that
+// the status shows it if it persists.
 func TestStaleIsTold(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	live := &appsv1.Deployment{}
@@ -46,7 +46,8 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// Whatever belongs to somebody else is told with the remedy, and nothing is written beside it.
+// TestOwnershipOfChildren checks that an object of another owner is reported with the remedy, and that nothing else is
+// written.
 func TestOwnershipOfChildren(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`
 	foreign := func(name string) *corev1.Service {
@@ -96,8 +97,8 @@ func TestOwnershipOfChildren(t *testing.T) {
 	}
 }
 
-// A record of a newer generation than the stack's is the sign of a cache that is behind, unless the API server knows no
-// newer one either.
+// TestDecisionByAnOlderCache checks that a record with a newer generation than the stack's shows that the cache lags
+// behind, unless the API server has no newer generation either.
 func TestDecisionByAnOlderCache(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`
 	for name, tc := range map[string]struct {

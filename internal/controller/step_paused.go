@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// paused ends a reconcile of a paused stack before anything is written. Everything before it runs, so that the status
-// shows whether the spec is valid and complete. The decision is what would become of the Deployment.
+// paused ends the reconcile of a paused stack before anything is written. All steps before it run, so that the status
+// shows whether the spec is valid and complete. The returned decision is what would happen to the Deployment.
 func (r *Reconciler) paused(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
 ) (rollout.Decision, error) {
@@ -37,7 +37,7 @@ func (r *Reconciler) paused(
 	}
 }
 
-// pausedCondition is the condition of a paused stack. Nobody looks whether its objects are as the spec asks for.
+// pausedCondition returns the condition of a paused stack. The stack's objects are not compared with the spec.
 func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
 	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\" nothing but the status is written", names.AnnotationPaused)
 	switch {

@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// A paused stack ends here, with what would become of its pods. Nothing is written.
+// TestPausedStack checks that the reconcile of a paused stack ends at this step with what would happen to its pods, and
+// that nothing is written.
 func TestPausedStack(t *testing.T) {
 	const (
 		spec    = `{distribution: {name: starter}}`

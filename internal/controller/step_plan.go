@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// planFacts are what the steps before found for the plan.
+// planFacts holds the results of earlier steps that the plan needs.
 type planFacts struct {
 	stack      *stack
 	workload   *workload
@@ -36,20 +36,20 @@ func (s *state) facts() planFacts {
 	return planFacts{s.stack, &s.workload, s.intent, &s.image, &s.labels, &s.configMaps, &s.secrets, s.base, &s.external}
 }
 
-// planned is what the stack should be.
+// planned is the desired state of the stack.
 type planned struct {
-	// input is what plan was made from. A later step that finds out more makes the plan anew from it.
+	// input is what the plan was built from. A later step with more information builds the plan again from it.
 	input plan.Input
 	plan  *plan.Plan
-	// hostOwner has the host name that the stack asks for. Nil: no other stack has it.
+	// hostOwner owns the host name that the stack requests. Nil means that no other stack owns it.
 	hostOwner *hostOwner
-	// derived are the values of the Secret with connection parts, which are made from secrets.
+	// derived holds the values of the Secret with connection parts, which are computed from secrets.
 	derived map[string][]byte
 	secrets resolve.Values
 }
 
-// plan makes the configuration and every object. All of it is pure but for what the
-// cluster tells of host names, and of the data of a stack whose Deployment is gone.
+// plan builds the configuration and every object. It reads nothing from the cluster except host names, and the places
+// of the data of a stack whose Deployment is gone.
 func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
 	made, err := r.planInput(ctx, f)
 	if err == nil {
@@ -72,7 +72,7 @@ func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (pla
 	return made, nil
 }
 
-// planInput gathers what the plan is made from.
+// planInput collects the input of the plan.
 func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error) {
 	before, running := f.workload.running.Places, &f.workload.running
 	if f.workload.deployment == nil {
@@ -105,14 +105,14 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}}, nil
 }
 
-// renderedByTag reports whether this operator, or one before it, rendered the pods that run for the release that the tag of
-// their image tells. Pods of another program's were not.
+// renderedByTag reports whether this operator, or an earlier one, rendered the running pods for the release in the tag
+// of their image. Pods that another program rendered do not count.
 func renderedByTag(running *rollout.Record, image *distribution.Resolved) bool {
 	return running.Template != "" && !running.LeftAsImage && running.Distribution.Image == image.Image &&
 		running.Distribution.Release == image.Release.Line
 }
 
-// build makes the plan from its input, and the values of the Secret with connection parts.
+// build builds the plan from its input, and computes the values of the Secret with connection parts.
 func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	built, err := r.largePlans.build(ctx, made.input)
 	if refused, ok := errors.AsType[*plan.ConfigError](err); ok {
@@ -132,8 +132,8 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig tells what the configuration is warned of: in events of their own what of the spec has no effect, and whose
-// places external providers take.
+// warnOfConfig reports the warnings about the configuration. Settings of the spec without effect, and providers that
+// external providers replace, get events of their own.
 func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	told := map[string][]string{}
 	for _, finding := range findings {
@@ -153,7 +153,7 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	}
 }
 
-// generated says how the configuration came about.
+// generated returns the reason and the message about how the configuration was generated.
 func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, message string) {
 	switch made.Mode {
 	case plan.ModeOverride:
@@ -177,7 +177,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 	}
 }
 
-// setInCopy names what a copy of an override has that its ConfigMap has not.
+// setInCopy names the settings that a copy of an override has and its ConfigMap does not have.
 func setInCopy(wishes *intent.Intent) string {
 	var set []string
 	if wishes.Server.Workers > 1 {

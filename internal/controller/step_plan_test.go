@@ -118,8 +118,8 @@ func TestPlanOfAStack(t *testing.T) {
 	}
 }
 
-// A pod reads the connection parts that it started with: parts that changed get a Secret of another name, and those that a
-// record knows keep theirs.
+// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts get a Secret
+// of another name, and parts that a record has keep theirs.
 func TestChooseStorageSecret(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}
@@ -133,7 +133,7 @@ func TestChooseStorageSecret(t *testing.T) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "uid-of-deployment"}}
 	for name, tc := range map[string]struct {
 		running rollout.Record
-		earlier *rollout.StorageSecret // what an older ReplicaSet records
+		earlier *rollout.StorageSecret // recorded by an older ReplicaSet
 		values  map[string][]byte
 		want    *rollout.StorageSecret
 	}{
@@ -167,7 +167,8 @@ func TestChooseStorageSecret(t *testing.T) {
 	}
 }
 
-// The Deployment of an operator before this one tells that its pods keep their fsGroup on OpenShift.
+// TestPlanKeepsTheGroupOfATakenOverStack checks that the Deployment of a previous operator shows that its pods keep
+// their fsGroup on OpenShift.
 func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
 	own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}

@@ -19,14 +19,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// preflightRetry is the least time between two pods for one change, where the first
-// ended for a reason that was not in it.
+// preflightRetry is the minimum time between two pods for one change, if the first pod ended for a reason outside the
+// change.
 const preflightRetry = 5 * time.Minute
 
-// preflight tries a change of what the pods run in a pod of its own before anything
-// of it reaches them. All that is known of it stands in the cluster: the pod has the
-// change in its name and its outcome in its status, and stays, stopped, when it
-// failed. Once it is ready, apply goes on, and prune removes it.
+// preflight tries a change of the pods in a pod of its own before any of it reaches the running pods. All state is in
+// the cluster: the pod's name identifies the change, its status holds the outcome, and a failed pod stays, stopped.
+// Once the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
 ) error {
@@ -43,8 +42,8 @@ func (r *Reconciler) preflight(
 		return err
 	}
 	i := slices.IndexFunc(tried, func(pod corev1.Pod) bool { return pod.Name == name })
-	// Without a pod that serves there is nothing to keep. A preflight that began goes on: a pod that
-	// is unavailable for a moment is no reason to make a change that does not start.
+	// Without a pod that serves, there is nothing to protect. A preflight that has begun continues even then: a pod
+	// that is unavailable for a moment must not let a change through that does not start.
 	serves := workload.deployment != nil && workload.deployment.Status.AvailableReplicas > 0
 	if i < 0 && !serves {
 		return nil
@@ -59,7 +58,7 @@ func (r *Reconciler) preflight(
 	return r.judgePreflight(&tried[i], externalProviders(made.input.Intent, made.plan, made.input.Packages), dropOthers, report)
 }
 
-// tried are the stack's pods in which a change is or was tried.
+// tried returns the stack's preflight pods.
 func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	selector := client.MatchingLabels(names.PreflightSelector(stack.Name))
@@ -69,8 +68,7 @@ func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Po
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, stack) }), nil
 }
 
-// dropTries deletes what other changes were tried with, and the configurations that
-// only they had.
+// dropTries deletes the objects of other changes' preflights, and the configurations that only they used.
 func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *workload, own *owned, name string) error {
 	keep, err := r.kept(ctx, stack, workload, own)
 	if err != nil {
@@ -85,11 +83,11 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 	return err
 }
 
-// startPreflight makes the pod, unless there still is another or it is not let in.
+// startPreflight creates the pod, unless another one still exists or admission rejects it.
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
 ) error {
-	there, err := tried(ctx, stack, r.direct) // past the cache, which may not have seen our last one
+	there, err := tried(ctx, stack, r.direct) // without the cache, which may lack the last pod
 	if err != nil {
 		return err
 	}
@@ -121,9 +119,9 @@ func (r *Reconciler) startPreflight(
 	}
 }
 
-// applyMissing applies what the pod shares with the pods to come and nothing else reads
-// yet: configurations and a ServiceAccount. What runs before the server starts is there
-// for the pods that run, too; the operator before this one may have left a part of it out.
+// applyMissing applies the objects that the pod shares with the future pods and that no other pod reads yet:
+// configurations and a ServiceAccount. It also applies the startup ConfigMap, which the running pods read too, because
+// the previous operator may have left out a part of it.
 func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned) error {
 	for i := range own.desired {
 		desired := &own.desired[i]
@@ -141,10 +139,9 @@ func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned)
 	return nil
 }
 
-// constraint is the security context constraint of OpenShift that let in the newest pod
-// that serves. OpenShift would let the pod of a preflight in by the operator's rights,
-// too, because the operator makes it; the constraint of a pod that a ReplicaSet made was
-// decided by the rights of its ServiceAccount alone. Empty: no pod tells one.
+// constraint returns the OpenShift security context constraint that admitted the newest pod that serves. OpenShift
+// would also admit the preflight pod by the operator's permissions, because the operator creates it. For a pod that a
+// ReplicaSet created, only the permissions of its ServiceAccount count. Empty means that no pod names a constraint.
 func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *workload) (string, error) {
 	if !r.openShift {
 		return "", nil
@@ -169,8 +166,8 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	return newest.Annotations[names.AnnotationConstraint], nil
 }
 
-// controls reports whether the pod is one of the Deployment's: anybody can make a pod
-// with its labels and with annotations.
+// controls reports whether the pod belongs to the Deployment. Labels and annotations are not enough, because any client
+// can create a pod with them.
 func (w *workload) controls(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(w.replicaSets, func(set appsv1.ReplicaSet) bool {
 		return w.deployment != nil && metav1.IsControlledBy(&set, w.deployment) && metav1.IsControlledBy(pod, &set)
@@ -200,7 +197,7 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight lets the change through when the pod is ready or has no place.
+// judgePreflight lets the change through if the pod is ready or cannot be scheduled.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {
@@ -229,8 +226,7 @@ func (r *Reconciler) judgePreflight(
 	return preflightGoesOn(pod.Name, verdict.Message)
 }
 
-// replacePreflight deletes a pod that was lost, after a while, for another to take
-// its place once it is gone.
+// replacePreflight deletes a lost pod after a while, so that another one can replace it once it is gone.
 func (r *Reconciler) replacePreflight(pod *corev1.Pod, why string, dropOthers func(name string) error, report *report) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)

@@ -19,9 +19,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// prune deletes what the plan no longer has. What a live ReplicaSet uses stays,
-// so that a pod of an older revision can still start and be rolled back to. What exposes the stack stays while nobody
-// knows how stacks are to be exposed, or while what should take its place was rejected.
+// prune deletes the objects that the plan no longer has. Objects that a live ReplicaSet uses stay, so that pods of an
+// older revision can still start and be rolled back to. Objects that expose the stack stay while the exposure settings
+// are unknown, or while their replacement is rejected.
 func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure bool) error {
 	keep, err := r.kept(ctx, stack, live, own)
 	if err != nil {
@@ -43,22 +43,22 @@ func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, ow
 	return errors.Join(err, readErr)
 }
 
-// exposes reports whether the stack is exposed by a child, or by what refers to it.
+// exposes reports whether a child is part of the stack's exposure.
 func exposes(stack *stack, child apply.Child) bool {
 	return slices.Contains(render.ExposureKinds(), child.Kind) || child.Kind == render.BackendTLSPolicyKind ||
 		child.Kind.Kind == kindConfigMap && child.Name == names.ServerCA(stack.Name)
 }
 
-// prunedKinds are those that the cluster serves.
+// prunedKinds returns the kinds to prune that the cluster serves.
 func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 	return slices.DeleteFunc(render.PrunedKinds(), func(kind schema.GroupVersionKind) bool {
 		return r.apis.has(kind) && !r.apis.serves(kind)
 	})
 }
 
-// usedByRevisions are the children that the revisions of the Deployment use, as the API server has them now. After an
-// outage the watch of ReplicaSets may come back later than the others, and what the cache does not know is needed all the
-// same. It is asked for only when something would go.
+// usedByRevisions returns the children that the revisions of the Deployment use, as the API server has them now. After
+// an outage, the watch of ReplicaSets may recover later than others, and objects that the cache lacks are still needed.
+// The API server is asked only if something would be deleted.
 func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[apply.Child]bool, error) {
 	var sets appsv1.ReplicaSetList
 	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace), client.MatchingLabels(names.Selector(stack.Name)))
@@ -74,8 +74,8 @@ func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[app
 	return used, nil
 }
 
-// kept are the children that stay: the planned ones, and those that a pod which
-// runs, or could be rolled back to, needs.
+// kept returns the children that stay: the planned ones, and those that a running pod needs, or one that could be
+// rolled back to.
 func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own *owned) (map[apply.Child]bool, error) {
 	var existing metav1.PartialObjectMetadataList
 	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
@@ -104,9 +104,8 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 	return keep, nil
 }
 
-// revisions are the stack's ReplicaSets, with one that stands for the Deployment
-// itself: its own may not have been made or seen yet. Without a Deployment that is
-// known to be the stack's, every ReplicaSet with its labels counts.
+// revisions returns the stack's ReplicaSets, and one that represents the Deployment itself, whose own ReplicaSet may
+// not exist or be cached yet. If no Deployment is known to be the stack's, every ReplicaSet with its labels counts.
 func (w *workload) revisions() []appsv1.ReplicaSet {
 	if w.deployment == nil {
 		return w.replicaSets
@@ -117,7 +116,7 @@ func (w *workload) revisions() []appsv1.ReplicaSet {
 	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: w.deployment.Spec.Template}})
 }
 
-// usedBy are the Secrets and the ServiceAccount that a pod template needs.
+// usedBy returns the Secrets and the ServiceAccount that a pod template needs.
 func usedBy(pod *corev1.PodSpec) []apply.Child {
 	var used []apply.Child
 	add := func(kind, name string) {

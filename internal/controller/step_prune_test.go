@@ -28,7 +28,7 @@ func (r *revisions) List(_ context.Context, list client.ObjectList, _ ...client.
 	return nil
 }
 
-// What a revision uses that the cache does not know yet is found at the API server.
+// TestUsedByRevisions checks that objects that an uncached revision uses are found at the API server.
 func TestUsedByRevisions(t *testing.T) {
 	server := &revisions{}
 	server.set.Spec.Template.Spec = corev1.PodSpec{
@@ -55,7 +55,7 @@ func TestUsedByRevisions(t *testing.T) {
 	}
 }
 
-// Nothing that a pod may need goes while nobody knows the Deployment.
+// TestTemplatesWithoutADeployment checks that nothing that a pod may need is deleted while the Deployment is unknown.
 func TestTemplatesWithoutADeployment(t *testing.T) {
 	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
 	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
@@ -63,7 +63,8 @@ func TestTemplatesWithoutADeployment(t *testing.T) {
 	}
 }
 
-// While nobody knows how stacks are to be exposed, what exposes one stays, with what it refers to.
+// TestExposes checks that the objects that expose a stack, and those that they refer to, stay while the exposure
+// settings are unknown.
 func TestExposes(t *testing.T) {
 	kind := corev1.SchemeGroupVersion.WithKind
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}

@@ -8,14 +8,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// rejection is a child that the API server did not take.
+// rejection is a child that the API server rejected.
 type rejection struct {
 	child apply.Child
 	err   error
 }
 
-// reportRejections ends a reconcile some of whose children were rejected. What is transient
-// is told only when there is nothing else to tell.
+// reportRejections ends the reconcile if children were rejected. It reports transient rejections only if there are no
+// others.
 func reportRejections(rejections []rejection) error {
 	var lasting, all []error
 	for _, one := range rejections {
@@ -35,7 +35,7 @@ func (a *applied) rejected(kinds ...string) bool {
 	return slices.ContainsFunc(a.rejections, func(r rejection) bool { return slices.Contains(kinds, r.child.Kind.Kind) })
 }
 
-// rejectedExposure reports whether what should expose the stack was rejected.
+// rejectedExposure reports whether an object that should expose the stack was rejected.
 func (a *applied) rejectedExposure() bool {
 	for _, kind := range render.ExposureKinds() {
 		if a.rejected(kind.Kind) {

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// What lasts is told without what passes by itself, and what is to take the place of
-// another way to expose the stack leaves that alone while it is refused.
+// TestReportRejections checks that lasting rejections are reported without transient ones, and that a rejected new
+// exposure leaves the existing one alone.
 func TestReportRejections(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
 	denied := errors.New("denied")

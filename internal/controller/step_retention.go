@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// retention tells which data a change leaves behind before anything of it is written.
-// What nothing brings back keeps the change waiting until the user accepts it.
+// retention reports the data that a change leaves behind before any of the change is written. A change that loses data
+// for good waits until the user accepts it.
 func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.Decision) (leaves []string, err error) {
 	if !decision.Replaces || len(made.Losses) == 0 {
 		return nil, nil
@@ -30,7 +30,7 @@ func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.D
 	return leaves, nil
 }
 
-// notAccepted is the failure of a change that waits.
+// notAccepted returns the failure of a change that waits.
 func notAccepted(waiting []retention.Loss, unknown []string) error {
 	lines := make([]string, 0, len(waiting)+1)
 	for _, loss := range waiting {
@@ -43,10 +43,10 @@ func notAccepted(waiting []retention.Loss, unknown []string) error {
 	}
 }
 
-// leftMessage is what the condition says of data that was left behind.
+// leftMessage returns the message of the condition about data that was left behind.
 func leftMessage(left []string) string { return strings.Join(left, "\n") }
 
-// leftNote is the same for an event, which has less room: each gets its part.
+// leftNote returns the same text for an event, which has less room: each entry gets its share.
 func leftNote(left []string) string {
 	lines := make([]string, 0, len(left))
 	for _, line := range left {

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Data that a change leaves behind is told once, and what nothing brings back keeps the change waiting.
+// TestRetentionOfData checks that data that a change leaves behind is reported once, and that a change that loses data
+// for good waits.
 func TestRetentionOfData(t *testing.T) {
 	const (
 		onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
@@ -85,7 +86,7 @@ func TestRetentionOfData(t *testing.T) {
 	}
 }
 
-// An event has room for a part of each line.
+// TestLeftNote checks that an event has room for a part of each line.
 func TestLeftNote(t *testing.T) {
 	short := []string{"one", "two"}
 	if diff := cmp.Diff("one\ntwo", leftNote(short)); diff != "" {

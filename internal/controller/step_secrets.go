@@ -16,16 +16,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// secrets is what the spec refers to in Secrets.
+// secrets holds the values of the Secrets that the spec refers to.
 type secrets struct {
 	values     resolve.Values
 	references rollout.References
-	// digestKey makes digests of Secrets.
+	// digestKey is the key for digests of Secrets.
 	digestKey resolve.DigestKey
 }
 
-// readSecrets checks the referenced Secrets and digests their values, so that a
-// change of one rolls the pods.
+// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change of a value rolls
+// the pods.
 func (r *Reconciler) readSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
 ) (secrets, error) {
@@ -52,8 +52,7 @@ func (r *Reconciler) readSecrets(
 	}}, nil
 }
 
-// references counts the fields that name a Secret: that of a certificate means two
-// of its keys.
+// references returns the number of fields that name a Secret. A certificate field has uses for two keys.
 func references(uses []intent.SecretUse) int {
 	paths := map[string]bool{}
 	for _, use := range uses {
@@ -62,12 +61,11 @@ func references(uses []intent.SecretUse) int {
 	return len(paths)
 }
 
-// expiryNotice is how long before its end a certificate is warned of.
+// expiryNotice is how long before its expiry a certificate causes a warning.
 const expiryNotice = 14 * 24 * time.Hour
 
-// expiring warns of a certificate that ends soon. Nothing changes in the cluster
-// when that time comes, nor when the certificate ends: the stack is looked at
-// again at both.
+// expiring warns of a certificate that expires soon. No event marks the time of the warning or of the expiry, so the
+// stack is requeued for both.
 func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report) string {
 	secret, end := values.Expiry()
 	if secret == "" {
@@ -77,7 +75,7 @@ func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *repor
 		report.requeue(notice)
 		return ""
 	}
-	report.requeue(end.Add(time.Second)) // its last second is a good one
+	report.requeue(end.Add(time.Second)) // the certificate is valid through its last second
 	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s: renew it, the pods are then replaced once",
 		secret, end.UTC().Format(time.DateOnly))
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionSecretsResolved)

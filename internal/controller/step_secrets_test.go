@@ -16,7 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// A stack is looked at again when the warning is due, and when the certificate ends.
+// TestExpiring checks that a stack is requeued for the time when the warning is due, and for the expiry of the
+// certificate.
 func TestExpiring(t *testing.T) {
 	end := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 	certificate, key := testutil.NewCertificate(t, end)

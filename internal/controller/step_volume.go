@@ -23,14 +23,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Paths in a claim of what it asks for.
+// Paths of the requested values in a claim.
 var (
 	sizePath  = []string{"spec", "resources", "requests", string(corev1.ResourceStorage)}
 	classPath = []string{"spec", "storageClassName"}
 	modesPath = []string{"spec", "accessModes"}
 )
 
-// checkVolume ends a reconcile whose volume is not what the spec asks for.
+// checkVolume ends a reconcile if the volume does not match the spec.
 func checkVolume(trouble *status.Failure) error {
 	if trouble == nil {
 		return nil
@@ -38,9 +38,8 @@ func checkVolume(trouble *status.Failure) error {
 	return trouble
 }
 
-// keepVolume leaves the volume claim as it is where the spec asks for what a volume cannot
-// become. That holds nothing else of the change back: the step volume tells it at
-// the end.
+// keepVolume leaves the volume claim as it is if the spec requests something that a volume cannot become. That blocks
+// no other part of the change. The step volume reports it at the end.
 func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	claim, wanted, live, err := o.volumeClaim()
 	if err != nil || live == nil {
@@ -55,10 +54,9 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	return o.keepSize(stack, claim, wanted, live)
 }
 
-// keepSize compares what the spec asks for with what the claim requests. The volume
-// may have more than that: somebody made it by hand, or its provisioner rounds up.
-// The claim requests more only when the spec asks for more than the volume has, and
-// less only to take back an expansion that did not happen.
+// keepSize compares the size in the spec with the request of the claim. The volume may be larger than the request,
+// because a user created it or its provisioner rounds up. The request grows only if the spec asks for more than the
+// volume has, and shrinks only to revert an expansion that did not happen.
 func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim) error {
 	requested, has := requestOf(live), live.Status.Capacity[corev1.ResourceStorage]
 	asked := stack.Spec.Workload.Storage.Size != nil
@@ -75,8 +73,7 @@ func (o *owned) keepSize(stack *stack, claim *apply.Desired, wanted resource.Qua
 	return unstructured.SetNestedField(claim.Wanted.Object, requested.String(), sizePath...)
 }
 
-// keepClass keeps the storage class, which the API server never changes once there
-// is a volume.
+// keepClass keeps the storage class, which the API server never changes once there is a volume.
 func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeClaim) error {
 	class, asked, _ := unstructured.NestedString(claim.Wanted.Object, classPath...)
 	has := live.Spec.StorageClassName
@@ -94,8 +91,7 @@ func (o *owned) keepClass(claim *apply.Desired, live *corev1.PersistentVolumeCla
 	return unstructured.SetNestedField(claim.Wanted.Object, *has, classPath...)
 }
 
-// keepModes keeps the access modes, which the API server never changes, and with
-// them the way in which pods are replaced.
+// keepModes keeps the access modes, which the API server never changes, and the update strategy that depends on them.
 func (o *owned) keepModes(claim *apply.Desired, live *corev1.PersistentVolumeClaim, rendered *rollout.Rendered) error {
 	modes, _, _ := unstructured.NestedStringSlice(claim.Wanted.Object, modesPath...)
 	has := make([]string, 0, len(live.Spec.AccessModes))
@@ -122,16 +118,15 @@ func keptForGood(format string, args ...any) *status.Failure {
 	}
 }
 
-// troubled notes why the volume is not what the spec asks for; the first reason
-// stays.
+// troubled records why the volume does not match the spec. The first reason stays.
 func (o *owned) troubled(failure *status.Failure) {
 	if o.volumeTrouble == nil {
 		o.volumeTrouble = failure
 	}
 }
 
-// applyVolume applies a volume claim that exists before anything else. A refusal holds
-// nothing else back: the pods mount the claim as it is.
+// applyVolume applies an existing volume claim before anything else. A rejection blocks nothing else, because the pods
+// mount the claim as it is.
 func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *owned) ([]apply.Applied, error) {
 	claim, wanted, live, err := own.volumeClaim()
 	if err != nil || live == nil {
@@ -165,8 +160,8 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 	}
 }
 
-// volumeClaim is the claim of the stack's data, what it asks for and what is there;
-// nil when there is none.
+// volumeClaim returns the claim of the stack's data, its requested size and the live claim. They are nil if there is no
+// claim.
 func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim, err error) {
 	i := slices.IndexFunc(o.desired, func(d apply.Desired) bool { return d.Wanted.GetKind() == kindVolumeClaim })
 	if i < 0 || o.desired[i].Live == nil {
@@ -186,7 +181,7 @@ func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, l
 	return claim, wanted, live, nil
 }
 
-// sizeOf is what the volume has; before there is one, what is asked for.
+// sizeOf returns the size of the volume, or the requested size while there is no volume.
 func sizeOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	if capacity, ok := claim.Status.Capacity[corev1.ResourceStorage]; ok {
 		return capacity
@@ -194,12 +189,12 @@ func sizeOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return requestOf(claim)
 }
 
-// requestOf is what the claim asks for.
+// requestOf returns the requested size of the claim.
 func requestOf(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// reasonOf is what the API server says, without what it says it of.
+// reasonOf returns the API server's message without the object that it is about.
 func reasonOf(err error) string {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
@@ -212,7 +207,7 @@ func reasonOf(err error) string {
 	return message
 }
 
-// storageCondition is the state of the volume claim.
+// storageCondition returns the condition for the state of the volume claim.
 func storageCondition(object client.Object) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha2.ConditionStorageReady, Status: metav1.ConditionTrue,

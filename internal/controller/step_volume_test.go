@@ -27,8 +27,8 @@ func TestStorageCondition(t *testing.T) {
 	}
 }
 
-// A volume is left as it is where the spec asks for what it cannot become. That holds nothing else back: the failure comes
-// with the last step.
+// TestVolumeOfAStack checks that a volume stays as it is if the spec requests something that it cannot become, and that
+// this blocks nothing else: the failure comes with the last step.
 func TestVolumeOfAStack(t *testing.T) {
 	const remedy = "; a volume keeps both for good, and the pods keep the volume: write it back, or move the data to a stack of another name"
 	shrinks := &status.Failure{
@@ -43,10 +43,10 @@ func TestVolumeOfAStack(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		storage  string
-		capacity string // of a claim that requests 20Gi; empty: there is no volume yet
-		class    string // that the claim has; empty: none
-		wanted   string // what is requested afterwards
-		has      string // the class that is applied afterwards
+		capacity string // of a claim that requests 20Gi; empty means that there is no volume yet
+		class    string // of the claim; empty means none
+		wanted   string // requested size afterwards
+		has      string // class that is applied afterwards
 		failure  *status.Failure
 	}{
 		"the same":                       {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},

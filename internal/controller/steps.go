@@ -6,16 +6,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// step does one thing of a reconcile, in the file step_<name>.go. A failure without a condition of its own is shown in the
-// step's.
+// step is one step of a reconcile, in the file step_<name>.go. A failure without a condition of its own is reported in
+// the step's condition.
 type step struct {
 	name      string
 	condition string
 	run       func(context.Context, *Reconciler, *state) error
 }
 
-// steps are in their order, which ARCHITECTURE.md explains: nothing is written before ownership. Each entry says what its
-// step needs and gives.
+// steps lists the steps in order. ARCHITECTURE.md explains the order: nothing is written before ownership. Each entry
+// shows the inputs and the results of its step.
 var steps = []step{
 	{"admit", v1alpha2.ConditionValidationSucceeded, func(_ context.Context, _ *Reconciler, s *state) (err error) {
 		s.intent, err = admit(s.stack, &s.report)

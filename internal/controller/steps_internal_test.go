@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// The steps of the code are those of ARCHITECTURE.md, in its order, each in a file of its name. The last one, finish, is in
-// no list because it runs whatever became of the others.
+// TestStepsAreThoseOfThePage checks that the steps of the code are those of ARCHITECTURE.md, in the same order, each in
+// a file of its name. The last one, finish, is not in the variable steps, because it always runs.
 func TestStepsAreThoseOfThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
 	if err != nil {
@@ -54,8 +54,9 @@ func TestStepsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// The operator may do to every kind of child what the applier does, and sees the definitions of those that a cluster need
-// not serve. What it makes beside them, the pods in which a change is tried, is held by the tests under its rights.
+// TestRightsCoverChildKinds checks that the operator has the permissions that the applier needs for every kind of
+// child, and may watch the definitions of optional kinds. The tests with the shipped permissions cover the preflight
+// pods, which are not applied.
 func TestRightsCoverChildKinds(t *testing.T) {
 	source, err := os.ReadFile("rbac.go")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// class makes a storage class for the time of the test.
+// class creates a storage class for the duration of the test.
 func (b *bench) class(t *testing.T, name string, expands bool) string {
 	t.Helper()
 	class := &storagev1.StorageClass{
@@ -29,7 +29,7 @@ func (b *bench) class(t *testing.T, name string, expands bool) string {
 	return class.Name
 }
 
-// provision does what a provisioner would.
+// provision binds a volume, as a provisioner does.
 func (b *bench) provision(t *testing.T, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -37,7 +37,7 @@ func (b *bench) provision(t *testing.T, name string) {
 	b.provisionSize(t, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
 }
 
-// provisionSize does what a provisioner would that rounds up.
+// provisionSize binds a volume of a given size, as a provisioner that rounds up does.
 func (b *bench) provisionSize(t *testing.T, name string, size resource.Quantity) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -49,7 +49,7 @@ func (b *bench) provisionSize(t *testing.T, name string, size resource.Quantity)
 	}
 }
 
-// asksFor waits until the claim asks for so much.
+// asksFor waits until the claim requests the size.
 func (b *bench) asksFor(t *testing.T, name, size string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -81,7 +81,7 @@ func TestVolumeGrows(t *testing.T) {
 		return nil
 	})
 	b.provision(t, "my-pvc")
-	b.respec(t, "my", spec("")) // 10Gi by default: nobody asked to shrink
+	b.respec(t, "my", spec("")) // the default is 10Gi, so nobody asked to shrink
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	b.settled(t, "volume-grows")
 	b.asksFor(t, "my-pvc", "30Gi")
@@ -107,8 +107,8 @@ func (b *bench) hasReplicas(t *testing.T, name string, want int32) {
 	}
 }
 
-// A volume may have more than its claim requests. Requests are compared with requests,
-// and what the volume has already is not asked for.
+// TestVolumeLargerThanItsRequest checks that a volume may be larger than its claim's request. Requests are compared
+// with requests, and a size that the volume already has is not requested.
 func TestVolumeLargerThanItsRequest(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "rounds", false)
@@ -130,7 +130,7 @@ func TestVolumeLargerThanItsRequest(t *testing.T) {
 	b.hasReplicas(t, "my", 7)
 }
 
-// A claim that is there before its stack is not grown to the default size.
+// TestVolumeThatNobodyAskedToGrow checks that a claim that exists before its stack is not grown to the default size.
 func TestVolumeThatNobodyAskedToGrow(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "grows", true)
@@ -149,9 +149,9 @@ func TestVolumeThatNobodyAskedToGrow(t *testing.T) {
 	b.asksFor(t, "my-pvc", "1Gi")
 }
 
-// Another class and other access modes are refused before the API server does, which
-// would show the whole claim. The claim stays, and so does the way in which its pods
-// are replaced; everything else of the change takes effect.
+// TestVolumeOfAnotherKind checks that another class and other access modes are rejected before the API server rejects
+// them with a message that shows the whole claim. The claim stays, and so does the update strategy of its pods.
+// Everything else of the change takes effect.
 func TestVolumeOfAnotherKind(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "slow", true)
@@ -185,7 +185,8 @@ func TestVolumeOfAnotherKind(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
-// A volume that cannot grow holds nothing else back, and heals by itself.
+// TestVolumeCannotGrow checks that a volume that cannot grow blocks nothing else, and that the failure passes when the
+// volume can grow.
 func TestVolumeCannotGrow(t *testing.T) {
 	b := newBench(t)
 	class := b.class(t, "fixed", false)
@@ -215,9 +216,8 @@ func TestVolumeCannotGrow(t *testing.T) {
 	b.condition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
-// A stack whose Deployment was not made yet runs the server that wrote its volume.
-// That this is the one it would run anyway is no reason to say that its image is
-// another's.
+// TestServerOfAVolume checks that a stack without a Deployment runs the server that wrote its volume. If that is the
+// server that it would run anyway, the status does not report another image.
 func TestServerOfAVolume(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "server-of-a-volume")

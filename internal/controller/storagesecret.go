@@ -13,8 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// derive computes the values of the Secret with connection parts from the
-// Secrets that were read.
+// derive computes the values of the Secret with connection parts from the Secrets that were read.
 func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values) (map[string][]byte, error) {
 	derived := make(map[string][]byte, len(entries))
 	for _, entry := range entries {
@@ -33,17 +32,16 @@ func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values)
 	return derived, nil
 }
 
-// chooseStorageSecret names the Secret with connection parts. Parts that changed get
-// another name: a pod that runs, or that is rolled back to, reads those that it started
-// with, also when it restarts. Parts that a record knows keep their name. Nil: there are
-// no parts.
+// chooseStorageSecret returns the name of the Secret with connection parts. Changed parts get another name, because a
+// running pod, or one that is rolled back to, has to read the parts that it started with, also when it restarts. Parts
+// that a record has keep their name. Nil means that there are no parts.
 func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.StorageSecret {
 	if len(derived) == 0 {
 		return nil
 	}
 	digest, key := f.secrets.digestKey.Digest(derived), f.secrets.references.Key
 	if was := f.workload.running.StorageSecret; was != nil && f.workload.running.ReferenceKey != key {
-		return &rollout.StorageSecret{Name: was.Name, Digest: digest} // the key was lost: nobody knows of a change
+		return &rollout.StorageSecret{Name: was.Name, Digest: digest} // the key was lost, so a change cannot be detected
 	}
 	recorded := recordedStorageSecrets(f.workload, key)
 	for _, was := range recorded {
@@ -57,8 +55,8 @@ func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.Storag
 	return &rollout.StorageSecret{Name: names.NextStorageSecret(f.stack.Name, digest), Digest: digest}
 }
 
-// recordedStorageSecrets are those of the Deployment and of its ReplicaSets, as far as
-// their digests can be compared.
+// recordedStorageSecrets returns the Secrets in the records of the Deployment and its ReplicaSets, as far as their
+// digests can be compared.
 func recordedStorageSecrets(workload *workload, key string) []*rollout.StorageSecret {
 	var found []*rollout.StorageSecret
 	add := func(r *rollout.Record) {

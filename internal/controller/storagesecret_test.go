@@ -17,7 +17,7 @@ import (
 
 const derivedFromRedis = `{distribution: {name: starter}, storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}}}`
 
-// storageSecretOf is the Secret with derived values that the pods of a Deployment read.
+// storageSecretOf returns the Secret with derived values that the pods of a Deployment read.
 func storageSecretOf(t *testing.T, deployment *appsv1.Deployment) string {
 	t.Helper()
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
@@ -39,8 +39,8 @@ func (b *bench) password(t *testing.T, value string) {
 	}
 }
 
-// reads waits until the pods of the Deployment read the password, and gives the name of
-// the Secret that they read it from.
+// reads waits until the pods of the Deployment read the password, and returns the name of the Secret that they read it
+// from.
 func (b *bench) reads(t *testing.T, value string) string {
 	t.Helper()
 	var name string
@@ -59,9 +59,8 @@ func (b *bench) reads(t *testing.T, value string) string {
 	return name
 }
 
-// A pod that runs keeps the values that it started with, also when its container starts
-// again: the changed ones are in another Secret, and the first one stays as long as a
-// ReplicaSet needs it.
+// TestDerivedValuesChange checks that a running pod keeps the values that it started with, also when its container
+// restarts: changed values are in another Secret, and the first Secret stays while a ReplicaSet needs it.
 func TestDerivedValuesChange(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("redis-creds", "password", "one"))
@@ -83,7 +82,7 @@ func TestDerivedValuesChange(t *testing.T) {
 	if third := b.reads(t, "three"); third == second {
 		t.Errorf("the second and the third values are both in %q", third)
 	}
-	eventually(t, func() error { // no ReplicaSet reads the second
+	eventually(t, func() error { // no ReplicaSet reads the second one
 		if err := b.Get(t.Context(), b.key(second), &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("secret %q is left: %w", second, err)
 		}
@@ -91,8 +90,8 @@ func TestDerivedValuesChange(t *testing.T) {
 	})
 }
 
-// An operator before this one recorded no name: its Secret keeps it, and no pod is
-// replaced for that.
+// TestDerivedValuesOfAnEarlierOperator checks that the Secret of an earlier operator, which recorded no name, keeps its
+// name, and that no pod is replaced for that.
 func TestDerivedValuesOfAnEarlierOperator(t *testing.T) {
 	b := newBench(t)
 	b.create(t, secret("redis-creds", "password", "one"))

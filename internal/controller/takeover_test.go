@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// fromV1alpha1 is the stack that becomes of an object of v1alpha1, which the operator before had in hand.
+// fromV1alpha1 returns the stack that results from an object of v1alpha1 that the previous operator managed.
 func fromV1alpha1(t *testing.T, server, status string) *stack {
 	t.Helper()
 	var values map[string]any
@@ -44,7 +44,7 @@ status: {`+status+`}`), &values); err != nil {
 	return object
 }
 
-// byOperatorBefore makes the Deployment that the operator before made for a stack.
+// byOperatorBefore creates a stack's Deployment as the previous operator did.
 func (f *fixture) byOperatorBefore(t *testing.T, stack *stack, container corev1.Container) {
 	t.Helper()
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.Name}
@@ -64,7 +64,7 @@ func (f *fixture) byOperatorBefore(t *testing.T, stack *stack, container corev1.
 	f.writes = nil
 }
 
-// adopts runs the steps and returns the template of the Deployment, which is not a new one when the outcome says so.
+// adopts runs the steps, checks the outcome and returns the template of the Deployment.
 func (f *fixture) adopts(t *testing.T, stack *stack, want rollout.Outcome) *corev1.PodTemplateSpec {
 	t.Helper()
 	s, err := f.until(t, stack, "apply")
@@ -80,8 +80,9 @@ func (f *fixture) adopts(t *testing.T, stack *stack, want rollout.Outcome) *core
 	return template
 }
 
-// A stack that ran whatever `latest` was gets the release that it runs when it changes, and not the newest: whether the
-// operator before had asked the server, or this one did after it took the stack over.
+// TestReleaseOfATakenOverStack checks that a stack that ran whatever `latest` was gets the release that it runs when it
+// changes, and not the newest one, whether the previous operator asked the server or this one did after it took the
+// stack over.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"told before": {told, told}, "told since": {"", told}} {
@@ -104,8 +105,8 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 	}
 }
 
-// Somebody went back to the operator before, and forth again. Its pods stay; what the record says of the pods that it replaced counts
-// no more: the next change gives the release that runs now.
+// TestForthAgain checks a return to the previous operator and back. The pods stay, and the record's content about the
+// pods that the previous operator replaced no longer counts: the next change uses the release that runs now.
 func TestForthAgain(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)
@@ -141,8 +142,8 @@ func TestForthAgain(t *testing.T) {
 	}
 }
 
-// Pods with workers keep the limits that the operator before gave them, which a quota may demand, until the user gives others.
-// No other pods get any.
+// TestLimitsOfATakenOverStack checks that pods with workers keep the limits that the previous operator set, which a
+// quota may require, until the user sets others. No other pods get limits.
 func TestLimitsOfATakenOverStack(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
@@ -150,7 +151,7 @@ func TestLimitsOfATakenOverStack(t *testing.T) {
 	usual := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("4", "1Gi")}
 	own := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("8", "4Gi")}
 	for name, tc := range map[string]struct {
-		runs *corev1.ResourceRequirements // nil: nothing runs
+		runs *corev1.ResourceRequirements // nil means that nothing runs
 		then []string                     // spec.server.workers and containerSpec of each change
 		want []string                     // the limits after it
 	}{

@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// replicaSet makes the first ReplicaSet of a stack's Deployment.
+// replicaSet creates the first ReplicaSet of a stack's Deployment.
 func (b *bench) replicaSet(t *testing.T, stack string, status appsv1.ReplicaSetStatus) *appsv1.ReplicaSet {
 	t.Helper()
 	return b.revision(t, stack, "1", status)
 }
 
-// revision makes a ReplicaSet of a stack's Deployment, as its controller would.
+// revision creates a ReplicaSet of a stack's Deployment, as the Deployment controller does.
 func (b *bench) revision(t *testing.T, stack, number string, status appsv1.ReplicaSetStatus) *appsv1.ReplicaSet {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -42,7 +42,7 @@ func (b *bench) revision(t *testing.T, stack, number string, status appsv1.Repli
 	return set
 }
 
-// pod makes a pod of the ReplicaSet, with the status that a kubelet writes.
+// pod creates a pod of the ReplicaSet, with a status as a kubelet writes it.
 func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatus) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
@@ -60,7 +60,7 @@ func (b *bench) pod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatu
 	return pod
 }
 
-// progress writes the condition Progressing of a Deployment none of whose pods serves.
+// progress writes the condition Progressing of a Deployment without any ready pod.
 func (b *bench) progress(t *testing.T, stack, reason string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -75,7 +75,7 @@ func (b *bench) progress(t *testing.T, stack, reason string) {
 	}
 }
 
-// container is the status of a pod whose server is in this state.
+// container returns the status of a pod whose server is in this state.
 func container(image string, state, last corev1.ContainerState) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: "llama-stack", Image: image, State: state, LastTerminationState: last,
@@ -90,8 +90,8 @@ func terminated(code int32, reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
 }
 
-// Available tells why the pods of a stack do not serve, in words of the pods, the
-// ReplicaSet and whoever refuses them.
+// TestTroubleOfPods checks that Available names the reason why the pods of a stack do not serve, in the words of the
+// pods, the ReplicaSet or the admission that rejects them.
 func TestTroubleOfPods(t *testing.T) {
 	b := newBench(t)
 	b.direct(t, "trouble")

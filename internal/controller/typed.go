@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds of children that a rule names.
+// The kinds of children that other code names.
 const (
 	kindDeployment     = "Deployment"
 	kindServiceAccount = "ServiceAccount"
@@ -20,8 +20,8 @@ const (
 	kindVolumeClaim    = "PersistentVolumeClaim"
 )
 
-// typedDeployment is a live Deployment, nil when there is none. It is the known one, which needs no conversion, where that
-// is of the same version.
+// typedDeployment returns a live Deployment, or nil if there is none. If known has the same version, it is returned,
+// because it needs no conversion.
 func typedDeployment(live client.Object, known *appsv1.Deployment) (*appsv1.Deployment, error) {
 	if live == nil {
 		return nil, nil
@@ -32,7 +32,7 @@ func typedDeployment(live client.Object, known *appsv1.Deployment) (*appsv1.Depl
 	return typed[appsv1.Deployment](live)
 }
 
-// typed is a live object as its type, not to be changed.
+// typed returns a live object as its Go type. Callers must not change it.
 func typed[T any](live client.Object) (*T, error) {
 	if object, ok := any(live).(*T); ok {
 		return object, nil

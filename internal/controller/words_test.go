@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// All that is told of a stack that was made as v1alpha1 names fields of v1alpha1.
+// TestReportInItsWords checks that everything that is reported about a stack that was created as v1alpha1 names fields
+// of v1alpha1.
 func TestReportInItsWords(t *testing.T) {
 	const hub, older = "spec.overrideConfig.key: missing; set spec.secretEnv", "spec.server.userConfig.configMapName: missing; set spec.secretEnv of v1alpha2"
 	for compat, want := range map[string]string{"": hub, names.CompatV1Alpha1: older} {

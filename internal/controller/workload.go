@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// readWorkload reads what runs from the caches.
+// readWorkload reads the running workload from the caches.
 func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, error) {
 	var found workload
 	var deployment appsv1.Deployment
@@ -38,7 +38,7 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 	return found, nil
 }
 
-// pods of the stack, from the cache.
+// pods returns the stack's pods from the cache.
 func (r *Reconciler) pods(ctx context.Context, stack *stack) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	selector := client.MatchingLabels(names.Selector(stack.Name))
@@ -48,7 +48,7 @@ func (r *Reconciler) pods(ctx context.Context, stack *stack) ([]corev1.Pod, erro
 	return pods.Items, nil
 }
 
-// count writes a number with its noun: 1 provider, 2 providers.
+// count returns a number with its noun: 1 provider, 2 providers.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -17,21 +17,20 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reconnect are the pauses between attempts to reach an API server that is unavailable:
-// from one second to between five and ten.
+// reconnect is the backoff between attempts to reach an API server that is unavailable: from one second to between five
+// and ten.
 var reconnect = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32, Jitter: 1}
 
-// New makes informers that reach an API server soon after it is back. The
-// pauses of client-go's own grow to a minute, and can be set for a Reflector but
-// not for an informer (kubernetes/kubernetes#136943). A call that waits for its
-// answer does not make them grow.
+// New returns an informer that reconnects to an API server soon after it is available again. The backoff of client-go
+// grows to a minute. It can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). A call that
+// blocks until it is answered keeps it from growing.
 func New(
 	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
 }
 
-// untilAnswered makes calls again, with these pauses, until the API server answers them.
+// untilAnswered repeats calls with this backoff until the API server answers them.
 func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscache.ListerWatcher {
 	made := toolscache.ToListerWatcherWithContext(calls)
 	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
@@ -44,7 +43,7 @@ func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscac
 	}, calls)
 }
 
-// Answered calls until there is an answer, or ctx ends, and gives the last one.
+// Answered repeats call until it gets an answer or ctx ends, and returns the last result.
 func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, error)) (T, error) {
 	delay := pauses.DelayFunc()
 	for first := true; ; first = false {
@@ -63,9 +62,8 @@ func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 	}
 }
 
-// Unavailable reports whether the API server was not reached, or it, or what stands before
-// it, is in no state to answer. A version that it does not have yet is for the
-// informer to deal with.
+// Unavailable reports whether the API server was not reached, or whether it or a proxy in front of it cannot answer.
+// The error for a resource version that the API server does not have yet is left to the informer.
 func Unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

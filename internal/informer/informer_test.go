@@ -25,7 +25,7 @@ var (
 	hasty   = wait.Backoff{Duration: time.Millisecond}
 )
 
-// outage fails the first calls.
+// outage returns a ListWatch whose first calls fail.
 func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
 	list := func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 		if calls.Add(1) <= lasts {
@@ -47,11 +47,11 @@ func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
 	}
 }
 
-// However often the API server was asked in vain: the informer's own pauses, of which the seventh is half a minute at
-// least, do not begin.
+// TestInformerAfterAnOutage checks that, however many calls fail, the informer's own backoff does not start, whose
+// seventh pause is at least half a minute.
 func TestInformerAfterAnOutage(t *testing.T) {
 	var running sync.WaitGroup
-	defer running.Wait() // it logs while it ends
+	defer running.Wait() // it logs while it stops
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var calls atomic.Int32
@@ -90,7 +90,7 @@ func TestUntilAnswered(t *testing.T) {
 	}
 }
 
-// An API server that comes back is asked neither late nor by everybody at once.
+// TestReconnectPauses checks that an API server that is available again is called soon, and not by all clients at once.
 func TestReconnectPauses(t *testing.T) {
 	for range 10 {
 		delay := reconnect.DelayFunc()

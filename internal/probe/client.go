@@ -17,20 +17,20 @@ import (
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
-	// defaultTimeout of one request, to the last byte of the answer. A server that
-	// takes in documents answers nothing for a while; it is asked again later.
+	// defaultTimeout bounds one request, up to the last byte of the response. A server that ingests documents does not
+	// answer for a while, and is asked again later.
 	defaultTimeout = 10 * time.Second
-	// maxHeader bounds what is read of an answer's header, in bytes.
+	// maxHeader bounds, in bytes, how much of a response header is read.
 	maxHeader = 16 << 10
 )
 
-// client asks strangers: no proxy, no redirect, no connection that stays open.
+// client sends requests to untrusted servers. It uses no proxy, follows no redirect and keeps no connection open.
 type client struct {
 	dial    Dial
 	timeout time.Duration
 }
 
-// to is a client for one server.
+// to returns an HTTP client for one server.
 func (c client) to(target Target) *http.Client {
 	return &http.Client{
 		Timeout: c.timeout,
@@ -40,9 +40,10 @@ func (c client) to(target Target) *http.Client {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			TLSClientConfig: &tls.Config{
-				// Certificates are made for the names that users know a stack by, and not for that of
-				// its Service. The one that the stack was given is told by itself. Where nobody knows
-				// it any will do, as for the kubelet's probes: nothing secret is sent.
+				// Certificates are issued for the names by which users reach a stack, and not for the name of its
+				// Service, so the name is not verified. VerifyConnection compares the certificate with the configured
+				// one. If that is unknown, any certificate is accepted, as in the kubelet's probes, because nothing
+				// secret is sent.
 				InsecureSkipVerify: true, //nolint:gosec // see above
 				VerifyConnection:   verifyCertificate(target.Certificate),
 				NextProtos:         []string{"http/1.1"},
@@ -52,7 +53,8 @@ func (c client) to(target Target) *http.Client {
 	}
 }
 
-// verifyCertificate checks that a server shows the certificate with this SHA-256; empty: any.
+// verifyCertificate returns a function that checks that a server presents the certificate with this SHA-256. Empty
+// means that any certificate is accepted.
 func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if certificate == "" {
@@ -66,19 +68,19 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	}
 }
 
-// finalError is an answer that will not be another one the next time.
+// finalError is the error for an answer that will be the same the next time.
 type finalError struct{ reason string }
 
-// Error is the reason.
+// Error returns the reason.
 func (e *finalError) Error() string { return e.reason }
 
-// isFinal reports whether asking again is of no use.
+// isFinal reports whether another request would have the same result.
 func isFinal(err error) bool {
 	_, ok := errors.AsType[*finalError](err)
 	return ok
 }
 
-// get reads a path of a server, at most so many bytes.
+// get reads a path of a server, up to most bytes.
 func (c client) get(ctx context.Context, target Target, path string, most int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.url(path), http.NoBody)
 	if err != nil {

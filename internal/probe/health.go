@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// health is what a server reports of a provider, in a message of ours: its own quote
-// addresses and credentials.
+// health returns the health that a server reports for a provider. The message is the operator's own, because the
+// server's messages contain addresses and credentials.
 func health(status, message string) v1alpha2.ProviderHealthStatus {
 	switch status {
 	case v1alpha2.ProviderHealthOK:
@@ -22,15 +22,15 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 	}
 }
 
-// notImplemented is what every server says of a provider that it does not check. Programs that read the status of v1alpha1
-// expect it: the operator before passed it on.
+// notImplemented is the message of every server about a provider without a health check. Programs that read the status
+// of v1alpha1 expect it, because the previous operator passed it on.
 const notImplemented = "Provider does not implement health check"
 
-// code begins a status in the messages of the libraries that providers use: "Error
-// code: 401", "Client error '404 Not Found' for url …", "Server error '503 …".
+// code matches the text before a status code in the messages of the libraries that providers use: "Error code: 401",
+// "Client error '404 Not Found' for url …", "Server error '503 …".
 const code = `(?i)\b(error|status)( code)?:? '?`
 
-// problems are what the providers' own messages are known by.
+// problems maps patterns in the providers' own messages to messages of the operator.
 var problems = []struct {
 	pattern *regexp.Regexp
 	message string
@@ -53,15 +53,15 @@ func problem(message string) string {
 	return "The provider reports an error"
 }
 
-// reportsHealth reports whether a server checks at least one of its providers. Most
-// releases do not, and what they say is the same until the next roll-out.
+// reportsHealth reports whether a server checks at least one of its providers. Most releases check none, and their
+// answer stays the same until the next roll-out.
 func reportsHealth(providers []v1alpha2.ProviderInfo) bool {
 	return slices.ContainsFunc(providers, func(p v1alpha2.ProviderInfo) bool {
 		return p.Health.Status != v1alpha2.ProviderHealthNotImplemented
 	})
 }
 
-// unknown is the list without what it says of health.
+// unknown returns the list with the health of checked providers set to unknown.
 func unknown(providers []v1alpha2.ProviderInfo) []v1alpha2.ProviderInfo {
 	list := slices.Clone(providers)
 	for i := range list {

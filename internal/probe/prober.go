@@ -16,44 +16,39 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
-// Options of a Prober.
+// Options configures a Prober.
 type Options struct {
-	// Dial reaches servers; nil: by the network and its DNS.
+	// Dial connects to servers. Nil means the network and its DNS.
 	Dial Dial
-	// Notify is told of each stack whose server said something new. It may block
-	// until ctx ends.
+	// Notify is called for each stack whose server reported something new. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
-	// FirstRetry is the pause after a first attempt that failed; it doubles with
-	// each. Zero: 5 seconds.
+	// FirstRetry is the pause after the first failed attempt. It doubles with each attempt. Zero means 5 seconds.
 	FirstRetry time.Duration
-	// Interval is the pause between two questions for the health of providers. Zero:
-	// 5 minutes.
+	// Interval is the pause between two health checks of providers. Zero means 5 minutes.
 	Interval time.Duration
-	// Timeout of a request. Zero: 10 seconds.
+	// Timeout bounds a request. Zero means 10 seconds.
 	Timeout time.Duration
-	// Log gets what only matters when somebody looks for it.
+	// Log receives debug messages.
 	Log logr.Logger
 }
 
 const (
-	// attempts for one roll-out; then it is quiet until the next one.
+	// attempts is the number of attempts for one roll-out. After that, there are none until the next roll-out.
 	attempts   = 5
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
-	// workers ask at the same time, perSecond requests at most: a new leader asks
-	// every stack there is, and some servers answer nobody for a while.
+	// workers is the number of concurrent workers. perSecond bounds the requests in a second: a new leader asks the
+	// servers of all stacks, and some servers do not answer for a while.
 	workers   = 16
 	perSecond = 10
-	// defaultInterval makes 100 stacks a request every three seconds. The pause
-	// doubles while a server does not answer, up to longest times that; jitter spreads
-	// the servers over it.
+	// defaultInterval results in one request every three seconds for 100 stacks. The pause doubles while a server does
+	// not answer, up to longest intervals. jitter spreads the requests to different servers.
 	defaultInterval = 5 * time.Minute
 	longest         = 12
 	jitter          = 0.2
 )
 
-// Prober asks servers for their version and their providers. It is a worker of
-// the manager.
+// Prober asks servers for their version and their providers. It is a Runnable of the manager.
 type Prober struct {
 	client   client
 	interval time.Duration
@@ -66,7 +61,7 @@ type Prober struct {
 	servers map[types.NamespacedName]*server
 }
 
-// New makes a Prober; it asks nothing before Start.
+// New returns a Prober. It sends no request before Start.
 func New(options Options) *Prober {
 	if options.Dial == nil {
 		options.Dial = new(net.Dialer).DialContext
@@ -81,8 +76,8 @@ func New(options Options) *Prober {
 	}
 }
 
-// Ask gives what the server of this roll-out said, and has it asked when it was
-// not yet. It does not wait.
+// Ask returns the answer of the server in this roll-out. If the server was not asked yet, Ask schedules that. It does
+// not wait.
 func (p *Prober) Ask(target Target) Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +95,7 @@ func (p *Prober) Ask(target Target) Answer {
 	return known.answer
 }
 
-// Rest lets a server alone until Ask is called for it: it has no pods that serve.
+// Rest stops requests to a server without pods that serve, until Ask is called for it.
 func (p *Prober) Rest(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +104,7 @@ func (p *Prober) Rest(stack types.NamespacedName) {
 	}
 }
 
-// Forget drops what is known of a stack that is gone.
+// Forget drops what is known about the server of a deleted stack.
 func (p *Prober) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,13 +112,13 @@ func (p *Prober) Forget(stack types.NamespacedName) {
 	p.queue.Forget(stack)
 }
 
-// Start asks until ctx ends.
+// Start sends requests until ctx ends.
 func (p *Prober) Start(ctx context.Context) error {
 	worker.Run(ctx, p.queue, workers, p.handle, p.notify)
 	return nil
 }
 
-// handle asks the server of one stack; true when it said something new.
+// handle asks the server of one stack. It returns true if the answer has changed.
 func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news bool) {
 	target, version, ok := p.due(stack)
 	if !ok {
@@ -133,8 +128,8 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 	return ctx.Err() == nil && p.conclude(target, found)
 }
 
-// ask asks a server, for its version only when that is not known. Without one it
-// is not asked for anything else.
+// ask asks a server for its providers, and before that for its version if that is unknown. If the version cannot be
+// read, it does not ask for the providers.
 func (p *Prober) ask(ctx context.Context, target Target, version string) result {
 	now := result{version: version}
 	if now.version == "" {
@@ -150,8 +145,7 @@ func (p *Prober) ask(ctx context.Context, target Target, version string) result 
 	return now
 }
 
-// due is the server to ask now, if there still is one, and the version it told
-// before.
+// due returns the server to ask now and its known version. It returns false if the server is not to be asked any more.
 func (p *Prober) due(stack types.NamespacedName) (Target, string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,8 +156,8 @@ func (p *Prober) due(stack types.NamespacedName) (Target, string, bool) {
 	return known.target, known.answer.Version, true
 }
 
-// conclude notes the outcome of an attempt and when the next one is; true when
-// there is news to tell. An answer of pods that are gone meanwhile is none.
+// conclude records the outcome of an attempt and schedules the next one. It returns true if the stack has to be
+// notified. It ignores an answer of pods that have been replaced in the meantime.
 func (p *Prober) conclude(target Target, now result) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,8 +181,8 @@ func (p *Prober) conclude(target Target, now result) bool {
 	return news
 }
 
-// pause before a server is asked again: none for one that never answered, else
-// longer and longer while it does not.
+// pause returns the pause before a server is asked again. It is zero for a server without an answer, and grows while a
+// server does not answer.
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {
 		return 0

@@ -32,11 +32,11 @@ func stack(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: name}
 }
 
-// bench is a prober whose every connection goes to one server.
+// bench is a prober whose connections all go to one server.
 type bench struct {
 	*probe.Prober
 	requests atomic.Int32
-	// certificate is the SHA-256 of the server's, under TLS.
+	// certificate is the SHA-256 of the server's certificate, if the server uses TLS.
 	certificate string
 
 	mu        sync.Mutex
@@ -118,7 +118,7 @@ func (b *bench) toldOf() []string {
 	return append([]string(nil), b.told...)
 }
 
-// eventually polls until check is content.
+// eventually polls until check returns nil.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	var last error
@@ -131,8 +131,8 @@ func eventually(t *testing.T, check func() error) {
 	}
 }
 
-// quiet waits until there was no request for much longer than between two
-// attempts, and gives their number.
+// quiet waits until there was no request for much longer than the pause between two attempts, and returns the number of
+// requests.
 func (b *bench) quiet(t *testing.T) int32 {
 	t.Helper()
 	last, since := b.requests.Load(), time.Now()
@@ -148,7 +148,7 @@ func (b *bench) quiet(t *testing.T) int32 {
 	return last
 }
 
-// answer is a server of a version, without providers.
+// answer serves a version and no providers.
 func answer(version string) http.HandlerFunc { return answering(version, `{"data": []}`) }
 
 func answering(version, providers string) http.HandlerFunc {
@@ -164,8 +164,7 @@ func answering(version, providers string) http.HandlerFunc {
 	}
 }
 
-// A server is asked once for each roll-out, through its Service, and who wants
-// to know is told.
+// TestVersion checks that a server is asked once for each roll-out, through its Service, and that Notify is called.
 func TestVersion(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("TLS %t", secure), func(t *testing.T) {
@@ -208,8 +207,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// What may pass is tried again, a few times; what will not change is taken as
-// it is. What is told is only that there is nothing to wait for.
+// TestNoVersion checks that a failure that may pass is retried a few times, and that a final one is not retried. Notify
+// is called only when there is nothing to wait for.
 func TestNoVersion(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -275,8 +274,8 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
-// A server that starts to answer is heard, and the next roll-out begins to
-// count anew.
+// TestRetries checks that a server that starts to answer is asked successfully, and that the next roll-out has its own
+// count of attempts.
 func TestRetries(t *testing.T) {
 	var good atomic.Bool
 	b := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -304,7 +303,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// A stack that is gone is not asked any more, and one that comes back is.
+// TestForget checks that the server of a deleted stack is not asked any more, and that it is asked when the stack is
+// created again.
 func TestForget(t *testing.T) {
 	b := start(t, answer("0.7.1"), false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
@@ -328,7 +328,7 @@ func TestForget(t *testing.T) {
 	ask()
 }
 
-// Many stacks at once do not become many requests at once.
+// TestRate checks that many stacks at once do not cause many requests at once.
 func TestRate(t *testing.T) {
 	b := start(t, answer("0.7.1"), false)
 	began := time.Now()
@@ -340,7 +340,7 @@ func TestRate(t *testing.T) {
 		}
 		return nil
 	})
-	// Two requests each: the first ten are free, the others come ten a second.
+	// Two requests each: the first ten are not delayed, and the others follow at ten a second.
 	if took := time.Since(began); took < 2800*time.Millisecond {
 		t.Errorf("%d servers were asked in %v", stacks, took)
 	}
@@ -352,8 +352,8 @@ func (b *bench) askMany(stacks int) {
 	}
 }
 
-// Servers that hang take no more than their share: there is a bound to them, and
-// when they are given up others have their turn.
+// TestManyHang checks that the number of requests to servers that hang is bounded, and that other servers are asked
+// after their timeouts.
 func TestManyHang(t *testing.T) {
 	var at, most atomic.Int32
 	b := startWith(t, probe.Options{Timeout: 2 * time.Second}, func(_ http.ResponseWriter, r *http.Request) {
@@ -371,7 +371,7 @@ func TestManyHang(t *testing.T) {
 		}
 		return nil
 	})
-	// A server notices a little later that somebody hung up.
+	// A server notices a closed connection a little later.
 	if got := most.Load(); got < 16 || got > 18 {
 		t.Errorf("%d requests at the same time, want 16", got)
 	}

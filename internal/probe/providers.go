@@ -12,20 +12,18 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of the answer to providersPath, in bytes: it
-	// holds the settings of every provider, which are dropped.
+	// maxAnswer bounds, in bytes, how much of the response to providersPath is read. It contains the settings of every
+	// provider, which are dropped.
 	maxAnswer = 512 << 10
-	// maxProviders bounds the list, which is kept in an object's status.
+	// maxProviders bounds the list, which is stored in an object's status.
 	maxProviders = 200
 )
 
-// nameForm is what names of APIs, providers and their types look like. They are
-// shown in status.
+// nameForm matches names of APIs, providers and their types. They are shown in status.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
 
-// providers asks a server for its providers. Their settings are not among what is
-// kept: the server fills in its environment, and hides of the secrets in it only
-// those under a few names.
+// providers asks a server for its providers. Their settings are dropped: the server inserts values from its
+// environment, and masks only those secrets that are under a few known names.
 func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.ProviderInfo, error) {
 	body, err := c.get(ctx, target, providersPath, maxAnswer)
 	if err != nil {
@@ -34,9 +32,9 @@ func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.Provid
 	return parseProviders(body)
 }
 
-// parseProviders reads {"data": [{"api", "provider_id", "provider_type",
-// "health": {"status", "message"}}]}. The list is sorted: servers of one stack
-// need not agree on the order. An entry with an odd name is left out.
+// parseProviders reads {"data": [{"api", "provider_id", "provider_type", "health": {"status", "message"}}]}. It sorts
+// the list, because the servers of one stack may return it in different orders. It leaves out entries with an invalid
+// name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	var answer struct {
 		Data []struct {
@@ -49,7 +47,7 @@ func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 			} `json:"health"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // whose error may quote the answer
+	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
 		return nil, &finalError{"the answer with the providers is not JSON, or of another shape"}
 	}
 	if len(answer.Data) > maxProviders {

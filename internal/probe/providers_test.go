@@ -23,7 +23,7 @@ func provider(api, id, providerType, status, message string) v1alpha2.ProviderIn
 	}
 }
 
-// entry is a provider as a server lists it.
+// entry returns a provider in the form in which a server lists it.
 func entry(id, status, message string) string {
 	return fmt.Sprintf(`{"api": "inference", "provider_id": %q, "provider_type": "remote::vllm",
 		"config": {"api_token": %q, "host": %q}, "health": {"status": %q, "message": %q}}`,
@@ -32,8 +32,8 @@ func entry(id, status, message string) string {
 
 func listing(entries ...string) string { return `{"data": [` + strings.Join(entries, ",") + `]}` }
 
-// Of what a server lists, names and health are kept, in an order of their own, and
-// nothing that could be a secret.
+// TestProviders checks that the names and the health of a server's providers are kept, sorted, and that nothing is kept
+// that could be a secret.
 func TestProviders(t *testing.T) {
 	const vllmType = "remote::vllm"
 	const details = "; the server's log has the details"
@@ -88,7 +88,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// answered waits for what a server said.
+// answered waits for the server's answer.
 func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 	t.Helper()
 	var answer probe.Answer
@@ -101,8 +101,8 @@ func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 	return answer
 }
 
-// Where a server lists no providers its version stays, and it is not asked for
-// ever; whatever it sends, nothing of it is logged.
+// TestNoProviders checks that the version stays if a server lists no providers, that the server is not asked forever,
+// and that nothing that it sends is logged.
 func TestNoProviders(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -116,7 +116,7 @@ func TestNoProviders(t *testing.T) {
 	many := strings.Split(strings.Repeat(entry("vllm", "OK", "")+"\n", 201), "\n")[:201]
 	for name, tc := range map[string]struct {
 		handler  http.HandlerFunc
-		requests int32 // beside that for the version
+		requests int32 // without that for the version
 	}{
 		"authentication": {status(401), 1},
 		"forbidden":      {status(403), 1},
@@ -152,7 +152,7 @@ func TestNoProviders(t *testing.T) {
 					return
 				case <-tick.C:
 					fmt.Fprint(w, " ")
-					_ = http.NewResponseController(w).Flush() // it hangs up
+					_ = http.NewResponseController(w).Flush() // the server closes the connection
 				}
 			}
 		}, 5},
@@ -180,8 +180,8 @@ func TestNoProviders(t *testing.T) {
 	}
 }
 
-// A server with the certificate of its Secret is believed, one with another is not
-// even asked. Where the certificate is not known any will do.
+// TestCertificate checks that a server with the certificate of its Secret is accepted, and that no request is sent to
+// one with another certificate. If the certificate is unknown, any is accepted.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		certificate func(shown string) string
@@ -208,8 +208,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// A server that checks its providers is asked again and again, and only a change
-// is told. One that has not answered twice leaves the health unknown.
+// TestHealth checks that a server that checks its providers is asked repeatedly, and that Notify is called only for a
+// change. After two missed answers, the health is unknown.
 func TestHealth(t *testing.T) {
 	const interval = 20 * time.Millisecond
 	var status atomic.Pointer[string]
@@ -268,7 +268,7 @@ func TestHealth(t *testing.T) {
 	b.quiet(t)
 }
 
-// While a server does not answer it is asked less and less.
+// TestHealthBacksOff checks that a server that does not answer is asked less and less often.
 func TestHealthBacksOff(t *testing.T) {
 	var dead atomic.Bool
 	b := startWith(t, probe.Options{Interval: retry}, func(w http.ResponseWriter, r *http.Request) {

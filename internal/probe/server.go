@@ -6,26 +6,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Answer is what the server of a roll-out said.
+// Answer is the answer of the server in a roll-out.
 type Answer struct {
-	// Version of the server. Empty: it has not told yet, or does not.
+	// Version is the version of the server. Empty means that the server has not reported it yet, or does not report it.
 	Version string
-	// Providers by API and id, without their settings. Nil: it has not told yet, or
-	// does not.
+	// Providers lists the providers, sorted by API and id, without their settings. Nil means that the server has not
+	// reported them yet, or does not report them.
 	Providers []v1alpha2.ProviderInfo
-	// Concluded says that there is nothing to wait for: it answered, or will not.
+	// Concluded reports that there is nothing to wait for, because the server has answered or will not answer.
 	Concluded bool
 }
 
-// server is what is known of one.
+// server is the state of one server.
 type server struct {
 	target Target
 	answer Answer
-	// failed attempts since it answered last, or since the roll-out.
+	// failed is the number of failed attempts since the last answer, or since the roll-out.
 	failed int
-	// done: it will not be asked again for this roll-out.
+	// done reports that the server will not be asked again in this roll-out.
 	done bool
-	// resting: it will not be asked while it has no pods that serve.
+	// resting reports that the server is not asked while it has no pods that serve.
 	resting bool
 }
 
@@ -36,11 +36,11 @@ type result struct {
 	err       error
 }
 
-// missed attempts make the health of providers unknown. One is no sign: a server
-// that takes in documents answers nobody for a while.
+// missed is the number of failed attempts after which the health of providers is unknown. A single failure is normal,
+// because a server that ingests documents does not answer for a while.
 const missed = 2
 
-// update notes the outcome of an attempt; true when it is news.
+// update records the outcome of an attempt. It returns true if the answer has changed.
 func (s *server) update(now result) bool {
 	before := s.answer
 	if now.version != "" {

@@ -11,29 +11,28 @@ import (
 )
 
 const (
-	// versionPath answers without authentication from release 0.3 on.
+	// versionPath needs no authentication from release 0.3 on.
 	versionPath = "/v1/version"
-	// providersPath wants authentication where the server does.
+	// providersPath needs authentication if the server does.
 	providersPath = "/v1/providers"
 )
 
-// Target is a stack's server. It has no address of its own: what is asked is the
-// stack's Service, and nothing else.
+// Target is a stack's server. It has no address of its own, because requests go only to the stack's Service.
 type Target struct {
-	// Stack that the server is of.
+	// Stack is the stack that the server belongs to.
 	Stack types.NamespacedName
-	// Rollout tells the pods of one roll-out from those of the next.
+	// Rollout identifies the roll-out whose pods answer.
 	Rollout string
-	// Port of the Service.
+	// Port is the port of the Service.
 	Port int32
-	// TLS says that the server speaks HTTPS.
+	// TLS reports whether the server uses HTTPS.
 	TLS bool
-	// Certificate is the SHA-256 of the one that the server has to show, in hex.
-	// Empty: it is not known, and any will do.
+	// Certificate is the SHA-256, in hex, of the certificate that the server has to present. Empty means that it is
+	// unknown, and that any certificate is accepted.
 	Certificate string
 }
 
-// url is independent of the cluster's domain.
+// url returns a URL that does not depend on the cluster's domain.
 func (t Target) url(path string) string {
 	host := names.Service(t.Stack.Name) + "." + t.Stack.Namespace + ".svc"
 	address := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(int(t.Port))), Path: path}

@@ -6,11 +6,10 @@ import (
 	"regexp"
 )
 
-// maxVersion bounds what is read of the answer to versionPath, in bytes.
+// maxVersion bounds, in bytes, how much of the response to versionPath is read.
 const maxVersion = 4 << 10
 
-// versionForm is what a version may look like: it is shown in status, so it must
-// not be just anything that a server says.
+// versionForm matches valid versions. A version is shown in status, so it must not be arbitrary text of a server.
 var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_-]{0,62}$`)
 
 // version asks a server for its version.
@@ -27,7 +26,7 @@ func parseVersion(body []byte) (string, error) {
 	var answer struct {
 		Version string `json:"version"`
 	}
-	if json.Unmarshal(body, &answer) != nil { // whose error may quote the answer
+	if json.Unmarshal(body, &answer) != nil { // the error may quote the answer
 		return "", &finalError{"the answer with the version is not JSON, or of another shape"}
 	}
 	if !versionForm.MatchString(answer.Version) {

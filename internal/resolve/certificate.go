@@ -16,15 +16,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// checkCertificate says what keeps a server from serving HTTPS with a Secret, in
-// words that show nothing of it; nil when nothing does.
+// checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret, or nil when it can.
+// The error contains none of the Secret's content.
 func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
 		return fmt.Errorf("has the type %q, and a certificate has the type %s", secret.Type, corev1.SecretTypeTLS)
 	}
 	certificate, key := secret.Data[names.TLSCertificate], secret.Data[names.TLSKey]
 	if len(certificate) == 0 || len(key) == 0 {
-		return nil // which of the two is said by itself
+		return nil // check reports the missing key
 	}
 	leaf, err := parseCertificate(certificate)
 	if err != nil {
@@ -42,7 +42,7 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	return nil
 }
 
-// parseCertificate gives the first certificate of a chain, which is the server's.
+// parseCertificate returns the first certificate of a chain, which is the server's.
 func parseCertificate(data []byte) (*x509.Certificate, error) {
 	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
 	if block == nil {
@@ -55,7 +55,7 @@ func parseCertificate(data []byte) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
-// checkKey tells an unusable key from one that belongs to another certificate.
+// checkKey distinguishes an unusable key from a key that belongs to another certificate.
 func checkKey(data []byte) error {
 	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
 	switch {
@@ -73,7 +73,7 @@ func checkKey(data []byte) error {
 	return nil
 }
 
-// findPEM is the first block of a kind, nil without one.
+// findPEM returns the first block of a wanted kind, or nil when there is none.
 func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
 	for {
 		var block *pem.Block
@@ -83,8 +83,8 @@ func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
 	}
 }
 
-// Fingerprint is the SHA-256, in hex, of the certificate that a server with this
-// chain shows; empty when the chain has none.
+// Fingerprint returns the SHA-256, in hex, of the certificate that a server with this chain presents. It is empty when
+// the chain has no certificate.
 func Fingerprint(chain []byte) string {
 	certificate, err := parseCertificate(chain)
 	if err != nil {

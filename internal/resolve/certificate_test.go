@@ -29,8 +29,8 @@ func resolveCertificate(t *testing.T, kind corev1.SecretType, data map[string][]
 	return resolve.Secrets(t.Context(), newWorld(secret), query(always, certificateUses()...))
 }
 
-// A Secret that no server could serve HTTPS with is refused before anything is
-// written, in one sentence that shows nothing of it.
+// TestCertificates checks that a Secret that cannot serve HTTPS is rejected before anything is written, in one sentence
+// that shows none of its content.
 func TestCertificates(t *testing.T) {
 	now := query(always).Now
 	certificate, key := testutil.NewCertificate(t, now.Add(time.Hour))
@@ -119,8 +119,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// The digest follows either half, and nothing else that the Secret holds: a
-// certificate manager keeps its authorities there too.
+// TestDigestOfACertificate checks that the digest depends on the certificate and on the key, and on nothing else in the
+// Secret: a certificate manager stores its authorities there too.
 func TestDigestOfACertificate(t *testing.T) {
 	certificate, key := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))
 	renewed, renewedKey := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))

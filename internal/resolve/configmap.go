@@ -20,26 +20,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ConfigMaps reads referenced ConfigMaps. Only their metadata is cached by the
-// manager; their content is read when its version is new and remembered for as
-// long as it is referred to.
+// ConfigMaps reads referenced ConfigMaps. The manager caches only their metadata. Their content is read when their
+// version changes, and remembered while a stack refers to it.
 type ConfigMaps struct {
 	cache      client.Reader
 	direct     client.Reader
 	namespaces []string
 
 	mu sync.Mutex
-	// stacks and bases hold what each stack refers to, and the base kept for it.
+	// stacks and bases hold the ConfigMaps that each stack refers to, and the base that is kept for it.
 	stacks, bases map[types.NamespacedName]map[string]content
 }
 
-// content is what one version of a ConfigMap holds.
+// content is the content of one version of a ConfigMap.
 type content struct {
 	uid             types.UID
 	resourceVersion string
 	controller      types.UID
 	annotations     map[string]string
-	// data is kept once, however many stacks refer to, or were made from, the same.
+	// data is stored once, however many stacks refer to the same content or were made from it.
 	data map[string]unique.Handle[string]
 }
 
@@ -51,7 +50,8 @@ func (c *content) bytes() map[string][]byte {
 	return data
 }
 
-// NewConfigMaps reads metadata from the cache and content directly, in these namespaces; in all when none is given.
+// NewConfigMaps returns a ConfigMaps that reads metadata from the cache and content directly from the API server. It
+// reads in the given namespaces, or in all namespaces when none is given.
 func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMaps {
 	return &ConfigMaps{
 		cache: cache, direct: direct, namespaces: namespaces,
@@ -59,10 +59,10 @@ func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMap
 	}
 }
 
-// Contents are the contents of ConfigMaps, by intent.ConfigMapUse.ID and key.
+// Contents holds the contents of ConfigMaps, by intent.ConfigMapUse.ID and key.
 type Contents map[string]map[string][]byte
 
-// Forget drops what is remembered for a stack that is gone.
+// Forget drops the content that is remembered for a deleted stack.
 func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +70,8 @@ func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 	delete(c.bases, stack)
 }
 
-// Get reads every ConfigMap that the stack refers to. The error is a
-// *status.Failure that lists all that is missing.
+// Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists everything that is
+// missing.
 func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse) (Contents, error) {
 	contents, kept := Contents{}, map[string]content{}
 	problems := &problems{condition: v1alpha2.ConditionValidationSucceeded}
@@ -91,8 +91,9 @@ func (c *ConfigMaps) Get(ctx context.Context, stack types.NamespacedName, uses [
 	return contents, problems.failure()
 }
 
-// find is the content of the ConfigMap that a use refers to, and the use of the one that it is: that of the same name in
-// the stack's own namespace takes the place of one that may not be read. Nil: the stack gets none.
+// find returns the content of the ConfigMap that a use refers to, and the use that was followed. When the ConfigMap of
+// another namespace may not be read, find reads the ConfigMap of the same name in the stack's own namespace. A nil
+// content means that the stack gets none.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
 ) (*content, intent.ConfigMapUse, error) {
@@ -109,7 +110,8 @@ func (c *ConfigMaps) find(
 	return nil, use, nil
 }
 
-// asked is the content of the very ConfigMap that a use refers to. Nil: it is not there, or may not be read for the stack.
+// asked returns the content of exactly the ConfigMap that a use refers to. It returns nil when the ConfigMap does not
+// exist or may not be read for the stack.
 func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse) (*content, error) {
 	if c.outOfReach(use) {
 		return nil, nil
@@ -122,12 +124,12 @@ func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use 
 	return found, err
 }
 
-// outOfReach reports whether a use is of a namespace that the operator does not work in.
+// outOfReach reports whether a use refers to a namespace that the operator does not watch.
 func (c *ConfigMaps) outOfReach(use intent.ConfigMapUse) bool {
 	return use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace)
 }
 
-// addMissingKeys adds the keys that a use needs and the ConfigMap does not have.
+// addMissingKeys adds a problem for each key that a use needs and the ConfigMap does not have.
 func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, namespace string) {
 	missing := func(key string) bool { _, ok := found.data[key]; return !ok }
 	for _, key := range use.Keys {
@@ -141,8 +143,8 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 	}
 }
 
-// notFound does not tell whether a ConfigMap of another namespace is there: who may not read it may not know that
-// either.
+// notFound does not reveal whether a ConfigMap of another namespace exists: a user who may not read it may not learn
+// that either.
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {
 	case c.outOfReach(use):
@@ -154,7 +156,8 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
 }
 
-// read is the content of one ConfigMap, nil when there is none. It is remembered for the stack by its id.
+// read returns the content of one ConfigMap, or nil when there is none. id is the key under which the content is
+// remembered for the stack.
 func (c *ConfigMaps) read(
 	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack, key types.NamespacedName, id string,
 ) (*content, error) {
@@ -170,7 +173,8 @@ func (c *ConfigMaps) read(
 		return &before, nil
 	}
 	var configMap corev1.ConfigMap
-	known := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: metadata.ResourceVersion}} // the API server has it at hand
+	// With this version, the API server can answer from its cache.
+	known := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: metadata.ResourceVersion}}
 	if err := c.direct.Get(ctx, key, &configMap, known); err != nil {
 		return nil, ignoreNotFound(err, key.Name)
 	}

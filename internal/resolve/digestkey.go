@@ -25,26 +25,26 @@ const (
 	digestKeySize  = 32
 )
 
-// DigestKey is the key of digests over secret values. Without it a digest in an
-// annotation could be matched against guesses.
+// DigestKey is the key for digests of secret values. Without a key, a digest in an annotation could be compared with
+// guesses.
 type DigestKey struct {
-	// ID names the key without giving it away.
+	// ID names the key without revealing it.
 	ID    string
 	bytes []byte
 }
 
-// For is the key of a namespace: the same value has another digest in each, so that
-// nobody can match one against guesses in a namespace of their own.
+// For returns the key of a namespace. The same value has a different digest in each namespace, so that a user cannot
+// compare it with guesses in a namespace of their own.
 func (k DigestKey) For(namespace string) DigestKey {
 	mac := hmac.New(sha256.New, k.bytes)
 	mac.Write([]byte("namespace " + namespace))
 	return newDigestKey(mac.Sum(nil))
 }
 
-// digestLength in bytes: as much as an annotation needs.
+// digestLength is in bytes. It is enough for an annotation.
 const digestLength = 16
 
-// Digest is a keyed digest of the content of a Secret, in hex.
+// Digest returns a keyed digest, in hex, of the content of a Secret.
 func (k DigestKey) Digest(data map[string][]byte) string {
 	parts := make([][]byte, 0, 2*len(data))
 	for _, name := range slices.Sorted(maps.Keys(data)) {
@@ -53,7 +53,7 @@ func (k DigestKey) Digest(data map[string][]byte) string {
 	return k.digest(parts)
 }
 
-// digest tells the parts apart by their lengths.
+// digest separates the parts by their lengths.
 func (k DigestKey) digest(parts [][]byte) string {
 	mac := hmac.New(sha256.New, k.bytes)
 	for _, part := range parts {
@@ -65,10 +65,10 @@ func (k DigestKey) digest(parts [][]byte) string {
 	return hex.EncodeToString(mac.Sum(nil)[:digestLength])
 }
 
-// String keeps the key out of logs.
+// String returns the ID, to keep the key out of logs.
 func (k DigestKey) String() string { return k.ID }
 
-// GoString keeps the key out of logs.
+// GoString returns the ID, to keep the key out of logs.
 func (k DigestKey) GoString() string { return k.ID }
 
 func newDigestKey(data []byte) DigestKey {
@@ -76,8 +76,8 @@ func newDigestKey(data []byte) DigestKey {
 	return DigestKey{ID: hex.EncodeToString(sum[:4]), bytes: data}
 }
 
-// DigestKeys gives the operator's digest key: the Secret of that name in the
-// operator's namespace, made once, read once.
+// DigestKeys reads the operator's digest key from a Secret in the operator's namespace. It creates the Secret if there
+// is none, and reads it once.
 type DigestKeys struct {
 	client    client.Client
 	namespace string
@@ -86,12 +86,12 @@ type DigestKeys struct {
 	key *DigestKey
 }
 
-// NewDigestKeys keeps the key in the namespace. The client must not be cached.
+// NewDigestKeys returns a DigestKeys that keeps the key in the namespace. The client must not use a cache.
 func NewDigestKeys(direct client.Client, namespace string) *DigestKeys {
 	return &DigestKeys{client: direct, namespace: namespace}
 }
 
-// Get reads the key, and makes it when there is none.
+// Get returns the key, and creates it when there is none.
 func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,8 +125,8 @@ func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// create is the one place that does not apply: of two operators only one may
-// win, and its key must stay.
+// create is the only place that creates an object and does not use server-side apply: when two operators run, only one
+// of them may create the key, and that key must stay.
 func (d *DigestKeys) create(ctx context.Context) error {
 	key := make([]byte, digestKeySize)
 	if _, err := rand.Read(key); err != nil {

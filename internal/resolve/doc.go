@@ -1,5 +1,4 @@
-// Package resolve reads what a stack refers to: Secrets and ConfigMaps of its
-// own namespace. It says what is missing or unusable in the words of the
-// status, gives digests instead of values wherever a digest will do, and never
-// puts a secret's value into an error.
+// Package resolve reads what a stack refers to: Secrets of its own namespace and ConfigMaps. It reports missing and
+// unusable references in the words of the status, returns digests instead of values where a digest is enough, and never
+// puts a secret value into an error.
 package resolve

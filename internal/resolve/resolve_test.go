@@ -30,7 +30,7 @@ func secret(name, key, value string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Data: map[string][]byte{key: []byte(value)}}
 }
 
-// world is a client that counts its reads and may fail.
+// world is a client that counts its reads and can be made to fail.
 type world struct {
 	client.WithWatch
 	gets []string
@@ -193,7 +193,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Who writes Secrets in one namespace learns nothing of the values in another one.
+// TestDigestOfANamespace checks that a user who can write Secrets in one namespace learns nothing about the values in
+// another.
 func TestDigestOfANamespace(t *testing.T) {
 	w := newWorld()
 	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
@@ -248,7 +249,7 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Two operators at once: the one that comes second takes the first one's key.
+// TestDigestKeyOfAnotherOperator checks that when two operators run, the second one uses the key of the first.
 func TestDigestKeyOfAnotherOperator(t *testing.T) {
 	w := newWorld()
 	other := resolve.NewDigestKeys(w, "op")
@@ -302,7 +303,7 @@ func TestConfigMaps(t *testing.T) {
 			t.Errorf("content %q, want %q", got, want)
 		}
 	}
-	// The interceptor sees both readers of the fake client: two a full read, one a remembered one.
+	// The interceptor sees both readers of the fake client: a full read counts two, and a remembered one counts one.
 	cost := func(do func()) int {
 		before := len(direct.gets)
 		do()
@@ -351,7 +352,8 @@ None of the keys run.yaml, b.crt found in ConfigMap "c" in namespace "ns". Refer
 	}
 }
 
-// Another namespace is read only where it says so, and does not tell what it has.
+// TestConfigMapsOfAnotherNamespace checks that a ConfigMap of another namespace is read only if it allows that, and
+// that the error does not reveal what the namespace has.
 func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	shared := func(name, allowed string) *corev1.ConfigMap {
 		found := configMap(name, "config.yaml", "of "+name)
@@ -401,7 +403,7 @@ func TestKeptBase(t *testing.T) {
 	}
 }
 
-// large is a client that has a megabyte in every Secret, and sees how much memory is held.
+// large is a client whose Secrets all have a megabyte, and which measures how much memory is held.
 type large struct {
 	client.Reader
 	held []uint64
@@ -418,7 +420,7 @@ func (l *large) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return nil
 }
 
-// Of the Secrets of a stack only the values that it refers to are held, and none that is of no use.
+// TestSecretsHoldLittle checks that only the values that a stack refers to are held, and none that cannot be used.
 func TestSecretsHoldLittle(t *testing.T) {
 	const count = 100
 	var uses []intent.SecretUse
@@ -438,7 +440,7 @@ func TestSecretsHoldLittle(t *testing.T) {
 	}
 }
 
-// A Secret is as new as the cache knows it, and need not be newer.
+// TestSecretsAsNewAsCached checks that a Secret is read at least as new as the cached metadata, and need not be newer.
 func TestSecretsAsNewAsCached(t *testing.T) {
 	cached := secret("known", "token", "x")
 	cached.ResourceVersion = "7"

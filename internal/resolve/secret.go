@@ -24,12 +24,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Values are the values of referenced Secrets. They print as nothing.
+// Values holds the values of referenced Secrets. It prints none of them.
 type Values struct {
 	data map[keyRef][]byte
-	// authorities are what is beside the certificates, by Secret. No pod reads them, so they are in no digest.
+	// authorities holds the authorities beside the certificates, by Secret. No pod reads them, so they are in no
+	// digest.
 	authorities map[string][]byte
-	// expiring is the Secret of the certificate that ends first, and when it does.
+	// expiring is the Secret whose certificate expires first, and expiry is the time.
 	expiring string
 	expiry   time.Time
 }
@@ -42,19 +43,20 @@ func (Values) String() string { return "(secret values)" }
 // GoString keeps values out of logs.
 func (v Values) GoString() string { return v.String() }
 
-// Get is the value of a key of a Secret.
+// Get returns the value of a key of a Secret.
 func (v Values) Get(secret, key string) ([]byte, bool) {
 	value, ok := v.data[keyRef{secret, key}]
 	return value, ok
 }
 
-// Serving is the certificate in a Secret, with who signed it. Nil: no certificate was read there.
+// Serving returns the certificate of a Secret, with its authorities. It returns nil if no certificate was read from the
+// Secret.
 func (v Values) Serving(secret string) *cabundle.Serving {
 	return cabundle.NewServing(v.data[keyRef{secret, names.TLSCertificate}], v.authorities[secret])
 }
 
-// Expiry is the Secret whose certificate ends first, and when it does. Empty: there
-// is no certificate.
+// Expiry returns the Secret whose certificate expires first, and the time. An empty name means that there is no
+// certificate.
 func (v Values) Expiry() (secret string, end time.Time) { return v.expiring, v.expiry }
 
 func (v *Values) expires(secret string, end time.Time) {
@@ -63,11 +65,11 @@ func (v *Values) expires(secret string, end time.Time) {
 	}
 }
 
-// Len is the number of distinct values.
+// Len returns the number of distinct values.
 func (v Values) Len() int { return len(v.data) }
 
-// Digest is a keyed digest of all values, in hex: it changes with any of them
-// and tells nothing about them. Empty without values.
+// Digest returns a keyed digest of all values, in hex. It changes with any of them and reveals nothing about them. It
+// is empty if there are no values.
 func (v Values) Digest(key DigestKey) string {
 	if len(v.data) == 0 {
 		return ""
@@ -82,22 +84,21 @@ func (v Values) Digest(key DigestKey) string {
 	return key.digest(parts)
 }
 
-// SecretQuery asks for the values of Secrets.
+// SecretQuery describes the Secret values to read.
 type SecretQuery struct {
 	Namespace string
-	// Cache holds the metadata of Secrets, and may be behind.
+	// Cache holds the metadata of Secrets. It may lag behind.
 	Cache client.Reader
 	Uses  []intent.SecretUse
-	// Text says of a variable that the server wants text, and no number.
+	// Text reports whether the server expects text for a variable, and not a number.
 	Text func(variable string) bool
-	// Now tells an expired certificate.
+	// Now is the time that certificates must not have expired at.
 	Now time.Time
 }
 
-// Secrets reads the referenced Secrets by their names, each once, and checks that
-// every key exists, is not empty and reaches the server as it is, and that a
-// certificate is one. The error is a *status.Failure that lists everything that is
-// wrong.
+// Secrets reads the referenced Secrets by their names, each once. It checks that every key exists, is not empty and
+// reaches the server unchanged, and that certificates are valid. The error is a *status.Failure that lists everything
+// that is wrong.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
@@ -128,7 +129,8 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 	return values, problems.failure()
 }
 
-// keepAuthorities remembers what is beside a certificate; of what is too long as much as shows that.
+// keepAuthorities remembers the authorities beside a certificate. If they are too long, it keeps just enough to show
+// that.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -137,7 +139,7 @@ func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse)
 	}
 }
 
-// bySecret are the uses of each Secret.
+// bySecret groups the uses by Secret.
 func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 	keys := map[string][]intent.SecretUse{}
 	for _, use := range q.Uses {
@@ -146,8 +148,8 @@ func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 	return keys
 }
 
-// only is a Secret with the keys that are referred to: it may hold a megabyte of others, and there are many. Of a value
-// that no variable can carry it has as much as shows that.
+// only returns a copy of a Secret with the keys that are referred to, because a Secret may hold a megabyte of others,
+// and there are many. If no variable can carry a value, it keeps just enough to show that.
 func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	if secret == nil {
 		return nil
@@ -168,10 +170,12 @@ func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	return kept
 }
 
-// maxVariable is the size of the longest variable that Linux takes, in bytes, with its name, an equals sign and a zero byte.
+// maxVariable is the size in bytes of the longest environment variable that Linux accepts, with its name, an equals
+// sign and a zero byte.
 const maxVariable = 128 << 10
 
-// check says what is wrong with one value; an empty reason when nothing is.
+// check returns the reason and the message for a value that cannot be used. The reason is empty if the value can be
+// used.
 func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason, sentence string) {
 	value, ok := secret.Data[use.Key]
 	key := fmt.Sprintf("Key %q of Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
@@ -197,9 +201,9 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 	return "", ""
 }
 
-// read is one Secret, nil when there is none. What is no older than the cached metadata
-// is new enough, because whatever changes after that wakes who refers to it; the API
-// server has that at hand, and need not ask its store.
+// read returns one Secret, or nil if there is none. A Secret at least as new as the cached metadata is enough, because
+// a later change triggers a reconciliation of every stack that refers to it. The API server can answer that from its
+// cache.
 func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name string) (*corev1.Secret, error) {
 	key := types.NamespacedName{Namespace: q.Namespace, Name: name}
 	known := &metav1.PartialObjectMetadata{}
@@ -218,8 +222,7 @@ func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name strin
 	return &secret, nil
 }
 
-// problems collects what is wrong, each sentence once with every field that
-// refers to it.
+// problems collects what is wrong. Each sentence appears once, with every field that it applies to.
 type problems struct {
 	condition string
 	reason    string

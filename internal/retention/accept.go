@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	// Annotation on a stack names the data whose loss its user accepts.
+	// Annotation on a stack names the data whose loss the user accepts.
 	Annotation = names.AnnotationAcceptDataLoss
 	volumeName = names.DataVolume
 )
 
-// Waiting are the losses that a roll-out waits for: those that nothing brings back, and
-// that the annotation's value does not accept. unknown are the words of the value that
-// name nothing of what is waited for, in their order.
+// Waiting returns the losses that a roll-out waits for: those that are final and that the annotation's value does not
+// accept. unknown lists, in order, the words of the value that name none of that data.
 func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) {
 	words := words(accepted)
 	named := map[string]bool{}
@@ -46,8 +45,8 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 	return waiting, unknown
 }
 
-// Unknown tells of words of the annotation that name nothing of what is waited for, as
-// it continues a message; empty when there are none.
+// Unknown returns a text, as the continuation of a message, about words of the annotation that name none of the data
+// that the roll-out waits for. It is empty if there are none.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""
@@ -70,8 +69,8 @@ func words(value string) []string {
 	return found
 }
 
-// normal is a name with its API as the configuration spells it: vectorIo/faiss is
-// vector_io/faiss.
+// normal returns a name in a form in which all spellings of its API are equal: vectorIo/faiss and vector_io/faiss
+// become vectorio/faiss.
 func normal(what string) string {
 	api, id, found := strings.Cut(what, "/")
 	api = strings.ReplaceAll(strings.ToLower(api), "_", "")

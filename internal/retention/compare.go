@@ -12,20 +12,19 @@ import (
 type Loss struct {
 	// What names the data, sorted: "registry", "conversations", "vector_io/faiss".
 	What []string `json:"what"`
-	// Path is the field of the spec that a user most likely changed.
+	// Path is the field of the spec that the user most likely changed.
 	Path string `json:"path"`
-	// Message says what becomes of the data, and how to take it along or bring it back.
+	// Message explains what happens to the data, and how to take it along or bring it back.
 	Message string `json:"message"`
-	// Final says that nothing brings it back, so that the roll-out waits.
+	// Final reports that nothing brings the data back, so that the roll-out waits.
 	Final bool `json:"final,omitempty"`
 }
 
-// String is the message behind its path.
+// String returns the path and the message.
 func (l Loss) String() string { return l.Path + ": " + l.Message }
 
-// Compare lists which data of what runs a change leaves behind, data of one cause in
-// one Loss, in the order of the first of it. It lists nothing where one of both is not
-// known.
+// Compare lists the data of the running stack that a change leaves behind. Data with the same cause is one Loss. The
+// losses are in the order of their first data. If either Places are unknown, Compare lists nothing.
 func Compare(before, after *Places) []Loss {
 	if !before.Known() || !after.Known() {
 		return nil
@@ -47,10 +46,10 @@ type comparison struct {
 	index         map[string]int
 }
 
-// whatMark stands for the names of the data in a message.
+// whatMark is the placeholder for the names of the data in a message.
 const whatMark = "{what}"
 
-// lose notes data that stays behind. What has one path and one message is one Loss.
+// lose records data that stays behind. Data with the same path and message is one Loss.
 func (c *comparison) lose(what, path, message string, final bool) {
 	key := path + "\n" + message
 	i, known := c.index[key]
@@ -64,7 +63,7 @@ func (c *comparison) lose(what, path, message string, final bool) {
 	}
 }
 
-// maxNamed bounds how many kinds of data a message names.
+// maxNamed bounds the number of kinds of data in a message.
 const maxNamed = 12
 
 func (c *comparison) finish() []Loss {
@@ -80,7 +79,7 @@ func (c *comparison) finish() []Loss {
 	return c.losses
 }
 
-// volumes compares what is known without the configuration.
+// volumes compares what can be compared without the configuration.
 func (c *comparison) volumes() {
 	for _, volume := range c.before.Volumes {
 		if strings.HasPrefix(volume.Source, claimPrefix) && !c.after.mounted(volume.Source) {
@@ -117,7 +116,7 @@ func (c *comparison) data(what string) {
 	}
 }
 
-// stays compares data that stays where it is.
+// stays checks data whose place does not change.
 func (c *comparison) stays(what string, was, is Data) {
 	if was.Form != "" && is.Form == "" {
 		c.lose(what, pathDistribution, c.unreadable(what), true)
@@ -131,8 +130,7 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 }
 
-// unprefixed reports whether keys have the prefix of their namespace and are looked for
-// without it.
+// unprefixed reports whether the stored keys have the prefix of their namespace and are read without it.
 func (c *comparison) unprefixed(was, is Data) bool {
 	apart := func(p *Places, data Data) bool {
 		return slices.ContainsFunc(data.In, func(place Place) bool {
@@ -144,11 +142,10 @@ func (c *comparison) unprefixed(was, is Data) bool {
 	return apart(c.before, was) && filed && !apart(c.after, is)
 }
 
-// localFiles is the type that records where each uploaded file is, by its absolute
-// path.
+// localFiles is the provider type that records the absolute path of each uploaded file.
 const localFiles = "inline::localfs"
 
-// recorded compares where uploaded files were with what that path leads to now.
+// recorded checks whether the recorded paths of uploaded files still lead to the same files.
 func (c *comparison) recorded(was Data) {
 	for _, place := range was.In {
 		if place.File == "" {
@@ -160,8 +157,8 @@ func (c *comparison) recorded(was Data) {
 	}
 }
 
-// gone is data whose provider or store is not there any more. What a release takes
-// away is told by the engine.
+// gone handles data whose provider or store no longer exists. If the release no longer supports such data, it records
+// nothing, because the configuration engine reports that.
 func (c *comparison) gone(what string, was Data) {
 	if !c.anyDurable(was) || !c.has(what) {
 		return
@@ -185,7 +182,7 @@ func (c *comparison) gone(what string, was Data) {
 	}
 }
 
-// has reports whether the release could keep such data; any could that is not known.
+// has reports whether the release can store such data. An unknown release counts as one that can.
 func (c *comparison) has(what string) bool {
 	found, err := release.Lookup(c.after.Release)
 	if err != nil {
@@ -199,8 +196,8 @@ func (c *comparison) has(what string) bool {
 	return ok
 }
 
-// renamed is the id of a new vector provider that keeps its data in a place of one
-// that is gone; empty without one.
+// renamed returns the id of a new vector provider of the same type, or an empty string if there is none. That provider
+// probably replaces the one that is gone.
 func (c *comparison) renamed(was Data) string {
 	for _, what := range slices.Sorted(maps.Keys(c.after.Data)) {
 		is := c.after.Data[what]
@@ -214,8 +211,8 @@ func (c *comparison) renamed(was Data) string {
 
 func isVector(what string) bool { return strings.HasPrefix(what, vectorIO+"/") }
 
-// anyDurable reports whether any of the data outlives the pods of before. A provider
-// that says nothing of its place may keep it anywhere.
+// anyDurable reports whether any of the data outlives the previous pods. A provider without a known place may store its
+// data anywhere.
 func (c *comparison) anyDurable(data Data) bool {
 	return len(data.In) == 0 || slices.ContainsFunc(data.In, func(place Place) bool { return c.before.durable(place) })
 }

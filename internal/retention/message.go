@@ -8,18 +8,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// The ways to keep what no store can be copied for.
+// Remedies for data whose store cannot be copied.
 const (
 	throughAPI = "to take it along, read it through the API before the change and create it again after it"
 	goBack     = "write the earlier value back to bring it back"
 )
 
-// kinds are the stores in words.
+// kinds maps the types of stores to words.
 var kinds = map[string]string{
 	"sqlite": "the SQLite file", "redis": "Redis at", "postgres": "PostgreSQL at", "mongodb": "MongoDB at",
 }
 
-// describe is a place in words.
+// describe returns a description of a place.
 func (c *comparison) describe(p *Places, place Place) string {
 	text := place.File
 	if text == "" {
@@ -43,7 +43,7 @@ func (c *comparison) describe(p *Places, place Place) string {
 	return text
 }
 
-// elsewhere is the message about data whose store is another one.
+// elsewhere returns the message about data whose store has changed.
 func elsewhere(from, to, tool string) string {
 	carry := throughAPI
 	if tool != "" {
@@ -56,7 +56,7 @@ func elsewhere(from, to, tool string) string {
 	return message
 }
 
-// copyTool copies a store of a type to another one of it; empty without one.
+// copyTool returns the tool that copies a store to another one of the same type, or an empty string if there is none.
 func copyTool(from, to string) string {
 	switch {
 	case from != to:
@@ -108,14 +108,13 @@ func unmounted(source, to string, durable bool) string {
 	return message + "; what clients store from now on goes with the pod; set spec.workload.storage again to bring it back"
 }
 
-// displacement is data on a volume that is looked for elsewhere.
+// displacement is data on a volume that the server looks for elsewhere.
 type displacement struct {
-	// from holds the data, the server looks into now; durable says that now is on a
-	// volume.
+	// from is where the data is. now is where the server looks for it. durable reports whether now is on a volume.
 	from    location
 	now     string
 	durable bool
-	// remedy finds it again, if any is known; mount is where the volume was.
+	// remedy makes the server find the data again, if a remedy is known. mount is where the volume was mounted.
 	remedy, mount string
 }
 
@@ -131,7 +130,7 @@ func displaced(d displacement) string {
 	return message + fmt.Sprintf("; mount the volume at %s, or move the files, to keep it", d.mount)
 }
 
-// otherFiles is the message about a release that has other files for the same.
+// otherFiles returns the message about a release that stores the same data in other files.
 func (c *comparison) otherFiles(from location) string {
 	return fmt.Sprintf("the data of %s stays in the files of release %s, and release %s reads others beside them, in the directory %s of %s; "+
 		"%s; release %s finds it again", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
@@ -141,7 +140,7 @@ func otherFile(from, to location) string {
 	return fmt.Sprintf("the data of %s stays in the file %s of %s, and the server reads %s; %s", whatMark, from.path, from.source, to.path, goBack)
 }
 
-// setVariable is how a variable brings a path to a target; empty when none does.
+// setVariable returns how to change a path to the target with a variable, or an empty string if no variable does.
 func setVariable(text, target string) string {
 	reference, found := envref.Server.First(text)
 	rest, begins := strings.CutPrefix(text, reference.String())
@@ -158,7 +157,7 @@ func changedType(was, is Data) string {
 		whatMark, is.Type, was.Type, goBack)
 }
 
-// lostProvider is the message about a vector provider that is gone, or has another id.
+// lostProvider returns the message about a vector provider that was removed or has another id.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
 		return fmt.Sprintf("the vector provider %q is now called %q: vector stores keep the id of their provider, and those of %q answer errors, "+
@@ -174,14 +173,14 @@ func notServed(from string) string {
 		"take the API out of spec.disabled, or configure its providers again, to bring it back", whatMark, from)
 }
 
-// hiddenKeys is the message about a release that looks for keys without their namespace.
+// hiddenKeys returns the message about a release that reads keys without their namespace.
 func (c *comparison) hiddenKeys() string {
 	return fmt.Sprintf("release %s keeps the data of %s under keys that begin with their namespace, and release %s looks for them without it: "+
 		"what clients stored since the upgrade is not found; release %s finds it again; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }
 
-// unreadable is the message about content that a release does not start on.
+// unreadable returns the message about content that prevents a release from starting.
 func (c *comparison) unreadable(what string) string {
 	return fmt.Sprintf("release %s does not start on what %s keeps under release %s, and nothing converts it: "+
 		"stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; "+
@@ -195,7 +194,7 @@ func (c *comparison) recordedPaths(directory string) string {
 		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s) to keep it", directory, volumeName, c.oldMount(directory))
 }
 
-// oldMount is where the volume of a directory was mounted.
+// oldMount returns where the volume of a directory was mounted.
 func (c *comparison) oldMount(directory string) string {
 	return c.before.mountOf(c.before.location(directory).source)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The fields that a user most likely changed.
+// The fields that the user most likely changed.
 const (
 	pathStorage      = "spec.workload.storage"
 	pathMount        = "spec.workload.storage.mountPath"
@@ -16,7 +16,7 @@ const (
 	pathEnv          = "spec.workload.overrides.env"
 )
 
-// field is the field that says where data is kept.
+// field returns the field that determines where data is stored.
 func (c *comparison) field(what string) string {
 	if c.after.Override {
 		return pathOverride
@@ -27,12 +27,12 @@ func (c *comparison) field(what string) string {
 		return "spec.providers.vectorIo"
 	case Files, "batches", "responses":
 		return "spec.providers." + api
-	default: // no field says so but the base
+	default: // only the base determines it
 		return pathDistribution
 	}
 }
 
-// storeField is the field that says where a store is, unless the release does.
+// storeField returns the field that determines where a store is. If the release has changed, that is the distribution.
 func (c *comparison) storeField(store Store) string {
 	if c.crosses() && !c.after.Override {
 		return pathDistribution
@@ -40,7 +40,7 @@ func (c *comparison) storeField(store Store) string {
 	return c.ownField(store)
 }
 
-// ownField is the field that says where a store is.
+// ownField returns the field that determines where a store is.
 func (c *comparison) ownField(store Store) string {
 	if c.after.Override {
 		return pathOverride
@@ -49,17 +49,17 @@ func (c *comparison) ownField(store Store) string {
 	return "spec.storage." + family
 }
 
-// crosses reports whether the release is another one.
+// crosses reports whether the release has changed.
 func (c *comparison) crosses() bool {
 	return c.before.Release != "" && c.after.Release != "" && c.before.Release != c.after.Release
 }
 
-// moved is data that is looked for in another place than it lies in.
+// moved handles data that the server looks for in another place.
 func (c *comparison) moved(what string, was Place, is Data) {
 	now := c.counterpart(was, is)
 	switch durable := c.before.durable(was); {
 	case !durable && (now == nil || !c.after.durable(*now)):
-		return // it goes with the pod, before and after
+		return // it is lost with the pod, before and after
 	case !durable:
 		field := c.placeField(what, was, *now)
 		if c.after.fileOf(*now) != "" {
@@ -77,7 +77,7 @@ func (c *comparison) moved(what string, was Place, is Data) {
 	}
 }
 
-// droppedField is the field that made the configuration leave data out.
+// droppedField returns the field whose change removed data from the configuration.
 func (c *comparison) droppedField(what string) string {
 	if c.crosses() && !c.after.Override {
 		return pathDistribution
@@ -85,8 +85,8 @@ func (c *comparison) droppedField(what string) string {
 	return c.field(what)
 }
 
-// spaceField is the field that names the namespace or table of data. The registry of another stack comes only with
-// LLS_REGISTRY, which is a variable of the pod.
+// spaceField returns the field that determines the namespace or table of data. The registry of another stack is read
+// only with LLS_REGISTRY, which is a variable of the pod.
 func (c *comparison) spaceField(what string, was, now Place) string {
 	old, is := ownSpace.FindString(was.Space), ownSpace.FindString(now.Space)
 	if what == Registry && old != "" && is != "" && old != is && !c.after.Override {
@@ -95,20 +95,20 @@ func (c *comparison) spaceField(what string, was, now Place) string {
 	return c.droppedField(what)
 }
 
-// otherFamily reports whether data of a key-value store is kept in a SQL store now, or
-// the other way round. Up to 0.2 each store is a file of its own, whatever its family.
+// otherFamily reports whether data of a key-value store is now stored in a SQL store, or the other way round. In
+// releases up to 0.2, each store is a file of its own, whatever its family.
 func (c *comparison) otherFamily(was, now Place) bool {
 	_, kept := c.after.Stores[was.Store]
 	return was.Store != "" && now.Store != "" && c.before.family(was) != c.after.family(now) && (kept || c.before.fileOf(was) == "")
 }
 
-// family of the store of a place: kv, sql, or empty.
+// family returns the family of the store of a place: kv, sql, or empty.
 func (p *Places) family(place Place) string {
 	family, _, _ := strings.Cut(p.Stores[place.Store].Type, "_")
 	return family
 }
 
-// counterpart is the place that takes that of a place; nil: none does.
+// counterpart returns the place that replaces a place, or nil if there is none.
 func (c *comparison) counterpart(was Place, is Data) *Place {
 	best := -1
 	for i, place := range is.In {
@@ -126,7 +126,7 @@ func (c *comparison) counterpart(was Place, is Data) *Place {
 	return &is.In[best]
 }
 
-// placeField is the field that moved a place.
+// placeField returns the field whose change moved a place.
 func (c *comparison) placeField(what string, was, now Place) string {
 	switch {
 	case now.Store != "":
@@ -138,7 +138,7 @@ func (c *comparison) placeField(what string, was, now Place) string {
 	}
 }
 
-// movedStore is data of a store that is elsewhere now.
+// movedStore handles data of a store that has moved.
 func (c *comparison) movedStore(what string, was, now Place) {
 	old, is := c.before.Stores[was.Store], c.after.Stores[now.Store]
 	field := c.placeField(what, was, now)
@@ -155,7 +155,7 @@ func (c *comparison) movedStore(what string, was, now Place) {
 	}
 }
 
-// movedFile is data of a file that is looked for elsewhere.
+// movedFile handles data of a file that the server looks for elsewhere.
 func (c *comparison) movedFile(what string, was, now Place) {
 	from, to := c.before.location(c.before.fileOf(was)), c.after.location(c.after.fileOf(now))
 	mount := c.after.mountOf(from.source)
@@ -179,7 +179,7 @@ func (c *comparison) movedFile(what string, was, now Place) {
 	}
 }
 
-// textOf is what the configuration says for a place.
+// textOf returns the configuration's text for a place.
 func (c *comparison) textOf(place Place) string {
 	if place.Store != "" {
 		return c.after.Stores[place.Store].Text
@@ -187,7 +187,7 @@ func (c *comparison) textOf(place Place) string {
 	return place.Text
 }
 
-// mountOf is where a volume is mounted; empty when it is not.
+// mountOf returns where a volume is mounted, or an empty string if it is not.
 func (p *Places) mountOf(source string) string {
 	i := slices.IndexFunc(p.Volumes, func(v Volume) bool { return v.Source == source })
 	if i < 0 {

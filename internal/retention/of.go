@@ -14,22 +14,20 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Input is what tells where a stack's data lies.
+// Input determines where a stack's data is stored.
 type Input struct {
-	// Config is the root of the configuration that the server reads. Nil: nobody knows
-	// it.
+	// Config is the root of the configuration that the server reads. Nil means that it is unknown.
 	Config *yaml.Node
-	// Override says that it is the user's own file.
+	// Override reports whether it is the user's own file.
 	Override bool
-	// Release is the release that reads it; a guess where ReleaseUnknown is set.
+	// Release is the release that reads it. If ReleaseUnknown is set, it is a guess.
 	Release        *release.Release
 	ReleaseUnknown bool
 	// Pod is the pod that the server runs in.
 	Pod Pod
 }
 
-// Of finds the places of a stack's data. It never fails: what it cannot read, it
-// leaves out.
+// Of returns the places of a stack's data. It never fails, and leaves out what it cannot read.
 func Of(in Input) *Places {
 	r := reader{Input: in, places: &Places{
 		Version: version, Override: in.Override, Volumes: in.Pod.Volumes,
@@ -48,7 +46,7 @@ func Of(in Input) *Places {
 	return r.places
 }
 
-// bound keeps Places small. The data that is left out is never taken for lost.
+// bound keeps Places small. Data that is left out never counts as lost.
 func (p *Places) bound() {
 	names := slices.Sorted(maps.Keys(p.Data))
 	if len(names) > maxData {
@@ -77,11 +75,11 @@ type reader struct {
 	places *Places
 }
 
-// notData are the stores that clients write nothing to.
+// notData lists the stores that clients do not write to.
 var notData = map[string]bool{"connectors": true}
 
-// stores reads the server's own stores: what keys of the section refer to, or up to
-// 0.2 what they are.
+// stores reads the server's own stores. The keys of the section refer to backends, or, in releases up to 0.2, are
+// backends themselves.
 func (r *reader) stores() {
 	for i := range r.Release.Storage.Stores {
 		store := &r.Release.Storage.Stores[i]
@@ -102,8 +100,8 @@ func (r *reader) stores() {
 	}
 }
 
-// place is what a value says of where something is kept: a part of a backend, or a
-// backend of its own, which is known by the path.
+// place returns the place that a value describes: a part of a backend, or a backend of its own, which gets the path as
+// its name.
 func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	if name := text(node, "backend"); name != "" {
 		backend := r.backendNode(name)
@@ -118,8 +116,8 @@ func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	return Place{}, false
 }
 
-// backendNode is a backend of the configuration. One without the section has the
-// server's own.
+// backendNode returns a backend of the configuration. A configuration without the section uses the server's default
+// backends.
 func (r *reader) backendNode(name string) *yaml.Node {
 	if !yamlnode.IsNull(yamlnode.At(r.Config, "storage")) {
 		return yamlnode.At(r.Config, "storage", "backends", name)
@@ -135,7 +133,7 @@ func (r *reader) backendNode(name string) *yaml.Node {
 	return node
 }
 
-// space is the namespace or table in a backend.
+// space returns the namespace or table in a backend.
 func (r *reader) space(node *yaml.Node) string {
 	for _, key := range []string{"namespace", "table_name"} {
 		if value := text(node, key); value != "" {
@@ -145,7 +143,7 @@ func (r *reader) space(node *yaml.Node) string {
 	return ""
 }
 
-// inlineType is the type of a backend that does not say its family.
+// inlineType returns the full type of a backend whose type does not name its family.
 func (r *reader) inlineType(node *yaml.Node) string {
 	for _, kind := range r.Release.Storage.Backends {
 		_, keyed := kind.Class.Key("namespace")
@@ -156,7 +154,7 @@ func (r *reader) inlineType(node *yaml.Node) string {
 	return ""
 }
 
-// backend notes a backend; false when the release does not have its type.
+// backend records a backend. It returns false if the release does not have its type.
 func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	if _, noted := r.places.Stores[name]; noted {
 		return true
@@ -178,8 +176,8 @@ func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	return true
 }
 
-// served notes the address of a backend on a server of its own, the release's
-// defaults where the configuration has none.
+// served records the address of a backend that is a server. If the configuration has none, it uses the release's
+// defaults.
 func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {
 		store.At = r.Pod.connection(whole)
@@ -195,8 +193,8 @@ func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	}
 }
 
-// joined is the address of a database. Where its parts are of one Secret, that is all
-// there is to say.
+// joined returns the address of a database. If all parts are from the same Secret, it returns the reference to that
+// Secret.
 func joined(host, port, db string) string {
 	if strings.HasPrefix(host, "{") && host == port && (db == "" || db == host) {
 		return host
@@ -208,7 +206,7 @@ func joined(host, port, db string) string {
 	return address
 }
 
-// valueOr is the text under a key, or the release's default.
+// valueOr returns the text of a key, or the release's default.
 func valueOr(node *yaml.Node, kind release.Backend, key string) string {
 	if value := text(node, key); value != "" {
 		return value

@@ -13,47 +13,45 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// version of the form in which Places are written. What another form says is not
-// known.
+// version is the version of the encoding of Places. Places in another encoding count as unknown.
 const version = 1
 
-// maxData bounds the kinds of data, maxText each text, so that an annotation holds
-// them whatever a configuration says.
+// maxData bounds the kinds of data, and maxText each text, so that they fit into an annotation whatever a configuration
+// contains.
 const (
 	maxData = 200
 	maxText = 256
 )
 
-// Registry is the data that the server's registry holds: what clients registered.
+// Registry is the data in the server's registry: the resources that clients registered.
 const Registry = "registry"
 
-// Places says where the data of a stack lies. The zero value says that nothing is
-// known.
+// Places describes where the data of a stack is stored. The zero value means that nothing is known.
 type Places struct {
 	Version int `json:"v"`
-	// Release is the release line of the server. Empty: it is not known.
+	// Release is the release line of the server. Empty means that it is unknown.
 	Release string `json:"release,omitempty"`
-	// Unread says that nobody knows the configuration; then Volumes is all there is.
+	// Unread reports that the configuration is unknown. Only Volumes is then set.
 	Unread bool `json:"unread,omitempty"`
-	// Override says that the configuration is the user's own file.
+	// Override reports whether the configuration is the user's own file.
 	Override bool `json:"override,omitempty"`
-	// Volumes are those of the server's container, sorted by path.
+	// Volumes lists the volumes of the server's container, sorted by path.
 	Volumes []Volume `json:"volumes,omitempty"`
-	// Stores are the backends that hold data, by their names in the configuration.
+	// Stores holds the backends with data, by their names in the configuration.
 	Stores map[string]Store `json:"stores,omitempty"`
-	// Data is what is kept, by what Loss.What calls it.
+	// Data holds the kinds of data, by their names in Loss.What.
 	Data map[string]Data `json:"data,omitempty"`
-	// More counts the data that has no room in Data.
+	// More is the number of kinds of data that did not fit into Data.
 	More int `json:"more,omitempty"`
 }
 
-// Volume is a directory that is not the container's own.
+// Volume is a directory that is not part of the container's own file system.
 type Volume struct {
 	Mount string `json:"mount"`
-	// Source is what the volume is made of, the same for the same data:
-	// "PersistentVolumeClaim demo-pvc". Empty: it goes with the pod.
+	// Source identifies the volume's storage. Equal sources have the same data: "PersistentVolumeClaim demo-pvc". Empty
+	// means that the data is deleted with the pod.
 	Source string `json:"source,omitempty"`
-	// SubPath of the source.
+	// SubPath is the path in the source.
 	SubPath string `json:"subPath,omitempty"`
 }
 
@@ -61,43 +59,41 @@ type Volume struct {
 type Store struct {
 	// Type is the type of the backend with its family: kv_sqlite.
 	Type string `json:"type"`
-	// At is the file, or the address of the server: host:port/database. A value of a
-	// Secret is the reference to it.
+	// At is the file, or the address of the server: host:port/database. A value from a Secret is represented by the
+	// reference to it.
 	At string `json:"at,omitempty"`
-	// Text is what the configuration says for At, or for Table, where that has
-	// variables.
+	// Text is the configuration's text for At, or for Table, if that text has variables.
 	Text string `json:"text,omitempty"`
-	// Table of a key-value store in PostgreSQL.
+	// Table is the table of a key-value store in PostgreSQL.
 	Table string `json:"table,omitempty"`
-	// Apart says that the namespaces of a key-value store are apart from each other.
+	// Apart reports whether the namespaces of a key-value store are separate.
 	Apart bool `json:"apart,omitempty"`
 }
 
-// Data is one kind of what clients stored.
+// Data is one kind of data that clients store.
 type Data struct {
-	// Type is the type of the provider that keeps it.
+	// Type is the type of the provider that stores it.
 	Type string `json:"type,omitempty"`
-	// In are its places.
+	// In lists its places.
 	In []Place `json:"in,omitempty"`
-	// Form is the form of what a provider writes; another form cannot be read.
+	// Form is the format of the provider's data. Another format cannot be read.
 	Form string `json:"form,omitempty"`
 }
 
 // Place is a part of a store, or a place of a provider's own.
 type Place struct {
-	// Store is a name in Places.Stores, Space the namespace or table there.
+	// Store is a name in Places.Stores. Space is the namespace or table there.
 	Store string `json:"store,omitempty"`
 	Space string `json:"space,omitempty"`
-	// File is a file or directory of the container, Text what the configuration says
-	// for it where that has variables.
+	// File is a file or directory of the container. Text is the configuration's text for it, if that has variables.
 	File string `json:"file,omitempty"`
 	Text string `json:"text,omitempty"`
 	// At is the address of a server.
 	At string `json:"at,omitempty"`
 }
 
-// UnmarshalJSON never fails: damaged Places say that nothing is known, and do not
-// take with them what they are part of.
+// UnmarshalJSON never fails. Damaged Places become unknown Places, so that the record that contains them can still be
+// read.
 func (p *Places) UnmarshalJSON(data []byte) error {
 	type plain Places
 	var read plain
@@ -109,10 +105,10 @@ func (p *Places) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Known reports whether the Places say anything.
+// Known reports whether the Places contain any information.
 func (p *Places) Known() bool { return p != nil && p.Version == version }
 
-// Table is the table of the key-value store in PostgreSQL; empty when there is none.
+// Table returns the table of the key-value store in PostgreSQL, or an empty string if there is none.
 func (p *Places) Table() string {
 	if !p.Known() {
 		return ""
@@ -126,8 +122,8 @@ func (p *Places) Table() string {
 	return ""
 }
 
-// Directory is the directory of the key-value store's SQLite file, in the notation of the configuration; empty when there
-// is none, or nobody knows it.
+// Directory returns the directory of the key-value store's SQLite file, as the configuration writes it. It is empty if
+// there is none, or if it is unknown.
 func (p *Places) Directory() string {
 	if !p.Known() {
 		return ""
@@ -141,7 +137,7 @@ func (p *Places) Directory() string {
 	return file[:slash]
 }
 
-// short bounds a text and keeps it different from others.
+// short bounds the length of a text and keeps different texts different.
 func short(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -154,17 +150,17 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// location is where a file lies, whatever path leads to it.
+// location identifies a file independent of the path that leads to it.
 type location struct {
-	// source of the volume; empty: the file goes with the pod.
+	// source is the source of the volume. Empty means that the file is deleted with the pod.
 	source string
-	// path in the volume, or in the pod.
+	// path is the path in the volume, or in the pod.
 	path string
 }
 
 func (l location) durable() bool { return l.source != "" }
 
-// location finds the volume that holds a file.
+// location returns the location of a file in the volume that holds it.
 func (p *Places) location(file string) location {
 	best := -1
 	var rest string
@@ -180,9 +176,8 @@ func (p *Places) location(file string) location {
 	return location{source: p.Volumes[best].Source, path: path.Join("/", p.Volumes[best].SubPath, rest)}
 }
 
-// below is the rest of a path below a mount. A home directory that nobody knows is
-// the one that a mount of its subdirectory is meant for: a volume at /.llama is there
-// for ~/.llama.
+// below returns the rest of a path below a mount. For a path in an unknown home directory, a mount with the name of its
+// subdirectory matches: a volume at /.llama is meant for ~/.llama.
 func below(file, mount string) (rest string, ok bool) {
 	mount = path.Clean(mount)
 	if home, found := strings.CutPrefix(file, "~/"); found {

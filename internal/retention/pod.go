@@ -11,24 +11,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Pod is what a pod tells of where its server keeps data.
+// Pod is the part of a pod that determines where its server stores data.
 type Pod struct {
-	// Env are the variables of the server's container. The value of a Secret is the
-	// reference to it.
+	// Env holds the variables of the server's container. A value from a Secret is represented by the reference to it.
 	Env map[string]string
-	// Volumes of the server's container, sorted by path.
+	// Volumes lists the volumes of the server's container, sorted by path.
 	Volumes []Volume
 }
 
-// Reference stands for a value that is in a Secret.
+// Reference returns the text that represents a value in a Secret.
 func Reference(secret, key string) string { return fmt.Sprintf("{Secret %s, key %s}", secret, key) }
 
-// Hidden stands for a value that nobody can tell the source of.
+// Hidden represents a value whose source cannot be determined.
 const Hidden = "{?}"
 
-// PodOf reads a pod's specification. server is the name of the server's container;
-// derived gives the source of a value of a Secret that the operator made, as
-// Reference or Hidden, and an empty text for any other.
+// PodOf reads a pod's spec. server is the name of the server's container. derived returns the source of a value in a
+// Secret that the operator created, as Reference or Hidden, and an empty string for any other Secret.
 func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string) string) Pod {
 	found := Pod{Env: map[string]string{}}
 	i := slices.IndexFunc(spec.Containers, func(c corev1.Container) bool { return c.Name == server })
@@ -57,8 +55,8 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 	return found
 }
 
-// mounts are the paths of volumes that outlive the pod, and the last parts of them,
-// by which a path of the home directory is found.
+// mounts holds the paths of volumes that outlive the pod, and the last elements of these paths, which match a path in
+// the home directory.
 type mounts struct{ paths, bases map[string]bool }
 
 func durableMounts(volumes []Volume) mounts {
@@ -72,10 +70,10 @@ func durableMounts(volumes []Volume) mounts {
 	return found
 }
 
-// maxPath is the length of the longest path that Linux takes.
+// maxPath is the maximum length of a path in Linux.
 const maxPath = 4096
 
-// inAny reports whether a path is inside of a volume, as below does for one.
+// inAny reports whether a path is inside one of the volumes, by the same rules as below.
 func inAny(file string, volumes mounts) bool {
 	if home, found := strings.CutPrefix(file, "~/"); found {
 		first, _, _ := strings.Cut(home, "/")
@@ -106,8 +104,8 @@ func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) s
 	}
 }
 
-// sourceOf names what a volume is made of; empty when that goes with the pod or holds
-// no data.
+// sourceOf returns a description of a volume's storage. It is empty if the storage is deleted with the pod or holds no
+// data.
 func sourceOf(volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:
@@ -120,7 +118,7 @@ func sourceOf(volume *corev1.Volume) string {
 		volume.DownwardAPI != nil, volume.Ephemeral != nil, volume.Image != nil:
 		return ""
 	}
-	// Kinds that few have: equal settings are equal data.
+	// For rarely used kinds, equal settings mean equal data.
 	data, err := json.Marshal(volume.VolumeSource)
 	if err != nil || string(data) == "{}" {
 		return ""

@@ -15,27 +15,26 @@ const (
 	Files = "files"
 )
 
-// stateless are the APIs whose providers keep nothing that clients stored, or only what
-// the registry has, too.
+// stateless lists the APIs whose providers store no data of clients, or only data that is also in the registry.
 var stateless = map[string]bool{
 	"inference": true, "safety": true, "tool_runtime": true, "scoring": true, "eval": true, "datasetio": true,
 }
 
-// fileKeys are the keys of providers that name files or directories.
+// fileKeys lists the keys of providers that name files or directories.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
 
-// addressKeys are the keys of providers that name servers, urlKeys those that hold
-// the whole of an address.
+// addressKeys lists the keys of providers that name parts of a server's address. urlKeys lists those that hold a whole
+// address.
 var (
 	urlKeys     = []string{"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url", "endpoint_url"}
 	addressKeys = []string{"host", "port", "db", "bucket_name"}
 )
 
-// maxDepth bounds how deep a provider's settings are searched for stores.
+// maxDepth bounds the depth to which a provider's settings are searched for stores.
 const maxDepth = 6
 
-// providers reads what the providers keep. A vector provider is known by its id,
-// because vector stores are; of any other API it does not matter which one it is.
+// providers reads the data of the providers. A vector provider is identified by its id, because vector stores refer to
+// it. For any other API, the id does not matter.
 func (r *reader) providers() {
 	all := yamlnode.Get(r.Config, "providers")
 	for _, api := range yamlnode.Keys(all) {
@@ -53,7 +52,7 @@ func (r *reader) providers() {
 // disabledID is the id that makes the server skip a provider.
 const disabledID = "__disabled__"
 
-// serves reports whether the server offers an API to clients.
+// serves reports whether the server serves an API to clients.
 func (r *reader) serves(api string) bool {
 	apis := yamlnode.Items(yamlnode.Get(r.Config, "apis"))
 	return len(apis) == 0 || slices.ContainsFunc(apis, func(item *yaml.Node) bool { return item.Value == api })
@@ -80,7 +79,7 @@ func (r *reader) provider(api, id string, item *yaml.Node) {
 	}
 }
 
-// add notes data, beside what is known of it already.
+// add records data, together with the data of the same kind that is already recorded.
 func (r *reader) add(what string, kept Data) {
 	if before, there := r.places.Data[what]; there {
 		kept.In = append(before.In, kept.In...)
@@ -88,8 +87,8 @@ func (r *reader) add(what string, kept Data) {
 	r.places.Data[what] = kept
 }
 
-// responses separates the answers that are kept, which the API is called by from 0.7 on,
-// from the agents of the API before it.
+// responses separates stored responses, for which the API is named from release 0.7 on, from the agents of the earlier
+// API.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type
@@ -102,7 +101,7 @@ func (r *reader) responses(api string, in []Place) {
 	}
 }
 
-// own are the places that a provider's settings name themselves.
+// own returns the places that a provider's settings name directly.
 func (r *reader) own(config *yaml.Node) []Place {
 	var found []Place
 	for _, key := range fileKeys {
@@ -130,7 +129,7 @@ func (r *reader) own(config *yaml.Node) []Place {
 	return found
 }
 
-// parts are the parts of backends that a provider's settings refer to, at any depth.
+// parts returns the parts of backends that a provider's settings refer to, at any depth up to maxDepth.
 func (r *reader) parts(node *yaml.Node, path string, depth int) []Place {
 	if node == nil || depth > maxDepth {
 		return nil

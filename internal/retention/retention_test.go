@@ -23,7 +23,7 @@ type situation struct {
 	Release  string            `json:"release"`
 	Override bool              `json:"override"`
 	Env      map[string]string `json:"env"`
-	// Volumes are sources by mount path.
+	// Volumes maps mount paths to sources.
 	Volumes map[string]string `json:"volumes"`
 	Config  string            `json:"config"`
 }
@@ -66,7 +66,8 @@ func read(t *testing.T, path string) *situation {
 	return &s
 }
 
-// Each case is what runs and what a change makes of it; wanted are both places and what is told.
+// TestCases checks each case: what runs, and what it becomes with a change. The golden files hold both Places and the
+// reported losses.
 func TestCases(t *testing.T) {
 	for _, name := range golden.Cases(t, "testdata") {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func indented(t *testing.T, places *retention.Places) []byte {
 	return append(data, '\n')
 }
 
-// No password of a configuration or of a pod's variables stands in Places.
+// TestPlacesHoldNoSecret checks that no password of a configuration or of a pod's variables is in Places.
 func TestPlacesHoldNoSecret(t *testing.T) {
 	const secret = "hunter2"
 	s := situation{
@@ -127,7 +128,8 @@ providers:
 	}
 }
 
-// Whatever a configuration holds, Places stay small, and finding and comparing them takes little time.
+// TestManyProviders checks that Places stay small for any configuration, and that finding and comparing them takes
+// little time.
 func TestManyProviders(t *testing.T) {
 	const many = 10_000
 	config := func(first int) string {
@@ -161,7 +163,7 @@ func TestManyProviders(t *testing.T) {
 	}
 }
 
-// What cannot be read says that nothing is known, and nothing is told of it.
+// TestUnknown checks that unreadable Places count as unknown, and that no loss is reported for them.
 func TestUnknown(t *testing.T) {
 	known := (&situation{Release: "0.7", Volumes: map[string]string{"/d": "PersistentVolumeClaim demo-pvc"}, Config: "providers: {}"}).places(t)
 	for _, text := range []string{`{"v":1,"data":7}`, `{"v":2}`, `[]`, `"x"`, `{}`, `null`} {
@@ -266,7 +268,8 @@ func TestPodOf(t *testing.T) {
 	}
 }
 
-// Places of an annotation that somebody edited never break a comparison, and come back as they were written.
+// FuzzPlaces checks that edited Places in an annotation never break a comparison, and that Places are encoded and
+// decoded without a change.
 func FuzzPlaces(f *testing.F) {
 	known := (&situation{Release: "0.3", Config: "providers: {vector_io: [{provider_id: faiss, provider_type: \"inline::faiss\", config: {persistence: {namespace: n, backend: kv_default}}}]}"}).places(f)
 	data, err := json.Marshal(known)
@@ -278,7 +281,7 @@ func FuzzPlaces(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var places retention.Places
 		if json.Unmarshal([]byte(text), &places) != nil {
-			return // no JSON at all
+			return // not JSON
 		}
 		for _, loss := range append(retention.Compare(&places, known), retention.Compare(known, &places)...) {
 			if loss.Path == "" || loss.Message == "" || len(loss.What) == 0 {

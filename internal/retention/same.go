@@ -12,7 +12,7 @@ const (
 	claimPrefix = "PersistentVolumeClaim "
 )
 
-// fileOf is the file or directory of a place; empty when it is on a server.
+// fileOf returns the file or directory of a place, or an empty string if the place is on a server.
 func (p *Places) fileOf(place Place) string {
 	if place.Store == "" {
 		return place.File
@@ -29,7 +29,7 @@ func (p *Places) durable(place Place) bool {
 	return file == "" || p.location(file).durable()
 }
 
-// same reports whether a place of before and one of after are one.
+// same reports whether a place before the change and one after it are the same.
 func (c *comparison) same(what string, was, is Place) bool {
 	if (was.Store == "") != (is.Store == "") {
 		return false
@@ -47,8 +47,8 @@ func (c *comparison) same(what string, was, is Place) bool {
 	return sameText(old.At, now.At) && sameText(old.Table, now.Table)
 }
 
-// sameSpace compares namespaces and tables. Where namespaces are not apart, they make
-// no difference; what was not apart and is now is carried over at the start.
+// sameSpace compares namespaces and tables. Namespaces that are not separate make no difference. If they become
+// separate, the data is carried over at the start of the pod.
 func (c *comparison) sameSpace(what string, was, is Place) bool {
 	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
 	if strings.HasPrefix(old.Type, "kv") && (!old.Apart || !now.Apart) {
@@ -60,7 +60,7 @@ func (c *comparison) sameSpace(what string, was, is Place) bool {
 	return sameText(was.Space, is.Space)
 }
 
-// sameFile compares files by where they lie.
+// sameFile compares files by their locations.
 func (c *comparison) sameFile(what, was, is string) bool {
 	if (was == "") != (is == "") {
 		return false
@@ -74,22 +74,21 @@ func (c *comparison) sameFile(what, was, is string) bool {
 		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
 }
 
-// sameText takes what nobody can tell for the same.
+// sameText compares texts. An unknown text is equal to any other.
 func sameText(was, is string) bool {
 	return was == is || strings.Contains(was, Hidden) || strings.Contains(is, Hidden)
 }
 
 var (
-	// hashedFile and hashedSpace are where operators before this one kept the registry
-	// of a configuration.
+	// hashedFile and hashedSpace match the places in which earlier operators stored the registry of a configuration.
 	hashedFile  = regexp.MustCompile(`/registry-[0-9a-f]{8}\.db$`)
 	hashedSpace = regexp.MustCompile(`-[0-9a-f]{8}$`)
-	// ownSpace is what tells the registry of a stack from that of another one.
+	// ownSpace matches the part of a namespace that distinguishes the registries of different stacks.
 	ownSpace = regexp.MustCompile(`(/[a-z0-9.-]+){2}$`)
 )
 
-// sameRegistry reports whether the entries of one namespace are found in the other, or adopted by it. A stack adopts what
-// lay under the plain name, and never the registry of another stack (LLS_REGISTRY).
+// sameRegistry reports whether the entries of one namespace are found in the other, or adopted by it. A stack adopts
+// the entries under the plain name, and never the registry of another stack (LLS_REGISTRY).
 func sameRegistry(was, is string) bool {
 	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
 		return false
@@ -97,8 +96,8 @@ func sameRegistry(was, is string) bool {
 	return registrySpace(was) == registrySpace(is)
 }
 
-// registrySpace is the namespace of a registry without what the operator adds to it:
-// the entries of one are adopted by the other.
+// registrySpace returns the namespace of a registry without the parts that the operator adds. Namespaces for which the
+// result is equal adopt each other's entries.
 func registrySpace(space string) string {
 	return hashedSpace.ReplaceAllString(ownSpace.ReplaceAllString(space, ""), "")
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// resolve is a text as the server reads it. A variable without a value and without a
-// default stays as it is written.
+// resolve returns a text as the server reads it. A variable without a value and without a default stays unchanged.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {
 		value := p.Env[reference.Name]
@@ -31,7 +30,7 @@ func (p *Pod) resolve(text string) string {
 	}, nil)
 }
 
-// file is a path as the server opens it.
+// file returns a path as the server opens it.
 func (p *Pod) file(text string) string {
 	resolved, _, _ := strings.Cut(p.resolve(text), "?")
 	if home := p.Env["HOME"]; strings.HasPrefix(resolved, "~/") && strings.HasPrefix(home, "/") {
@@ -46,7 +45,8 @@ func (p *Pod) file(text string) string {
 	return short(path.Clean(resolved))
 }
 
-// written is what a configuration says, where that is not all there is to it.
+// written returns the configuration's text if it differs from the resolved one and has variables, and an empty string
+// otherwise.
 func written(text, resolved string) string {
 	if text == resolved || !envref.IsMeant(text) {
 		return ""
@@ -54,16 +54,15 @@ func written(text, resolved string) string {
 	return short(text)
 }
 
-// withoutUser is an address without what stands before its host: that may hold a
-// password.
+// withoutUser returns an address without the part before its host, which may contain a password.
 func withoutUser(text string) string {
 	return text[strings.LastIndexByte(text, '@')+1:]
 }
 
-// host is the name of a host, taken from a key that may hold a password before it.
+// host returns a host name from a key whose value may contain a password before it.
 func (p *Pod) host(text string) string { return short(withoutUser(p.resolve(withoutUser(text)))) }
 
-// address is a URL, or host:port, without user, password and query.
+// address returns a URL, or host:port, without user, password and query.
 func (p *Pod) address(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{") {
@@ -78,8 +77,8 @@ func (p *Pod) address(text string) string {
 	return short(parsed.String())
 }
 
-// connection is host:port/database of a connection string. Anything but a URL is
-// Hidden: it may hold a password anywhere.
+// connection returns host:port/database of a connection string. It returns Hidden for anything except a URL, because
+// that may contain a password anywhere.
 func (p *Pod) connection(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{Secret ") && strings.HasSuffix(resolved, "}") {
@@ -92,7 +91,7 @@ func (p *Pod) connection(text string) string {
 	return short(parsed.Host + parsed.Path)
 }
 
-// variableIn is the first variable that a text names; empty without one.
+// variableIn returns the first variable in a text, or an empty string if there is none.
 func variableIn(text string) string {
 	found, _ := envref.Server.First(text)
 	return found.Name

@@ -10,61 +10,65 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Outcome is what Decide found.
+// Outcome is the result of Decide.
 type Outcome string
 
 const (
-	// Changed: what feeds the template changed, or there is no Deployment yet, or a restart asks for what was kept
-	// back. The rendering is applied.
+	// Changed means that the inputs of the template changed, that there is no Deployment yet, or that a restart
+	// requests a template that was held back. The rendering is applied.
 	Changed Outcome = "Changed"
-	// Unchanged: nothing changed since the last rendering. It is applied again, so that an edit by somebody is put
-	// back.
+	// Unchanged means that nothing changed since the last rendering. The rendering is applied again, so that an edit by
+	// another client is reverted.
 	Unchanged Outcome = "Unchanged"
-	// KeepTemplate: the same inputs give another template than they once did, because the operator is newer or
-	// another program wrote the template. The template stays; Adopted is False with the decision's message.
+	// KeepTemplate means that the same inputs result in another template than before, because the operator is newer or
+	// another program wrote the template. The template stays. Adopted is False with the decision's message.
 	KeepTemplate Outcome = "KeepTemplate"
-	// RolledBack: a user rolled the Deployment back. The template stays; Degraded is True with the decision's message.
+	// RolledBack means that a user rolled the Deployment back. The template stays. Degraded is True with the decision's
+	// message.
 	RolledBack Outcome = "RolledBack"
-	// StaleCache: what was read is from different moments. Nothing is written; look again.
+	// StaleCache means that the objects that were read are from different moments. Nothing is written, and the caller
+	// has to read again.
 	StaleCache Outcome = "StaleCache"
 )
 
-// Rendered is what would be applied if there was nothing to respect.
+// Rendered is what would be applied if there were no running Deployment.
 type Rendered struct {
-	// Deployment is the rendered Deployment. It is only read.
+	// Deployment is the rendered Deployment. It is not modified.
 	Deployment *appsv1ac.DeploymentApplyConfiguration
-	// Record of this rendering, as for a new Deployment.
+	// Record is the record of this rendering, as for a new Deployment.
 	Record Record
-	// Newest says that the stack has no newer generation: a record of one is damaged, and no sign of a cache that is
-	// behind.
+	// Newest reports that the stack has no newer generation. A record of a newer one is then damaged, and does not mean
+	// that the cache lags behind.
 	Newest bool
-	// References are those whose digest is in Record.
+	// References holds the references whose digest is in Record.
 	References References
-	// Inputs are what the digest in Record is over. Zero: a change of the configuration cannot be told from another.
+	// Inputs holds the inputs whose digest is in Record. Zero means that a change of the configuration cannot be
+	// distinguished from another change.
 	Inputs Inputs
-	// EarlierInputs is what the digest of the inputs is, without the references, in a record of the same that does not say
-	// TrustsPlatform. Empty: the same.
+	// EarlierInputs is the digest of the same inputs, without the references, in a record without TrustsPlatform. Empty
+	// means that it is the same.
 	EarlierInputs string
 }
 
 // Decision is what to apply.
 type Decision struct {
 	Outcome Outcome
-	// Deployment to apply, record included. Nil when nothing is to be written.
+	// Deployment is the Deployment to apply, including the record. Nil means that nothing is to be written.
 	Deployment *appsv1ac.DeploymentApplyConfiguration
-	// Record in force after the apply.
+	// Record is the record in force after the apply.
 	Record Record
-	// Replaces says that the Deployment replaces its pods by ones that are made of something else: a change, and no
-	// edit that is put back, no newer operator's rendering.
+	// Replaces reports that the Deployment replaces its pods by pods with other inputs. It is false if an edit is
+	// reverted, and for the rendering of a newer operator.
 	Replaces bool
-	// NewerGeneration says that the outcome is StaleCache because a record has a newer generation than the rendering.
+	// NewerGeneration reports that the outcome is StaleCache because a record has a newer generation than the
+	// rendering.
 	NewerGeneration bool
-	// Message says what a user should know: about KeepTemplate, RolledBack and StaleCache. It holds no values.
+	// Message is the message for the user about KeepTemplate, RolledBack and StaleCache. It contains no values.
 	Message string
 }
 
-// Decide compares what is rendered now with what runs. live is the Deployment as it was read, with its managed fields;
-// nil when there is none. replicaSets may hold those of others too.
+// Decide compares the current rendering with what runs. live is the Deployment as it was read, with its managed fields,
+// or nil if there is none. replicaSets may contain those of other Deployments.
 func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) (Decision, error) {
 	if live == nil {
 		return apply(Changed, rendered, rendered.Record)
@@ -105,7 +109,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 }
 
-// sameInputs reports whether what fed the template of a record is what feeds the rendered one.
+// sameInputs reports whether the inputs of a recorded template are those of the rendered one.
 func (o observed) sameInputs(was Record) bool {
 	inputs, _ := splitDigest(was.Inputs)
 	wanted, _ := splitDigest(o.rendered.Record.Inputs)
@@ -113,8 +117,8 @@ func (o observed) sameInputs(was Record) bool {
 	return (inputs == wanted || earlier) && o.sameReferences(was)
 }
 
-// sameReferences reports whether the references of a record are those of the rendering. A digest by a key that nobody
-// knows is no change: the key was lost and made again, the Secrets are what they were.
+// sameReferences reports whether the references of a record are those of the rendering. A digest by an unknown key does
+// not count as a change: the key was lost and created again, and the Secrets are the same.
 func (o observed) sameReferences(was Record) bool {
 	_, digest := splitDigest(was.Inputs)
 	_, wanted := splitDigest(o.rendered.Record.Inputs)
@@ -128,14 +132,15 @@ func (o observed) sameReferences(was Record) bool {
 	}
 }
 
-// applyChange rolls the pods, unless the change is one that the template does not show.
+// applyChange rolls the pods, unless the template does not show the change.
 func (o observed) applyChange() (Decision, error) {
 	next, rendered := o.rendered.Record, o.rendered
 	if o.recorded && o.record.Template == next.Template && o.sameReferences(o.record) {
 		next.setTemplateInputs(o.record.templateInputs())
 		rendered = o.sameGeneration()
 	}
-	// What another program's template says of its inputs, it says of ours.
+	// If another program wrote the template, its annotation describes our rendering and not that template, so the pods
+	// are replaced even if the inputs are the same.
 	replaces := next.templateInputs() != o.running() || o.recorded && o.record.Template == ""
 	if !replaces {
 		next.Left = o.record.Left
@@ -145,8 +150,7 @@ func (o observed) applyChange() (Decision, error) {
 	return decision, err
 }
 
-// applyAgain changes nothing but the record, and that only when it has something new to say: an operator upgrade
-// alone is none.
+// applyAgain changes only the record, and only if its content changes. A new operator version alone is no such change.
 func (o observed) applyAgain() (Decision, error) {
 	next := o.rendered.Record
 	next.setTemplateInputs(o.record.templateInputs())
@@ -158,13 +162,13 @@ func (o observed) applyAgain() (Decision, error) {
 	return o.applyUnchanged(next)
 }
 
-// applyUnchanged applies the rendering of pods that stay.
+// applyUnchanged applies a rendering that does not replace pods.
 func (o observed) applyUnchanged(next Record) (Decision, error) {
 	return apply(Unchanged, o.sameGeneration(), next)
 }
 
-// sameGeneration is the rendering with the generation in its template that the live template says: another generation
-// alone must not replace pods.
+// sameGeneration returns the rendering with the generation of the live template, because a new generation alone must
+// not replace pods.
 func (o observed) sameGeneration() Rendered {
 	rendered, template := o.rendered, o.rendered.Deployment.Spec.Template
 	if template.ObjectMetaApplyConfiguration != nil && template.Annotations[names.AnnotationGeneration] != "" {
@@ -181,10 +185,10 @@ func (r *Record) setTemplateInputs(inputs string) {
 	}
 }
 
-// keepData keeps what is said of the data of pods that stay.
+// keepData keeps the recorded facts about the data of pods that stay.
 func (r *Record) keepData(of Record) { r.Places, r.Left = of.Places, of.Left }
 
-// apply is the rendering with its record.
+// apply returns the decision to apply the rendering with its record.
 func apply(outcome Outcome, rendered Rendered, next Record) (Decision, error) {
 	deployment := clone(rendered.Deployment)
 	deployment.Spec.Template = withAnnotation(deployment.Spec.Template, names.AnnotationInputs, next.templateInputs())
@@ -194,13 +198,13 @@ func apply(outcome Outcome, rendered Rendered, next Record) (Decision, error) {
 	return Decision{Outcome: outcome, Deployment: deployment, Record: next}, nil
 }
 
-// stop writes nothing.
+// stop returns the decision to write nothing.
 func (o observed) stop(message string) Decision {
 	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
-// leave respects a rollback: the template and the record that came back with it stay, the rest of the Deployment
-// follows the spec, so that a rolled back stack still scales.
+// leave respects a rollback: the template stays, and so does the record that came back with it. The rest of the
+// Deployment follows the spec, so that a stack that was rolled back can still be scaled.
 func (o observed) leave() (Decision, error) {
 	template, err := ownTemplate(o.live)
 	if err != nil {
@@ -217,7 +221,7 @@ func (o observed) leave() (Decision, error) {
 	return Decision{Outcome: RolledBack, Deployment: deployment, Record: o.record, Message: message}, nil
 }
 
-// keep leaves a template as it is that would be rendered differently.
+// keep leaves a template as it is although it would be rendered differently.
 func (o observed) keep() (Decision, error) {
 	template, err := ownTemplate(o.live)
 	if err != nil {

@@ -13,20 +13,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// step is something that happens, and what has to be true then.
+// step is an event and the expected state after it.
 type step struct {
-	// happens before the reconcile; nil: nothing does.
+	// happens is called before the reconcile. Nil means that nothing happens.
 	happens func(*world)
 	stack   stack
 	want    rollout.Outcome
-	// rollouts is how often the pods were replaced so far.
+	// rollouts is how often the pods have been replaced so far.
 	rollouts int
-	// image and habit of the pods, checked when given.
+	// image and habit are those of the pods. They are checked if they are set.
 	image, habit string
-	// adopts says that the same is rendered anew by a newer operator: pods are rolled, and nothing that they are made of
-	// changed.
+	// adopts means that a newer operator renders the same inputs: pods are rolled although their inputs are the same.
 	adopts bool
-	// message is a part of the decision's.
+	// message is a part of the decision's message.
 	message string
 }
 
@@ -248,7 +247,7 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
-	// moved has the digest by the namespace's key, and that by the key before it.
+	// moved returns a stack with a digest by the namespace's key, and one by the previous key.
 	moved := func(digest, earlier string) stack {
 		s := newStack()
 		s.secrets = rollout.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
@@ -305,8 +304,8 @@ func TestDecideOnReferences(t *testing.T) {
 	}
 }
 
-// The record tells of the pods that run: what it says of their data changes with them, and with nothing else. An
-// operator that says it for the first time writes nothing for that.
+// TestDecideKeepsWhatIsSaidOfData checks that the record describes the running pods: its facts about their data change
+// with the pods only. An operator that records them for the first time writes nothing for that.
 func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
 	said := func(w *world) string {
 		found, _ := rollout.Parse(w.live().Annotations)
@@ -330,7 +329,7 @@ func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
 	if got := said(w); got != "0.7 files" {
 		t.Errorf("after a change the record says %q", got)
 	}
-	// Nothing is lost any more when the places of what runs are those of the plan.
+	// Nothing is lost any more if the places of the running pods are those of the plan.
 	two.left = ""
 	w.reconcile(two)
 	scaled := two.change(func(s *stack) { s.replicas = 3 })
@@ -347,7 +346,8 @@ func TestDecideKeepsWhatIsSaidOfData(t *testing.T) {
 	}
 }
 
-// A cache may show the Deployment as it was before our own last apply, and its ReplicaSets as they are after it.
+// TestDecideOnADeploymentReadTooEarly checks a cache with the Deployment before our own last apply, and its ReplicaSets
+// after it.
 func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -361,7 +361,8 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	}
 }
 
-// A record of a generation that the stack never had tells nothing, on a ReplicaSet neither.
+// TestDecideOnAGenerationThatNeverWas checks that a record of a generation that the stack never had is ignored, on a
+// ReplicaSet too.
 func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -378,7 +379,7 @@ func TestDecideOnAGenerationThatNeverWas(t *testing.T) {
 		t.Errorf("as long as a newer generation may be: %+v", decision)
 	}
 	rendered.Newest = true
-	for range 2 { // with the damaged record on the Deployment, then on a ReplicaSet only
+	for range 2 { // with the damaged record on the Deployment, then only on a ReplicaSet
 		if decision = w.decide(rendered); decision.Outcome == rollout.StaleCache || decision.Record.Generation != 2 || w.image() != "server:2" {
 			t.Errorf("outcome %s, record of generation %d, pods run %q", decision.Outcome, decision.Record.Generation, w.image())
 		}
@@ -403,7 +404,8 @@ func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
 	}
 }
 
-// Without managed fields nobody knows what is ours; applying less than that would take it away.
+// TestDecideRefusesToKeepWhatIsNotKnown checks that a Deployment without managed fields is an error: our fields are
+// unknown, and applying fewer would remove some.
 func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -416,7 +418,7 @@ func TestDecideRefusesToKeepWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// play takes the steps. A reconcile that follows another one with nothing in between has to find nothing to do.
+// play runs the steps. A second reconcile directly after the first must find nothing to do.
 func play(t *testing.T, steps []step) {
 	t.Helper()
 	w := newWorld(t)
@@ -454,12 +456,12 @@ func play(t *testing.T, steps []step) {
 	}
 }
 
-// loseRecord is what somebody does who removes the annotation.
+// loseRecord removes the annotation with the record.
 func (w *world) loseRecord() {
 	w.edit(kubectlEdit, func(live *appsv1.Deployment) { delete(live.Annotations, names.AnnotationRendered) })
 }
 
-// settled reconciles once more and looks for a difference.
+// settled reconciles once more and checks that nothing changes.
 func settled(t *testing.T, w *world, s stack) {
 	t.Helper()
 	before := w.live()
@@ -471,7 +473,7 @@ func settled(t *testing.T, w *world, s stack) {
 
 var ignoreTime = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Time" }, cmp.Ignore())
 
-// older is a Deployment as the older operator wrote it: no digest, no record, another template.
+// older creates a Deployment as the older operator wrote it: no digest, no record, another template.
 func (w *world) older(s stack) {
 	w.t.Helper()
 	replicas := s.replicas

@@ -12,11 +12,11 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// shownDifferences bounds how many places a message names.
+// shownDifferences bounds the number of paths in a message.
 const shownDifferences = 8
 
-// differences names the places where the rendered template is not what runs: fields that would be set, and fields of
-// ours that would go. It tells paths, never values.
+// differences returns the paths at which the rendered template differs from the running one: fields that would be set,
+// and fields of ours that would be removed. It contains paths, never values.
 func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	var running, ours, next map[string]any
 	for into, from := range map[*map[string]any]any{&running: &live.Spec.Template, &ours: cmp.Or(own, &corev1ac.PodTemplateSpecApplyConfiguration{}), &next: rendered} {
@@ -28,18 +28,18 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	}
 	paths := make(map[string]bool)
 	compare("", next, running, reflect.DeepEqual, paths)
-	// Of what we own only what is no longer there at all is new; a changed value was found above.
+	// Among the fields that we own, only those that are gone are new here. Changed values were found above.
 	compare("", ours, next, func(any, any) bool { return true }, paths)
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }
 
-// compare collects the paths of what a has and b has not, or has differently.
+// compare collects the paths of fields that a has and that b lacks or has with another value.
 func compare(path string, a, b any, same func(a, b any) bool, paths map[string]bool) {
 	switch a := a.(type) {
 	case map[string]any:
 		other, ok := b.(map[string]any)
 		if !ok {
-			paths[path] = true // the whole of it; its fields would say no more
+			paths[path] = true // the whole field; the fields below it add nothing
 			return
 		}
 		for key, value := range a {
@@ -55,8 +55,8 @@ func compare(path string, a, b any, same func(a, b any) bool, paths map[string]b
 	}
 }
 
-// compareLists matches the items of a list by what identifies them in Kubernetes' lists; a list of plain values is one
-// value.
+// compareLists matches the items of a list by the keys that identify them in Kubernetes lists. A list of plain values
+// is compared as one value.
 func compareLists(path string, a, b []any, same func(a, b any) bool, paths map[string]bool) {
 	others := make(map[string]any, len(b))
 	for _, item := range b {
@@ -81,7 +81,7 @@ func itemKey(item any) string {
 	if !ok {
 		return ""
 	}
-	// A mount has a name that others have too, so its path goes first.
+	// The names of mounts are not unique, so their paths come first.
 	for _, key := range []string{"mountPath", "name", "containerPort", "key"} {
 		if value, ok := fields[key]; ok {
 			return fmt.Sprint(value)

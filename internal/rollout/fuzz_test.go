@@ -7,15 +7,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// Whatever users and operators do in whatever order: a reconcile that follows settles, the pods are replaced only for a
-// reason, and in the end the spec of the newest generation can always be brought into force by a change.
+// FuzzDecide checks any sequence of actions of users and operators: a second reconcile finds nothing to do, pods are
+// replaced only for a reason, and in the end a change of the spec always brings the newest generation into force.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte("iruk"))
 	f.Add([]byte("iisoouurrkk"))
 	f.Add([]byte("ioiuoiruskioeti"))
 	f.Add([]byte("ipipsppriupo"))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		script = script[:min(len(script), 24)] // longer ones say nothing new
+		script = script[:min(len(script), 24)] // longer ones add nothing
 		w := newWorld(t)
 		s := newStack()
 		s.secrets = rollout.References{Digest: "0", Key: "0"}
@@ -25,7 +25,7 @@ func FuzzDecide(f *testing.F) {
 			pending := decision.Outcome == rollout.KeepTemplate || decision.Outcome == rollout.RolledBack
 			reason := happen(w, &s, event, strconv.Itoa(i), pending)
 			if event == 'p' {
-				before = w.rollouts // the operator for v1alpha1 replaced pods, and this one has no reason to
+				before = w.rollouts // the operator for v1alpha1 replaced pods, and this operator has no reason to
 			}
 			decision = w.reconcile(s)
 			if decision.Outcome == rollout.StaleCache {
@@ -46,31 +46,31 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// happen does one thing and says whether pods may be replaced for it. With a rendering pending every change of the spec
-// that a pod could see brings it.
+// happen performs one action and reports whether pods may be replaced for it. If a rendering is pending, every change
+// of the spec that a pod could see releases it.
 func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	switch event {
 	case 'i': // a new image
 		*s = s.change(func(s *stack) { s.image = "server:" + mark })
 		return true
-	case 'b': // an image that was there before
+	case 'b': // a previous image
 		*s = s.change(func(s *stack) { s.image = "server:1" })
 		return true
 	case 's': // another number of replicas
 		*s = s.change(func(s *stack) { s.replicas++ })
-	case 'e': // the default, spelt out
+	case 'e': // the default, set explicitly
 		*s = s.change(func(s *stack) { s.memory = "1Gi" })
 		return pending
-	case 'o': // another operator
+	case 'o': // another operator version
 		s.operator, s.habit = "operator-"+mark, "habit-"+mark
-	case 'k': // the key of the references is lost and made again
+	case 'k': // the key of the references is lost and created again
 		s.secrets = rollout.References{Digest: "k" + mark, Key: "key-" + mark}
-	case 'u': // a roll-back
+	case 'u': // a rollback
 		if len(w.sets) > 1 {
 			w.undo()
 		}
 		return true
-	case 'p': // the operator for v1alpha1, and this one again
+	case 'p': // the operator for v1alpha1, then this one again
 		older := *s
 		older.image += "-older"
 		w.olderApplies(older)

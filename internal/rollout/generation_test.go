@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// The template names the generation that it was made for: a change that replaces the pods brings its own, and what leaves
-// the pods alone leaves the name alone, too.
+// TestGenerationOfTheTemplate checks that the template names the generation that it was rendered for: a change that
+// replaces the pods sets its own generation, and any other change keeps the generation.
 func TestGenerationOfTheTemplate(t *testing.T) {
 	w := newWorld(t)
 	s := newStack()

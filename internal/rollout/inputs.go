@@ -12,68 +12,69 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Inputs is everything that a user or an outside fact gives to the pod template. A change of it is a change the pods
-// are to follow. What the operator adds of its own (probes, security) is not here: a newer operator must not restart
-// pods. Neither are replicas, expose or allowedFrom, which no pod sees.
+// Inputs holds everything in the pod template that comes from the user or from outside the operator. When it changes,
+// the pods have to follow. Parts that the operator adds (probes, security) are left out, because a newer operator must
+// not restart pods. Replicas, expose and allowedFrom are left out too, because no pod sees them.
 //
-// Fields are added at the end and left out when empty: a new one must not change the digest of a stack that does not
-// use it.
+// Add new fields at the end and omit them when they are empty: a new field must not change the digest of a stack that
+// does not use it.
 type Inputs struct {
 	// Image is the server's image.
 	Image string `json:"image"`
 	// Release is the server's release line.
 	Release string `json:"release,omitempty"`
-	// Port, Workers and MountPath are in effect: written or defaulted makes no difference.
+	// Port, Workers and MountPath are the effective values: it makes no difference whether a value is set or defaulted.
 	Port      int32  `json:"port"`
 	Workers   int32  `json:"workers"`
 	MountPath string `json:"mountPath"`
-	// Claim says that the data is on a claim.
+	// Claim reports whether the data is on a claim.
 	Claim bool `json:"claim,omitempty"`
-	// Resources as the spec has them.
+	// Resources holds the resources of the spec.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Overrides as the spec has them.
+	// Overrides holds the overrides of the spec.
 	Overrides *v1alpha2.WorkloadOverrides `json:"overrides,omitempty"`
-	// ConfigMap and ConfigKey are the mounted configuration, ConfigHash is its content's.
+	// ConfigMap and ConfigKey identify the mounted configuration. ConfigHash is the hash of its content.
 	ConfigMap  string `json:"configMap,omitempty"`
 	ConfigKey  string `json:"configKey,omitempty"`
 	ConfigHash string `json:"configHash,omitempty"`
-	// Variables are those that the configuration reads: NAME=value, or NAME@secret/key.
+	// Variables lists the variables that the configuration reads, as NAME=value or NAME@secret/key.
 	Variables []string `json:"variables,omitempty"`
-	// Compat is the mark of an object that was born as an older version.
+	// Compat marks an object that was created in an older API version.
 	Compat string `json:"compat,omitempty"`
-	// Container is the name of the server's container, where it is not the usual one.
+	// Container is the name of the server's container if it is not the default one.
 	Container string `json:"container,omitempty"`
 	// TLSSecret is the Secret with the server's certificate.
 	TLSSecret string `json:"tlsSecret,omitempty"`
-	// CABundle is the digest of the certificates that the user gave to trust.
+	// CABundle is the digest of the certificates that the user configured as trusted.
 	CABundle string `json:"caBundle,omitempty"`
-	// Spread as the spec has it.
+	// Spread holds the topology spread constraints of the spec.
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
-	// External are the external providers that the pods install, in order: image, pull policy, API, id, type and module.
+	// External lists the external providers that the pods install, in order, each with image, pull policy, API, id,
+	// type and module.
 	External []string `json:"external,omitempty"`
-	// Offline reports whether the server shall not look outside. By which variables is the release's to know: pods do not
-	// change with it.
+	// Offline reports whether the server must not connect to the internet. The variables for that depend on the
+	// release, and pods do not change with them.
 	Offline bool `json:"offline,omitempty"`
-	// ModelFiles as the spec has them.
+	// ModelFiles holds the model files of the spec.
 	ModelFiles *v1alpha2.ModelFilesSpec `json:"modelFiles,omitempty"`
 }
 
 // References is the state of the Secrets and ConfigMaps that the pods read.
 type References struct {
-	// Digest is a keyed digest over their content. Empty: there are none, or they are not known (offline).
+	// Digest is a keyed digest of their content. Empty means that there are none, or that they are unknown (offline).
 	Digest string
-	// Key names the key of Digest. Digests of different keys say nothing about each other.
+	// Key names the key of Digest. Digests by different keys cannot be compared.
 	Key string
-	// EarlierDigest and EarlierKey are what an operator before this one wrote for the same content, when one key was for
-	// all namespaces: by them a record of its own tells whether the content changed. Never written again.
+	// EarlierDigest and EarlierKey are what an earlier operator recorded for the same content, when all namespaces
+	// shared one key. They show whether the content of a record by that operator changed. They are never written again.
 	EarlierDigest, EarlierKey string
 }
 
-// digestLength is how many hex digits a digest in an annotation has.
+// digestLength is the number of hex digits of a digest in an annotation.
 const digestLength = 32
 
-// Digest is the value of the annotation on the pod template: the digest of the inputs, and behind a dot the digest of
-// the references when there are any.
+// Digest returns the value of the annotation on the pod template: the digest of the inputs, followed by a dot and the
+// digest of the references if there are any.
 func Digest(inputs Inputs, references References) (string, error) {
 	data, err := json.Marshal(inputs)
 	if err != nil {
@@ -86,7 +87,7 @@ func Digest(inputs Inputs, references References) (string, error) {
 	return digest, nil
 }
 
-// splitDigest gives the parts back.
+// splitDigest returns the parts of a digest.
 func splitDigest(digest string) (inputs, references string) {
 	inputs, references, _ = strings.Cut(digest, ".")
 	return inputs, references

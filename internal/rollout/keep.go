@@ -12,10 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ownTemplate is the part of the live template that we own: applied, it changes nothing. Nil when we own none of it.
+// ownTemplate returns the part of the live template that we own. Applying it changes nothing. It returns nil if we own
+// none of it.
 //
-// A Deployment without managed fields is one that a cache has stripped; applying nothing in their place would take
-// everything away.
+// A Deployment without managed fields was stripped by a cache, and is an error, because applying nothing instead would
+// remove everything.
 func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	if len(live.ManagedFields) == 0 {
 		return nil, fmt.Errorf("keep the template of Deployment %q: it was read without its managed fields", live.Name)
@@ -30,7 +31,7 @@ func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfigu
 	return own.Spec.Template, nil
 }
 
-// clone copies a Deployment as deep as this package writes into it.
+// clone copies a Deployment as deeply as this package modifies it.
 func clone(deployment *appsv1ac.DeploymentApplyConfiguration) *appsv1ac.DeploymentApplyConfiguration {
 	result := *deployment
 	result.ObjectMetaApplyConfiguration = cloneMetadata(deployment.ObjectMetaApplyConfiguration)
@@ -48,7 +49,7 @@ func cloneMetadata(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.Ob
 	return &result
 }
 
-// withAnnotation is a copy of the template with an annotation; an empty value removes it.
+// withAnnotation returns a copy of the template with an annotation. An empty value removes the annotation.
 func withAnnotation(template *corev1ac.PodTemplateSpecApplyConfiguration, name, value string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	result := *template
 	result.ObjectMetaApplyConfiguration = cloneMetadata(template.ObjectMetaApplyConfiguration)

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// revisionAnnotation and revisionHistoryAnnotation are the Deployment controller's, on ReplicaSets: the revision a
-	// ReplicaSet has, and those it had before it was rolled back to.
+	// revisionAnnotation and revisionHistoryAnnotation are set by the Deployment controller on ReplicaSets: the current
+	// revision of a ReplicaSet, and its revisions before it was rolled back to.
 	revisionAnnotation        = "deployment.kubernetes.io/revision"
 	revisionHistoryAnnotation = "deployment.kubernetes.io/revision-history"
-	// restartAnnotation is what `kubectl rollout restart` writes into a template.
+	// restartAnnotation is the annotation that `kubectl rollout restart` sets in a template.
 	restartAnnotation = "kubectl.kubernetes.io/restartedAt"
 )
 
-// observed is what runs, beside what is rendered.
+// observed is what runs, together with the rendering.
 type observed struct {
 	live *appsv1.Deployment
-	// record on the live Deployment, when recorded.
+	// record is the record on the live Deployment. It is valid if recorded is true.
 	record   Record
 	recorded bool
-	// byPredecessor says that the template is another operator's, in whatever it has of ours.
+	// byPredecessor reports whether another operator wrote the template, even if it contains our annotations.
 	byPredecessor bool
-	// inputs is what the live template says of its inputs.
+	// inputs is the digest of the inputs in the live template's annotation.
 	inputs string
 	// past holds the ReplicaSets of the live Deployment.
 	past     []revision
@@ -37,11 +37,11 @@ type observed struct {
 // revision is a ReplicaSet of the Deployment.
 type revision struct {
 	number int64
-	// again says that the Deployment came back to it at least once.
+	// again reports whether the Deployment came back to it at least once.
 	again bool
-	// inputs is what its template says.
+	// inputs is the digest in its template.
 	inputs string
-	// record of the Deployment while this was its newest ReplicaSet.
+	// record is the record of the Deployment while this was its newest ReplicaSet.
 	record   Record
 	recorded bool
 }
@@ -64,12 +64,12 @@ func newRevision(set *appsv1.ReplicaSet) revision {
 		inputs: set.Spec.Template.Annotations[names.AnnotationInputs],
 	}
 	result.record, result.recorded = Parse(set.Annotations)
-	// No number, no revision: the Deployment controller has not seen it yet.
+	// Without a number there is no revision yet, because the Deployment controller has not seen it.
 	result.number, _ = strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
 	return result
 }
 
-// newerGeneration finds a record of a generation that the object in hand has not reached.
+// newerGeneration looks for a record of a newer generation than that of the rendering.
 func (o observed) newerGeneration() (int64, bool) {
 	newest := o.generation(o.record)
 	for _, past := range o.past {
@@ -78,7 +78,8 @@ func (o observed) newerGeneration() (int64, bool) {
 	return newest, newest > o.rendered.Record.Generation
 }
 
-// generation of a record of this stack; zero for another's, for a generation that the stack never had, or none.
+// generation returns the generation of a record of this stack. It returns zero for a record of another stack, for a
+// generation that the stack never had, and if there is none.
 func (o observed) generation(r Record) int64 {
 	if r.UID != o.rendered.Record.UID || o.rendered.Newest && r.Generation > o.rendered.Record.Generation {
 		return 0
@@ -86,14 +87,14 @@ func (o observed) generation(r Record) int64 {
 	return r.Generation
 }
 
-// rolledBack reports whether a user went back to an older template although the spec is as it was. It is confirmed once the
-// Deployment controller has counted the revision up; until then it cannot be told from a Deployment that was read too
-// early.
+// rolledBack reports whether a user went back to an older template although the spec has not changed. This is confirmed
+// once the Deployment controller has increased the revision. Until then, it looks the same as a Deployment that was
+// read too early.
 func (o observed) rolledBack() (back, confirmed bool) {
 	if o.recorded && o.sameInputs(o.record) {
 		return o.templateRolledBack()
 	}
-	// `kubectl rollout undo` brings the annotations of that time back, our record too: the newer record is on the
+	// `kubectl rollout undo` restores the annotations of that time, including our record. The newer record is on the
 	// ReplicaSet that was left.
 	left := int64(-1)
 	for _, past := range o.past {
@@ -105,8 +106,8 @@ func (o observed) rolledBack() (back, confirmed bool) {
 	return left >= 0, o.revision() > left
 }
 
-// templateRolledBack finds a rollback that left the Deployment's annotations alone. An edit that puts a digest of its
-// own into the template is none: its ReplicaSet is new.
+// templateRolledBack detects a rollback that did not change the Deployment's annotations. An edit that sets another
+// digest in the template is not a rollback, because its ReplicaSet is new.
 func (o observed) templateRolledBack() (back, confirmed bool) {
 	if o.inputs == "" || o.inputs == o.record.templateInputs() {
 		return false, false
@@ -123,7 +124,7 @@ func (o observed) templateRolledBack() (back, confirmed bool) {
 	return back, back
 }
 
-// running is what the template says of its inputs, as it was applied last.
+// running returns the digest of the inputs in the template, as it was last applied.
 func (o observed) running() string {
 	if o.recorded {
 		return o.record.templateInputs()
@@ -131,8 +132,8 @@ func (o observed) running() string {
 	return o.inputs
 }
 
-// unrecorded is what the template tells of a record that somebody removed. By which key its references' digest is made
-// is told by the digest alone.
+// unrecorded returns a record with what the template shows, for a Deployment whose record was removed. Only the digest
+// of its references shows which key was used.
 func (o observed) unrecorded() Record {
 	was := Record{Inputs: o.inputs, ReferenceKey: o.rendered.Record.ReferenceKey}
 	if _, digest := splitDigest(o.inputs); digest != "" && digest == o.rendered.References.EarlierDigest {
@@ -141,7 +142,7 @@ func (o observed) unrecorded() Record {
 	return was
 }
 
-// revision is the number of the live template's revision; -1 when it has none.
+// revision returns the number of the live template's revision, or -1 if it has none.
 func (o observed) revision() int64 {
 	number := int64(-1)
 	for _, past := range o.past {

@@ -4,9 +4,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// onlyOperator reports whether a newer operator makes another configuration of the same stack, and nothing else changed:
-// the spec, its image and base, and what its references hold are what they were. Such a change restarts no pod; it goes out
-// with the next one that somebody asks for.
+// onlyOperator reports whether a newer operator generates another configuration for the same stack, and nothing else
+// changed: the spec, its image and base, and the content of its references are the same. Such a change restarts no pod.
+// It is rolled out with the next change by a user.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation && was.OperatorVersion != wanted.OperatorVersion &&
@@ -28,8 +28,8 @@ func (o observed) onlyOperator() bool {
 	return false
 }
 
-// pinned reports whether the image of a stack whose pods another program made is another one only because the operator found
-// out which release runs. Nobody asked for pods of it.
+// pinned reports whether the image of a stack whose pods another program created differs only because the operator
+// found out which release runs. No user has requested pods with that image.
 func (o observed) pinned() bool {
 	was, wanted := o.record, o.rendered.Record
 	then, now := was.Distribution, wanted.Distribution

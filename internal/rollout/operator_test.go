@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// configured is a rendering of a generated configuration with the given digest.
+// configured returns a rendering of a generated configuration with the given digest.
 func configured(t *testing.T, s stack, config string, long bool) rollout.Rendered {
 	t.Helper()
 	configMap := names.ConfigMap(name, config)
@@ -38,7 +38,8 @@ func configured(t *testing.T, s stack, config string, long bool) rollout.Rendere
 	return rendered
 }
 
-// A newer operator that makes another configuration of an unchanged stack restarts no pod; whatever else changes goes out.
+// TestAnotherConfigurationOfANewerOperator checks that a newer operator that generates another configuration for an
+// unchanged stack restarts no pod, and that every other change is rolled out.
 func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 	old, next := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	upgrade := func(s *stack) { s.operator = operatorV2 }
@@ -82,7 +83,7 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 	}
 }
 
-// chosen is a rendering of a stack of the catalogue's with this image.
+// chosen returns a rendering of a stack with this image of the catalogue.
 func chosen(t *testing.T, s stack) rollout.Rendered {
 	t.Helper()
 	rendered := s.render(t)
@@ -95,8 +96,8 @@ func chosen(t *testing.T, s stack) rollout.Rendered {
 	return rendered
 }
 
-// The release that another program's pods run may be found out after they were taken over. That replaces none of them; it
-// goes out with the next change.
+// TestReleaseThatIsFoundOutLater checks that the release of another program's pods may be found out after they were
+// taken over. That replaces no pod, and is rolled out with the next change.
 func TestReleaseThatIsFoundOutLater(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*stack)

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// takeOverFields makes what an operator for v1alpha1 owned ours, as it is before a decision.
+// takeOverFields makes the fields of an operator for v1alpha1 ours, as they are before a decision.
 func (w *world) takeOverFields() {
 	w.t.Helper()
 	live := w.live()
@@ -41,7 +41,7 @@ func (w *world) takeOverFields() {
 	}
 }
 
-// olderApplies is the operator for v1alpha1 at work: it applies what it renders over what is there.
+// olderApplies acts as the operator for v1alpha1: it applies its rendering over the existing Deployment.
 func (w *world) olderApplies(s stack) {
 	w.t.Helper()
 	labels := names.Selector(name)
@@ -61,7 +61,7 @@ func (w *world) olderApplies(s stack) {
 	w.sync()
 }
 
-// olderReplaces is the same when it replaces the Deployment.
+// olderReplaces does the same, but replaces the Deployment.
 func (w *world) olderReplaces(s stack) {
 	w.t.Helper()
 	w.edit(olderOperator, func(live *appsv1.Deployment) {
@@ -71,8 +71,8 @@ func (w *world) olderReplaces(s stack) {
 	})
 }
 
-// Somebody goes back to the operator for v1alpha1 and forth again: the pods that it made stay until the stack changes. What
-// this operator wrote stands as ever.
+// TestDecideAfterThePredecessor checks that, when a user goes back to the operator for v1alpha1 and then returns, the
+// pods that it created stay until the stack changes. Templates that this operator wrote are treated as usual.
 func TestDecideAfterThePredecessor(t *testing.T) {
 	one := newStack()
 	two := one.change(func(s *stack) { s.image = "server:2" })

@@ -15,109 +15,115 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// Record says what was rendered last. It is kept on the Deployment, in the annotation names.AnnotationRendered, from
-// the first Deployment on.
+// Record describes what was rendered last. It is stored on the Deployment, in the annotation names.AnnotationRendered,
+// from the first Deployment on.
 type Record struct {
-	// UID is the stack's. Generations of two stacks say nothing about each other: one restored from a backup starts
-	// again at 1.
+	// UID is the UID of the stack. Generations of two stacks cannot be compared: a stack that is restored from a backup
+	// starts again at 1.
 	UID types.UID `json:"uid,omitempty"`
-	// Generation of the stack that was rendered.
+	// Generation is the rendered generation of the stack.
 	Generation int64 `json:"generation"`
-	// Inputs is the digest of what fed the template, see Digest.
+	// Inputs is the digest of the template's inputs, see Digest.
 	Inputs string `json:"inputs"`
-	// TemplateInputs is what the template's annotation says in place of Inputs, where writing Inputs there would
-	// restart pods for nothing: the key of the references' digest is another, or a change of the spec changed nothing
-	// in the template. Empty: the same as Inputs.
+	// TemplateInputs is the value of the template's annotation if it differs from Inputs because writing Inputs there
+	// would restart pods for no reason: the key of the references' digest has changed, or a change of the spec has not
+	// changed the template. Empty means the same value as Inputs.
 	TemplateInputs string `json:"templateInputs,omitempty"`
 	// ReferenceKey names the key of the references' digest in Inputs.
 	ReferenceKey string `json:"referenceKey,omitempty"`
-	// Template is the digest of the template as it was rendered. Empty: another program wrote the template.
+	// Template is the digest of the template as it was rendered. Empty means that another program wrote the template.
 	Template string `json:"template,omitempty"`
-	// ConfigHash is the SHA-256 of the configuration, in hex. Empty: the image's own.
+	// ConfigHash is the SHA-256 of the configuration, in hex. Empty means the image's own configuration.
 	ConfigHash string `json:"configHash,omitempty"`
-	// Image that runs.
+	// Image is the running image.
 	Image string `json:"image"`
-	// Distribution that the image was chosen by. It stays in force while name and version in the spec are the same.
+	// Distribution is the distribution that the image was chosen by. It stays in force while name and version in the
+	// spec are the same.
 	Distribution Distribution `json:"distribution"`
-	// BaseConfigMap holds the base that the configuration was generated from. It stays the base while Distribution does.
-	// Empty: none was needed.
+	// BaseConfigMap holds the base that the configuration was generated from. It stays the base while Distribution is
+	// the same. Empty means that none was needed.
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
-	// BaseSource says where that base was found. It stays like the base does.
+	// BaseSource is where that base was found. It stays as long as the base.
 	BaseSource string `json:"baseSource,omitempty"`
-	// OperatorVersion that rendered.
+	// OperatorVersion is the version of the operator that rendered.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
-	// Autoscaled is the number of replicas that an autoscaler has or left.
+	// Autoscaled is the number of replicas that an autoscaler set or left.
 	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
-	// Kept is present while the template is left as it is although it would be rendered differently.
+	// Kept is set while the template is left as it is although it would be rendered differently.
 	Kept *Kept `json:"kept,omitempty"`
-	// Places are where the pods of the template keep their data. Nil: an operator rendered it that did not say, or what
-	// it said is damaged.
+	// Places describes where the pods of the template store their data. Nil means that the operator that rendered did
+	// not record it, or that the value is damaged.
 	Places *retention.Places `json:"places,omitempty"`
-	// StorageSecret is the Secret with derived values that the pods of the template read. Nil: they read none, or an operator
-	// rendered it that knew one name only.
+	// StorageSecret is the Secret with derived values that the pods of the template read. Nil means that they read
+	// none, or that the operator that rendered used a single name only.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
-	// LeftAsImage reports that the container is as its image has it, because nothing but the image's tag told the release.
+	// LeftAsImage reports whether the container keeps the settings of its image because only the image's tag named the
+	// release.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
-	// Limited are the resources that the stack's workers are limited in as by the operator before this one, sorted.
+	// Limited lists, sorted, the resources for which the stack's workers keep the limits of the previous operator.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
-	// Left tells the data that the last change of the pods left behind.
+	// Left describes the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
-	// Elsewhere are the ConfigMaps of other namespaces that were rendered, as namespace/name: while one of them cannot be
-	// read, no other takes its place.
+	// Elsewhere lists the rendered ConfigMaps of other namespaces, as namespace/name. While one of them cannot be read,
+	// no other replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
-	// TrustsPlatform says that a platform's certificates are in Inputs beside those of the spec, where there are some.
+	// TrustsPlatform reports that Inputs contains the platform's certificates beside those of the spec, if there are
+	// any.
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
-	// KeepsGroup says that the template has, on OpenShift, the fsGroup that an operator before this one gave it.
+	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
-	// External is what was found out about the images of external providers, in the order of their installation. It stays
-	// in force while the image of the provider is the same.
+	// External holds what was found out about the images of external providers, in installation order. An entry stays
+	// in force while the provider's image is the same.
 	External []External `json:"external,omitempty"`
 }
 
-// ByPredecessor is in place of a record while an operator for v1alpha1 was the last to write the template: before this one
-// came, or when somebody went back to that operator, and forth again.
+// ByPredecessor replaces a record while an operator for v1alpha1 was the last to write the template: before this
+// operator was installed, or after a user went back to that operator and then returned.
 const ByPredecessor = "by-predecessor"
 
-// Distribution is how a stack's image was chosen.
+// Distribution describes how a stack's image was chosen.
 type Distribution struct {
-	// Name and Version are what the spec asked for.
+	// Name and Version are those of the spec.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// CatalogueImage is the operator's image for them, before overrides.
+	// CatalogueImage is the catalogue's image for them, before overrides.
 	CatalogueImage string `json:"catalogueImage,omitempty"`
-	// Image that was chosen, as it was written: the one that runs names a digest, too, where the image was read.
+	// Image is the chosen image as it was written. If the image was read, the running image also has a digest.
 	Image string `json:"image,omitempty"`
-	// Digest of the image when its labels were read for the base. Empty: the base is from elsewhere.
+	// Digest is the digest of the image when its labels were read for the base. Empty means that the base is from
+	// elsewhere.
 	Digest string `json:"digest,omitempty"`
 	// Release is the server release.
 	Release string `json:"release,omitempty"`
-	// Label is what a label of the image said of the release. Empty: the release was found otherwise.
+	// Label is the release in a label of the image. Empty means that the release was found in another way.
 	Label string `json:"label,omitempty"`
-	// Entrypoint is that of the image at Digest, as a JSON list. Empty: it was not read.
+	// Entrypoint is the entrypoint of the image at Digest, as a JSON list. Empty means that it was not read.
 	Entrypoint string `json:"entrypoint,omitempty"`
 }
 
-// External is what was found out about the image of an external provider: nothing but ID and Image where it could not be
-// read, or is not to be read. A stack may have hundreds of them, so that it is short.
+// External holds what was found out about the image of an external provider. If the image could not be read, or must
+// not be read, only ID and Image are set. It is compact because a stack may have hundreds of them.
 type External struct {
-	// ID is the provider's.
+	// ID is the provider's id.
 	ID string `json:"id"`
-	// Image tells whether the image is the same: see ExternalImage.
+	// Image identifies the image, see ExternalImage.
 	Image string `json:"image"`
-	// Digest of the image when it was read. Empty: it was not read.
+	// Digest is the digest of the image when it was read. Empty means that it was not read.
 	Digest string `json:"digest,omitempty"`
-	// API, Type and Module are those of the image's label. Empty: it has none that can be used.
+	// API, Type and Module are those of the image's label. Empty means that the image has no usable label.
 	API    string `json:"api,omitempty"`
 	Type   string `json:"type,omitempty"`
 	Module string `json:"module,omitempty"`
-	// Settings are a digest of the provider's settings, which were held to the schema of the label. Empty: it has none.
+	// Settings is a digest of the provider's settings that were validated with the schema of the label. Empty means
+	// that the label has no schema.
 	Settings string `json:"settings,omitempty"`
 }
 
-// ExternalImage is a digest of an image's name as the spec has it.
+// ExternalImage returns a digest of an image's name in the spec.
 func ExternalImage(image string) string { return hash([]byte(image))[:shortLength] }
 
-// ExternalSettings is a digest of the settings of an external provider, with the keys whose values are in Secrets.
+// ExternalSettings returns a digest of the settings of an external provider, and of the keys whose values are in
+// Secrets.
 func ExternalSettings(config map[string]any, secrets []string) (string, error) {
 	data, err := json.Marshal([]any{config, secrets})
 	if err != nil {
@@ -126,14 +132,14 @@ func ExternalSettings(config map[string]any, secrets []string) (string, error) {
 	return hash(data)[:shortLength], nil
 }
 
-// shortLength is how many hex digits those digests have.
+// shortLength is the number of hex digits of those digests.
 const shortLength = 16
 
-// StorageSecret names a Secret with derived values.
+// StorageSecret identifies a Secret with derived values.
 type StorageSecret struct {
-	// Name is its name.
+	// Name is the name of the Secret.
 	Name string `json:"name"`
-	// Digest of its content, by the key that ReferenceKey names.
+	// Digest is the digest of its content, by the key that ReferenceKey names.
 	Digest string `json:"digest"`
 }
 
@@ -143,7 +149,7 @@ type Kept struct {
 	RestartedAt string `json:"restartedAt,omitempty"`
 }
 
-// Encode gives the annotation's value.
+// Encode returns the annotation's value.
 func (r Record) Encode() (string, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -152,8 +158,8 @@ func (r Record) Encode() (string, error) {
 	return string(data), nil
 }
 
-// Parse reads the record of an object's annotations: a Deployment's, or that of a ReplicaSet, which has the record of
-// the Deployment at the time. False: there is none, or it is none of ours.
+// Parse reads the record from an object's annotations: a Deployment's, or those of a ReplicaSet, which has the record
+// of the Deployment at the time. It returns false if there is no record, or if it is not one of ours.
 func Parse(annotations map[string]string) (Record, bool) {
 	value, ok := annotations[names.AnnotationRendered]
 	if !ok {
@@ -169,7 +175,7 @@ func Parse(annotations map[string]string) (Record, bool) {
 	return r, true
 }
 
-// templateInputs is what the template's annotation should say.
+// templateInputs returns the expected value of the template's annotation.
 func (r Record) templateInputs() string {
 	if r.TemplateInputs != "" {
 		return r.TemplateInputs
@@ -177,10 +183,11 @@ func (r Record) templateInputs() string {
 	return r.Inputs
 }
 
-// TemplateDigest is the digest of a rendered pod template, but for the annotation with the digest of its inputs: two
-// templates with one digest run the same pods.
+// TemplateDigest returns the digest of a rendered pod template without the annotation with the digest of its inputs.
+// Two templates with the same digest run the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
-	// Through a map: the order of fields in Kubernetes' types may change with its version.
+	// The conversion to a map makes the digest independent of the field order in Kubernetes' types, which may change
+	// with their version.
 	fields, err := podFields(template)
 	if err != nil {
 		return "", fmt.Errorf("digest the pod template: %w", err)
@@ -192,8 +199,8 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 	return hash(canonical), nil
 }
 
-// podFields are the fields of a template but for the digest of the inputs and the stack's generation: neither is seen by
-// a pod that runs.
+// podFields returns the fields of a template without the digest of the inputs and the stack's generation, which a
+// running pod does not see.
 func podFields(template any) (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	for _, name := range []string{names.AnnotationInputs, names.AnnotationGeneration} {
@@ -205,8 +212,8 @@ func podFields(template any) (map[string]any, error) {
 	return fields, err
 }
 
-// NewRendered completes the record of a rendered Deployment with the digest of its template and writes it into its
-// annotations.
+// NewRendered adds the digest of its template to the record of a rendered Deployment, and writes the record into the
+// Deployment's annotations.
 func NewRendered(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) (Rendered, error) {
 	digest, err := TemplateDigest(deployment.Spec.Template)
 	if err != nil {

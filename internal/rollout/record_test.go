@@ -36,7 +36,7 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 	}
 }
 
-// Damaged places are no reason to take the whole record for another's.
+// TestParseWithDamagedPlaces checks that a record with damaged places is still accepted.
 func TestParseWithDamagedPlaces(t *testing.T) {
 	for _, places := range []string{`7`, `{}`, `null`, `{"v":1,"data":[]}`, `{"v":99}`} {
 		value := `{"generation":7,"inputs":"a","image":"i","distribution":{},"places":` + places + `}`
@@ -64,8 +64,9 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// The digests of running stacks are in their templates: a change of this text would restart every one of them at the
-// next operator upgrade. New inputs are left out when they are empty.
+// TestDigestIsTheSameForEver checks that digests do not change, because those of running stacks are in their templates:
+// a change of this text would restart every stack at the next operator upgrade. New inputs are omitted when they are
+// empty.
 func TestDigestIsTheSameForEver(t *testing.T) {
 	inputs := rollout.Inputs{Image: "server:1", Release: "0.7", Port: 8321, Workers: 1, MountPath: "/.llama"}
 	for name, tc := range map[string]struct {
@@ -159,7 +160,8 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 	}
 }
 
-// The largest list of external providers has room in the annotations of a Deployment, which have 256 KiB together.
+// TestRecordOfManyExternalProviders checks that the largest list of external providers fits into the annotations of a
+// Deployment, which are limited to 256 KiB in total.
 func TestRecordOfManyExternalProviders(t *testing.T) {
 	const many, most = 320, 200 << 10
 	var record rollout.Record

@@ -2,16 +2,17 @@ package rollout
 
 import "k8s.io/utils/ptr"
 
-// Autoscaled is what becomes of the number of replicas once an autoscaler has had it. The zero value: none had.
+// Autoscaled describes the number of replicas after an autoscaler has set it. The zero value means that none has.
 type Autoscaled struct {
-	// Spec is the number in the spec while the autoscaler had it. As long as it stays in the spec, so does Count.
+	// Spec is the number in the spec while the autoscaler was active. Count stays in force while the spec has this
+	// number.
 	Spec int32 `json:"spec"`
-	// Count is how many replicas the autoscaler left. Zero: it is still at work.
+	// Count is the number of replicas that the autoscaler left. Zero means that it is still active.
 	Count int32 `json:"count,omitempty"`
 }
 
-// keepReplicas keeps the number that an autoscaler left, until the spec asks for another than it did all the time: who
-// stops an autoscaler at five replicas did not ask for the one that the API defaults to.
+// keepReplicas keeps the number that an autoscaler left until the spec has another number than it had before: a user
+// who stops an autoscaler at five replicas has not asked for the API's default of one.
 func (o observed) keepReplicas() Rendered {
 	left, rendered := o.record.Autoscaled, o.rendered
 	wanted := rendered.Deployment.Spec.Replicas

@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// What an autoscaler left stays until the spec says another number than it did
-// while the autoscaler was at work.
+// TestReplicasThatAnAutoscalerLeft checks that the number that an autoscaler left stays until the spec has another
+// number than it had while the autoscaler was active.
 func TestReplicasThatAnAutoscalerLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before     rollout.Autoscaled

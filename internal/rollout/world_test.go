@@ -44,22 +44,23 @@ const (
 	firstKey, nextKey = "key-1", "key-2"
 )
 
-// stack is what a user wrote and an operator makes of it.
+// stack is what a user specifies and what an operator renders from it.
 type stack struct {
 	uid        types.UID
 	generation int64
 	replicas   int32
 	image      string
-	// memory is written or left to its default, 1Gi.
+	// memory is set, or left to its default, 1Gi.
 	memory   string
 	secrets  rollout.References
 	operator string
-	// habit is a part of the template that is the operator's own.
+	// habit is a part of the template that comes from the operator.
 	habit string
-	// data is the release of the places in the record, left what the change left behind; empty: there are none.
+	// data is the release of the places in the record. left is the data that the change left behind. Empty means that
+	// there are none.
 	data, left string
-	// trusts are the certificates that the spec names, platform those beside them. An operator before said nothing of the
-	// platform's: before.
+	// trusts holds the certificates that the spec names, and platform those of the platform. before means that an
+	// earlier operator did not record the platform's certificates.
 	trusts, platform string
 	before           bool
 }
@@ -68,7 +69,7 @@ func newStack() stack {
 	return stack{uid: firstUID, generation: 1, replicas: 1, image: "server:1", operator: operatorV1, habit: "old"}
 }
 
-// change makes the next generation.
+// change returns the next generation.
 func (s stack) change(edit func(*stack)) stack {
 	s.generation++
 	edit(&s)
@@ -126,7 +127,7 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	return rendered
 }
 
-// world is a Deployment in an API server that knows field ownership, and the part of the Deployment controller that
+// world is a Deployment in an API server that tracks field ownership, with the part of the Deployment controller that
 // matters here: revisions.
 type world struct {
 	t           *testing.T
@@ -134,7 +135,7 @@ type world struct {
 	sets        []appsv1.ReplicaSet
 	// rollouts counts how often the pods were replaced.
 	rollouts int
-	// unsynced keeps the Deployment controller from acting.
+	// unsynced prevents the Deployment controller from acting.
 	unsynced bool
 }
 
@@ -150,7 +151,7 @@ func newWorld(t *testing.T) *world {
 		scheme, serializer.NewCodecFactory(scheme).UniversalDecoder(), applyconfigurations.NewTypeConverter(scheme))}
 }
 
-// live is the Deployment, nil when there is none.
+// live returns the Deployment, or nil if there is none.
 func (w *world) live() *appsv1.Deployment {
 	w.t.Helper()
 	object, err := w.deployments.Get(deploymentsResource, namespace, name)
@@ -184,7 +185,7 @@ func (w *world) reconcile(s stack) rollout.Decision {
 	return w.decide(s.render(w.t))
 }
 
-// decide does so with a rendering.
+// decide does the same with a rendering.
 func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 	w.t.Helper()
 	w.takeOverFields()
@@ -203,7 +204,7 @@ func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 	return decision
 }
 
-// edit changes the Deployment as somebody else would.
+// edit changes the Deployment as another client would.
 func (w *world) edit(manager string, change func(*appsv1.Deployment)) {
 	w.t.Helper()
 	live := w.live()
@@ -215,7 +216,7 @@ func (w *world) edit(manager string, change func(*appsv1.Deployment)) {
 	w.sync()
 }
 
-// undo is `kubectl rollout undo`: the template of an older ReplicaSet and, but for a few, its annotations.
+// undo acts as `kubectl rollout undo`: it restores the template of an older ReplicaSet and most of its annotations.
 func (w *world) undo() {
 	w.t.Helper()
 	target := w.previous()
@@ -228,7 +229,7 @@ func (w *world) undo() {
 	})
 }
 
-// undoTemplate is a roll-back by a tool that leaves the annotations alone.
+// undoTemplate acts as a tool that rolls back without the annotations.
 func (w *world) undoTemplate() {
 	w.t.Helper()
 	target := w.previous()
@@ -245,7 +246,7 @@ func (w *world) restart(at string) {
 	})
 }
 
-// previous is the ReplicaSet with the second highest revision.
+// previous returns the ReplicaSet with the second highest revision.
 func (w *world) previous() appsv1.ReplicaSet {
 	w.t.Helper()
 	if len(w.sets) < 2 {
@@ -257,7 +258,7 @@ func (w *world) previous() appsv1.ReplicaSet {
 	return *sorted[1].DeepCopy()
 }
 
-// sync is what the Deployment controller does about revisions and annotations.
+// sync acts as the Deployment controller does for revisions and annotations.
 func (w *world) sync() {
 	w.t.Helper()
 	live := w.live()
@@ -305,7 +306,7 @@ func revisionOf(set appsv1.ReplicaSet) int64 {
 	return revision
 }
 
-// image is what the pods run.
+// image returns the image that the pods run.
 func (w *world) image() string {
 	w.t.Helper()
 	return w.live().Spec.Template.Spec.Containers[0].Image

@@ -11,12 +11,11 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// hostClaimed is what an OpenShift router says of a host name that another Route
-// has, whose name and namespace are in its message.
+// hostClaimed is the reason that an OpenShift router sets if another Route has the host name. The router's message
+// contains the name and namespace of that Route.
 const hostClaimed = "HostAlreadyClaimed"
 
-// acceptance is what routers and Gateways write into the status of a Route and of an
-// HTTPRoute.
+// acceptance is the part of the status of a Route or an HTTPRoute that routers and Gateways write.
 type acceptance struct {
 	Ingress []struct {
 		Conditions []metav1.Condition `json:"conditions"`
@@ -26,15 +25,14 @@ type acceptance struct {
 	} `json:"parents"`
 }
 
-// PolicyNotAccepted says why a Gateway does not speak to the server as a
-// BackendTLSPolicy says, in the words of the Gateway's controller; empty: it does, or
-// nobody has looked at it yet. A policy that has to stand back for an older one of the
-// user's for the same Service is no trouble.
+// PolicyNotAccepted returns the reason, in the words of the Gateway's controller, why a Gateway does not apply a
+// BackendTLSPolicy to the server. It is empty if the Gateway applies it, or if no controller has processed it yet. A
+// policy that gives way to an older one of the user's for the same Service is not a problem.
 func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // a form that nobody knows tells nothing
+		return "" // an unknown form has no information
 	}
 	for _, ancestor := range said.Ancestors {
 		of := ancestor.AncestorRef
@@ -43,7 +41,7 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 			namespace = string(*of.Namespace)
 		}
 		if (of.Kind == nil || *of.Kind == "Gateway") && (string(of.Name) != gateway.Name || namespace != gateway.Namespace) {
-			continue // a route of somebody else leads there
+			continue // another owner's route leads there
 		}
 		refused := denial(policy, ancestor.Conditions)
 		if refused != nil && refused.Reason != string(gatewayv1.PolicyReasonConflicted) {
@@ -54,8 +52,8 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 	return ""
 }
 
-// denial is the first condition by which a controller of Gateways does not take an
-// object as it is now. Nil: it does, or has not said.
+// denial returns the first condition by which a Gateway controller rejects the current version of an object. Nil means
+// that the controller accepts it, or has not processed it yet.
 func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *metav1.Condition {
 	for i := range conditions {
 		condition := &conditions[i]
@@ -67,14 +65,14 @@ func denial(object *unstructured.Unstructured, conditions []metav1.Condition) *m
 	return nil
 }
 
-// NotAccepted says why a Route or an HTTPRoute exposes nothing, in the words of the
-// router or the Gateway; empty: it does, or nobody has looked at it yet. A Route is
-// exposed by any router that admits it.
+// NotAccepted returns the reason, in the words of the router or the Gateway, why a Route or an HTTPRoute exposes
+// nothing. It is empty if the route is exposed, or if no controller has processed it yet. One router that admits a
+// Route is enough.
 func NotAccepted(object *unstructured.Unstructured) string {
 	given, _, _ := unstructured.NestedMap(object.Object, "status")
 	var said acceptance
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // a form that nobody knows tells nothing
+		return "" // an unknown form has no information
 	}
 	var first *metav1.Condition
 	for _, router := range said.Ingress {

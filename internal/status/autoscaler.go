@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// scalingDisabled is why an autoscaler rests while its target has no replicas, as was asked for.
+// scalingDisabled is the reason that an autoscaler sets while its target has no replicas on purpose.
 const scalingDisabled = "ScalingDisabled"
 
-// AutoscalerTrouble says why an autoscaler does not scale, in its own message, and since when; empty: it does, or nobody
-// knows yet.
+// AutoscalerTrouble returns the autoscaler's own message about why it does not scale, and since when. The message is
+// empty if the autoscaler scales, or if that is not known yet.
 func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (message string, since time.Time) {
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse && condition.Reason != scalingDisabled {

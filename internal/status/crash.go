@@ -8,10 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// exceptions are those that a server is known to end with, the telling ones
-// before the general ones that follow them in a chain, with what to do. Nothing of
-// a message that holds one is shown but its name in this table: servers print the
-// values they refuse, secrets too (input_value='…').
+// exceptions lists the exceptions that a server is known to end with, and their remedies. Specific exceptions come
+// before the general ones that follow them in a chain. Of a message with an exception, only its name in this table is
+// shown: servers print the values that they reject, including secrets (input_value='…').
 var exceptions = []struct{ class, remedy string }{
 	{"InvalidPasswordError", "PostgreSQL refuses the password; check the Secret with the connection string"},
 	{"InvalidAuthorizationSpecificationError", "PostgreSQL refuses the user; check the Secret with the connection string"},
@@ -43,26 +42,26 @@ var exceptions = []struct{ class, remedy string }{
 	{"MemoryError", ""},
 }
 
-// exceptionLine is how the last line of a traceback begins.
+// exceptionLine matches the beginning of the last line of a traceback.
 var exceptionLine = regexp.MustCompile(`(?m)^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)`)
 
-// The exit codes of a process that a signal ended.
+// The exit codes of a process that was ended by a signal.
 const (
 	exitKilled     = 137
 	exitTerminated = 143
 )
 
-// crash says how a container ended that is started again.
+// crash returns a message about how a container that is restarted ended.
 func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {
 	return crashed(container, ended, fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container))
 }
 
-// crashed says how a container ended, and where its logs are.
+// crashed returns a message about how a container ended, and where its logs are.
 func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":
 		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
-	case slices.Contains(notStarted, ended.Reason): // the runtime's words: nothing of the container ran
+	case slices.Contains(notStarted, ended.Reason): // reasons of the runtime: nothing of the container ran
 		return fmt.Sprintf("container %q cannot be started: %s", container, takenOver(ended.Message))
 	}
 	if class, remedy := exceptionIn(ended.Message); class != "" {
@@ -82,7 +81,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 }
 
-// exceptionIn finds the most telling known exception in a termination message.
+// exceptionIn returns the most specific known exception in a termination message.
 func exceptionIn(message string) (class, remedy string) {
 	found := map[string]bool{}
 	for _, match := range exceptionLine.FindAllStringSubmatch(message, -1) {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// saidOf is what Available says of a pod with this container, after the count.
+// saidOf returns the message of Available for a pod with this container, without the count.
 func saidOf(t *testing.T, container corev1.ContainerStatus) string {
 	t.Helper()
 	got := status.Workload(status.WorkloadInput{Deployment: deployment(1, 1, 1, 0), Pods: []corev1.Pod{pod("p", container)}}).Available
@@ -63,7 +63,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// Whatever a container says of itself, none of it is shown but known names.
+// FuzzCrashShowsNothing checks that only known names are shown, whatever a container prints.
 func FuzzCrashShowsNothing(f *testing.F) {
 	for _, seed := range []string{"ValueError: sk-1", "a.b.KeyError\nTypeError: x", "input_value='secret'", "", "\xff:"} {
 		f.Add(seed, int32(1))

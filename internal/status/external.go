@@ -15,32 +15,33 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ExternalProvider is an external provider that the spec asks for.
+// ExternalProvider is an external provider in the spec.
 type ExternalProvider struct {
-	// API and ID name it in the server, Image is the image as the spec has it.
+	// API and ID identify it in the server. Image is the image in the spec.
 	API, ID, Image string
-	// Path of its entry: spec.externalProviders.inference[0].
+	// Path is the path of its entry: spec.externalProviders.inference[0].
 	Path string
-	// Type and Module are those of the image's label. Empty: nobody knows them before the pods start.
+	// Type and Module are those of the image's label. Empty means that they are unknown until the pods start.
 	Type, Module string
 }
 
-// ExternalInput is what there is to know of external providers.
+// ExternalInput holds all information about external providers.
 type ExternalInput struct {
 	Providers []ExternalProvider
-	// Deployment, ReplicaSets and Pods as in WorkloadInput.
+	// Deployment, ReplicaSets and Pods have the same meaning as in WorkloadInput.
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Tried are the pods in which a change is tried, before there are any of the Deployment's for it.
+	// Tried lists the preflight pods of a change, before the Deployment has pods for it.
 	Tried []corev1.Pod
-	// Listed is what the running server says of its providers. Nil: it does not tell, or was not asked.
+	// Listed lists the providers that the running server reports. Nil means that it does not report them, or was not
+	// asked.
 	Listed []v1alpha2.ProviderInfo
 	Now    time.Time
 }
 
-// ExternalProviders judges how far the newest pods are with each external provider. until is when that may change although
-// nothing happens; zero: never.
+// ExternalProviders determines the progress of the newest pods with each external provider. until is when the result
+// may change without an event. Zero means never.
 func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
 	pods := newestPods(in)
 	ended := make([]int, 0, len(pods))
@@ -70,8 +71,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 	return judged, until
 }
 
-// newestPods are the pods of the newest template, in the order of their names. A ReplicaSet of an earlier template is the
-// newest one until the cluster has made another.
+// newestPods returns the pods of the newest template, sorted by name. A ReplicaSet of an earlier template is the newest
+// one until the cluster has created another.
 func newestPods(in ExternalInput) []corev1.Pod {
 	pods := slices.Clone(in.Tried)
 	if len(pods) == 0 && in.Deployment != nil {
@@ -90,19 +91,20 @@ func inputsOf(template *corev1.PodTemplateSpec) string {
 	return template.Annotations[names.AnnotationInputs]
 }
 
-// state is how far a pod is with an external provider.
+// state is the progress of a pod with an external provider.
 type state struct {
 	phase   v1alpha2.ExternalProviderPhase
 	message string
 	until   time.Time
 }
 
-// externalRank orders the phases: of several pods the one counts that tells most. Where one is ready, the provider can be installed.
+// externalRank orders the phases. Of several pods, the one with the highest phase counts. If one pod is ready, the
+// provider can be installed.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed, v1alpha2.ExternalProviderReady,
 }
 
-// further is the state that tells more, the first of two equal ones.
+// further returns the state with the higher phase, or the first if both are equal.
 func further(a, b state) state {
 	if slices.Index(externalRank, b.phase) > slices.Index(externalRank, a.phase) {
 		return b
@@ -110,13 +112,13 @@ func further(a, b state) state {
 	return a
 }
 
-// externalState is how far one pod is, so many of whose init containers have ended.
+// externalState returns the progress of one pod. ended is the number of its init containers that have ended.
 func externalState(pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time) state {
 	own := names.ExternalCopyContainer(provider.ID)
 	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == own && isImage(c.Image, provider.Image)
 	})
-	if turn < 0 { // a pod of another list
+	if turn < 0 { // a pod with another list of providers
 		return state{phase: v1alpha2.ExternalProviderPending}
 	}
 	if isTrue(pod, corev1.PodReady) || isTrue(pod, corev1.ContainersReady) {
@@ -139,13 +141,14 @@ func externalState(pod *corev1.Pod, ended int, provider *ExternalProvider, all [
 	return found
 }
 
-// replaced reports whether another pod takes the place of this one: it was evicted, its node was shut down …
+// replaced reports whether another pod replaces this one, because it was evicted or its node was shut down, for
+// example.
 func replaced(pod *corev1.Pod) bool {
 	reason := pod.Status.Reason
 	return pod.Status.Phase == corev1.PodFailed && reason != "" && reason != deadlineReason && tooMuch(pod) == ""
 }
 
-// endedContainers is how many of a pod's init containers have ended, from the first one on.
+// endedContainers returns how many of a pod's init containers have ended, counted from the first one.
 func endedContainers(pod *corev1.Pod) int {
 	ended := map[string]bool{}
 	for i := range pod.Status.InitContainerStatuses {
@@ -160,12 +163,12 @@ func endedContainers(pod *corev1.Pod) int {
 	return len(pod.Spec.InitContainers)
 }
 
-// isImage reports whether a container has an image as the spec has it, or that at a digest.
+// isImage reports whether a container has the image of the spec, or that image at a digest.
 func isImage(image, wanted string) bool {
 	return image == wanted || strings.HasPrefix(image, wanted+"@")
 }
 
-// initStatus is the status of an init container. Nil: the kubelet has not looked at it.
+// initStatus returns the status of an init container. Nil means that the kubelet has not reported it yet.
 func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].Name == name {
@@ -175,13 +178,13 @@ func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
-// hasEnded reports whether an init container did what it is for; one that goes on beside the server has when it is ready.
+// hasEnded reports whether an init container has completed. A sidecar has completed when it is ready.
 func hasEnded(container *corev1.ContainerStatus) bool {
 	return container != nil && (container.Ready || container.State.Terminated != nil && container.State.Terminated.ExitCode == 0)
 }
 
-// movedTag says that the pods copied the package out of different images, because the tag was moved between them; empty: they
-// did not, or nobody can tell.
+// movedTag returns a message if the pods copied the package from different images because the tag has moved. It is
+// empty if they did not, or if that is unknown.
 func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 	if strings.Contains(provider.Image, "@") {
 		return ""
@@ -203,8 +206,8 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 	return fmt.Sprintf("the pods have different images of the same name, %s and %s: write the image with the digest that you want", digests[0], digests[1])
 }
 
-// listedOtherwise says that the running server knows the provider otherwise than the label of its image says; empty: it does
-// not, or it does not tell. What the server says counts.
+// listedOtherwise returns a message if the running server reports the provider with other facts than the label of its
+// image. It is empty if they match, or if the server does not report them. The server's facts count.
 func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
 	if len(listed) == 0 {
 		return ""

@@ -39,8 +39,8 @@ func runs() corev1.ContainerStatus {
 
 func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
 
-// installing is a pod of the newest ReplicaSet, by the status of its containers: those that copy, the one that installs, and
-// the server. Fewer: the kubelet has not looked at the others.
+// installing returns a pod of the newest ReplicaSet with the given container statuses, in order: the containers that
+// copy, the one that installs, and the server. The kubelet has not reported containers without a status.
 func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{UID: "rs-2", Controller: new(true)}}},
@@ -62,7 +62,7 @@ func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	return p
 }
 
-// after is the same pod after a change.
+// after returns the same pod after a change.
 func after(p corev1.Pod, change func(*corev1.Pod)) corev1.Pod {
 	changed := p.DeepCopy()
 	change(changed)
@@ -81,7 +81,7 @@ func copied(first, second string) func(*corev1.Pod) {
 	}
 }
 
-// shown is the phase of each provider, with its message.
+// shown returns the phase of each provider, with its message.
 func shown(judged []v1alpha2.ExternalProviderStatus) []string {
 	var all []string
 	for _, one := range judged {
@@ -94,8 +94,8 @@ type externalCase struct {
 	pods  []corev1.Pod
 	in    func(*status.ExternalInput)
 	want  []string
-	until time.Duration // from started; zero: never
-	// trouble is what the condition of the roll-out says, where it says something.
+	until time.Duration // counted from started; zero means never
+	// trouble is the message of the roll-out's condition, if there is one.
 	trouble string
 }
 
@@ -182,7 +182,7 @@ func failureCases() map[string]externalCase {
 	inFirst := func(message string) string {
 		return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
 	}
-	// first is a pod whose first provider is not copied, second one whose second is not.
+	// first returns a pod whose first provider is not copied yet, with the given status of its container.
 	first := func(container corev1.ContainerStatus) []corev1.Pod {
 		return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
 	}
@@ -276,7 +276,7 @@ func failureCases() map[string]externalCase {
 	}
 }
 
-// The phase of each provider, what is said of it, and what the condition of the roll-out says.
+// TestExternalProviders checks the phase and the message of each provider, and the message of the roll-out's condition.
 func TestExternalProviders(t *testing.T) {
 	for kind, cases := range map[string]map[string]externalCase{"phases": phaseCases(), "failures": failureCases()} {
 		for name, tc := range cases {
@@ -316,7 +316,8 @@ func TestExternalProviders(t *testing.T) {
 	}
 }
 
-// Each entry names its provider as the spec does, and the container that copies it.
+// TestExternalProviderEntries checks that each entry has the provider's name from the spec, and the name of the
+// container that copies it.
 func TestExternalProviderEntries(t *testing.T) {
 	judged, _ := status.ExternalProviders(status.ExternalInput{Providers: []status.ExternalProvider{
 		{ID: "first", Image: firstImage}, {ID: "Sec_ond", Image: secondImage},
@@ -330,7 +331,7 @@ func TestExternalProviderEntries(t *testing.T) {
 	}
 }
 
-// The pod in which a change is tried says the same of a provider.
+// TestPreflightOfExternalProviders checks that a preflight pod results in the same messages about a provider.
 func TestPreflightOfExternalProviders(t *testing.T) {
 	for name, tc := range failureCases() {
 		if tc.trouble == "" || tc.in != nil || len(tc.pods) > 1 {
@@ -340,14 +341,14 @@ func TestPreflightOfExternalProviders(t *testing.T) {
 			pod := tc.pods[0]
 			pod.Spec.NodeName, pod.CreationTimestamp = "node", metav1.NewTime(started)
 			for _, containers := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-				for i := range containers { // which is not started again
+				for i := range containers { // which is not restarted
 					if ended := containers[i].LastTerminationState.Terminated; ended != nil {
 						containers[i].State, containers[i].LastTerminationState = corev1.ContainerState{Terminated: ended}, corev1.ContainerState{}
 					}
 				}
 			}
 			got := status.JudgePreflight(&pod, externals, time.Hour, started)
-			// The kubelet keeps the logs of what is not started again.
+			// The kubelet keeps the logs of a container that is not restarted.
 			if want := strings.TrimSuffix(tc.trouble, " --previous"); strings.TrimSuffix(got.Message, " --previous") != want {
 				t.Errorf("message %q\nwant    %q", got.Message, want)
 			}
@@ -358,7 +359,7 @@ func TestPreflightOfExternalProviders(t *testing.T) {
 	}
 }
 
-// Hundreds of providers and pods are judged in no time.
+// TestManyExternalProviders checks that hundreds of providers and pods are processed quickly.
 func TestManyExternalProviders(t *testing.T) {
 	var all []status.ExternalProvider
 	pod := installing("a")

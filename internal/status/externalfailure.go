@@ -14,11 +14,12 @@ import (
 )
 
 // copyLimit is how long the init container of an external provider may run. It ends by itself before that, unless the
-// programs of its image do not do what they should.
+// programs of its image do not work as they should.
 const copyLimit = 10 * time.Minute
 
-// externalFailure says why an external provider does not get into a pod; empty: nothing is known against it. Neither of the
-// containers whose words it repeats has a secret: they have no environment, and no token.
+// externalFailure returns the reason why an external provider cannot be installed in a pod. It is empty if no failure
+// is known. The messages that it repeats come from containers without secrets: they have no environment variables and
+// no token.
 func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []ExternalProvider, now time.Time) string {
 	if message := tooMuch(pod); message != "" {
 		return message
@@ -37,7 +38,7 @@ func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []External
 	return ""
 }
 
-// tooMuch says that the packages of all external providers do not fit into their volume.
+// tooMuch returns a message if the packages of all external providers do not fit into their volume.
 func tooMuch(pod *corev1.Pod) string {
 	if pod.Status.Phase == corev1.PodFailed && strings.Contains(pod.Status.Message, `"`+names.ExternalVolume+`"`) {
 		return fmt.Sprintf("the packages of the external providers are too large together: pod %q ended (%s): %s",
@@ -46,7 +47,7 @@ func tooMuch(pod *corev1.Pod) string {
 	return ""
 }
 
-// copyFailure is why the package does not come out of its image.
+// copyFailure returns the reason why the package cannot be copied from its image.
 func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) string {
 	container := initStatus(pod, names.ExternalCopyContainer(provider.ID))
 	if container == nil || hasEnded(container) {
@@ -79,7 +80,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 	return ""
 }
 
-// providerPullFailure says why the image of an external provider cannot be had.
+// providerPullFailure returns the reason why the image of an external provider cannot be pulled.
 func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1.ContainerStateWaiting) string {
 	meaning := pullMeaning(waiting, provider.Path+".imagePullPolicy")
 	if meaning == "" {
@@ -88,7 +89,8 @@ func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1
 	return fmt.Sprintf("Failed to pull provider image %q: %s; see kubectl describe pod %s", provider.Image, meaning, pod)
 }
 
-// installFailure is why the packages are not installed, and the provider to blame; nil: it is not that of one.
+// installFailure returns the reason why the packages are not installed, and the provider that caused it. The provider
+// is nil if no single provider caused the failure.
 func installFailure(pod *corev1.Pod, all []ExternalProvider) (*ExternalProvider, string) {
 	container := initStatus(pod, names.ExternalContainer)
 	if container == nil || hasEnded(container) {
@@ -108,8 +110,8 @@ func installFailure(pod *corev1.Pod, all []ExternalProvider) (*ExternalProvider,
 	return nil, printable(said.Message)
 }
 
-// moduleFailure says that the server ends because of a provider's module. Of what the server printed it has only the name of
-// an exception that is known: the server has the secrets.
+// moduleFailure returns a message if the server ends because of a provider's module. Of the server's output, the
+// message contains only the name of a known exception, because the server has secrets.
 func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider *ExternalProvider) string {
 	how := "ends"
 	if class, _ := exceptionIn(lastEnd(container, false).Message); class != "" {
@@ -118,8 +120,8 @@ func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider 
 	return fmt.Sprintf("the server %s in the module %q of the provider; see kubectl logs %s -c %s --previous", how, provider.Module, pod.Name, container.Name)
 }
 
-// blames reports whether the last words of a server name a provider's module: as Python writes the place of an error, in
-// quotes, or behind the word.
+// blames reports whether the last lines of a server name a provider's module: as Python names the location of an error,
+// in quotes, or after the word "module".
 func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) bool {
 	if ended == nil || provider.Module == "" {
 		return false
@@ -133,7 +135,7 @@ func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) 
 	})
 }
 
-// contains reports whether a text has a part with what fits before and after it.
+// contains reports whether a text contains a part for which fits accepts the text before and after it.
 func contains(text, part string, fits func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)
@@ -149,7 +151,8 @@ func contains(text, part string, fits func(before, after string) bool) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lastEnd is how a container ended last; nil: it did not, or well, which is the end of what runs before the server.
+// lastEnd returns how a container last ended. It is nil if the container has not ended. If mayEnd is set, it is also
+// nil if the container succeeded, because a container that runs before the server has to end.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
 	for _, ended := range []*corev1.ContainerStateTerminated{container.LastTerminationState.Terminated, container.State.Terminated} {
 		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
@@ -159,7 +162,7 @@ func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerSt
 	return nil
 }
 
-// printable is what a container said last, on one line.
+// printable returns the last message of a container, on one line.
 func printable(message string) string {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -170,8 +173,8 @@ func printable(message string) string {
 	return takenOver(strings.Join(strings.Fields(line), " "))
 }
 
-// externalTrouble is why a container that brings external providers into a pod does not end well; empty: it is none of them,
-// or nothing is wrong with it.
+// externalTrouble returns the reason why a container that installs external providers fails. It is empty if it is not
+// such a container, or if nothing is wrong with it.
 func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, now time.Time) string {
 	if container == names.ExternalContainer {
 		blamed, message := installFailure(pod, all)
@@ -191,7 +194,8 @@ func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, 
 	return inProvider(&all[i], container, message)
 }
 
-// crashedModule says that a server ends because of the module of an external provider; empty: it does not.
+// crashedModule returns a message if a server ends because of the module of an external provider, and an empty string
+// otherwise.
 func crashedModule(pod *corev1.Pod, container *corev1.ContainerStatus, all []ExternalProvider) string {
 	for i := range all {
 		if blames(lastEnd(container, false), &all[i]) {

@@ -5,56 +5,57 @@ import (
 	"unicode/utf8"
 )
 
-// Retry says what makes another attempt worth while.
+// Retry determines when another attempt is worthwhile.
 type Retry int
 
 const (
-	// OnObjectChange: nothing but a change of the object helps. Terminal.
+	// OnObjectChange means that only a change of the object helps. It is terminal.
 	OnObjectChange Retry = iota
-	// OnReferenceChange: a referenced Secret, ConfigMap or image has to change.
-	// It is watched, so nothing polls.
+	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. It is watched, so that no
+	// polling is needed.
 	OnReferenceChange
-	// Later: another attempt after OwnershipRetry; what has to change is not watched.
+	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
 	Later
-	// Invalid: another attempt after InvalidRetry. The API server found what was made of the object invalid, and does so again
-	// until the object changes, or a rule of the cluster.
+	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and will do so
+	// again until the stack or a rule of the cluster changes.
 	Invalid
-	// Backoff: attempts with growing delay, shown in status.
+	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
-	// Quiet: attempts with growing delay; status does not mention it, because
-	// the next attempt most likely succeeds.
+	// Quiet means attempts with growing delays, which the status does not report, because the next attempt is likely to
+	// succeed.
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later: short enough that a stack goes on within a
-// minute after the name is free.
+// OwnershipRetry is the delay of Later. It is short enough for a stack to continue within a minute after the name is
+// free.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. An attempt costs a whole plan, so many stacks of one tenant must not make it often.
+// InvalidRetry is the delay of Invalid. Each attempt costs a complete plan, so many stacks of one tenant must not make
+// attempts often.
 const InvalidRetry = 5 * time.Minute
 
-// Failure is why a step could not do its work.
+// Failure is the reason why a step failed.
 type Failure struct {
 	// Condition is the type of the condition that becomes False.
 	Condition string
-	// Reason of that condition.
+	// Reason is the reason of that condition.
 	Reason string
-	// Message of that condition: what is wrong, where, and the remedy. Never a
-	// secret's value.
+	// Message is the message of that condition: the problem, its location, and the remedy. It never contains a secret
+	// value.
 	Message string
-	// Retry says when to try again.
+	// Retry determines when to try again.
 	Retry Retry
-	// Unknown makes the condition Unknown instead of False: it cannot be told yet.
+	// Unknown makes the condition Unknown instead of False, because its state cannot be determined yet.
 	Unknown bool
-	// Err is the cause, for the log. May be nil.
+	// Err is the cause, for the log. It may be nil.
 	Err error
 }
 
-// maxError is the most bytes of a failure that go to the log: the API server repeats in one error everything that is wrong
-// with an object.
+// maxError is the maximum number of bytes of a failure in the log. The API server repeats everything that is wrong with
+// an object in one error.
 const maxError = 2 << 10
 
-// Error is the failure as the log has it.
+// Error returns the failure as the log shows it.
 func (f *Failure) Error() string {
 	text := f.Message
 	if f.Err != nil {
@@ -73,17 +74,17 @@ func Shorten(text string, limit int) string {
 		return text
 	}
 	end := limit - len(ellipsis)
-	for end > 0 && text[end]&0xC0 == 0x80 { // not in the middle of a character
+	for end > 0 && text[end]&0xC0 == 0x80 { // do not cut in the middle of a character
 		end--
 	}
 	return text[:end] + ellipsis
 }
 
-// maxTakenOver bounds what is taken over of a message of the cluster's, in characters.
+// maxTakenOver bounds, in characters, the part of a cluster component's message that is repeated.
 const maxTakenOver = 1024
 
-// takenOver is a message of the cluster's components: it names objects and never holds
-// what a container prints.
+// takenOver returns a message of a cluster component, shortened. Such a message names objects and never contains what a
+// container prints.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
 // truncateMessage cuts a message to a number of characters.

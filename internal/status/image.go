@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The kubelet's words for images that it cannot have.
+// The kubelet's reasons for images that it cannot pull.
 const (
 	errImagePull      = "ErrImagePull"
 	imagePullBackOff  = "ImagePullBackOff"
@@ -18,9 +18,8 @@ const (
 
 var notPulled = []string{errImagePull, imagePullBackOff, invalidImageName, errImageNeverPull, imageInspectError}
 
-// pullAnswers are what a registry or the way to it answers, told by words in the
-// kubelet's message, and what that means. The first that is found counts: the
-// message itself may hold a URL with credentials.
+// pullAnswers lists the answers of a registry, or of the network, by words in the kubelet's message, with their
+// meanings. The first match counts. The message itself is not shown, because it may contain a URL with credentials.
 var pullAnswers = []struct {
 	phrases []string
 	meaning string
@@ -35,8 +34,7 @@ var pullAnswers = []struct {
 	{[]string{"no space left"}, "the node's disk is full"},
 }
 
-// pullFailure says why an image cannot be had, and where it lives now when it
-// moved.
+// pullFailure returns the reason why an image cannot be pulled, and its new location if it has moved.
 func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	message := fmt.Sprintf("image %q of container %q cannot be pulled", container.Image, container.Name)
 	if meaning := pullMeaning(container.State.Waiting, "spec.workload.overrides.imagePullPolicy"); meaning != "" {
@@ -48,8 +46,8 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	return message + "; see kubectl describe pod " + pod
 }
 
-// pullMeaning says why an image cannot be had, as far as the kubelet's message tells. policy is the field that keeps a node from
-// pulling it.
+// pullMeaning returns the reason why an image cannot be pulled, as far as the kubelet's message shows it. policy is the
+// field that prevents a node from pulling it.
 func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	switch waiting.Reason {
 	case invalidImageName:
@@ -68,9 +66,9 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	return ""
 }
 
-// movedTo is where an image of the organisation that is gone lives now; empty for
-// any other. What was latest has to become a release: the latest there refuses the
-// configurations of before 1.0.
+// movedTo returns the new location of an image of the organisation that no longer exists, and an empty string for any
+// other image. The tag latest has to be replaced by a release, because the image at latest there rejects configurations
+// from before 1.0.
 func movedTo(image string) string {
 	rest := image
 	for _, registry := range []string{"docker.io/", "index.docker.io/"} {

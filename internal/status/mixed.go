@@ -8,10 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isMixed reports whether a Ready pod matches the selector and is not of the Deployment's
-// template. A pod that is being ended is Ready until its server has stopped, and is
-// not counted any more: the Deployment is complete, and that pod still answers. One
-// that a dead node leaves behind is not Ready.
+// isMixed reports whether a Ready pod matches the selector and does not have the Deployment's template. A terminating
+// pod is Ready until its server has stopped, and is no longer counted: the Deployment is complete, and that pod still
+// answers. A pod on a dead node is not Ready.
 func isMixed(in WorkloadInput) bool {
 	current := currentSet(in.Deployment, in.ReplicaSets)
 	if behind(current, revisionOf(in.Deployment)) {
@@ -22,8 +21,8 @@ func isMixed(in WorkloadInput) bool {
 	})
 }
 
-// behind reports whether the cache of ReplicaSets is behind that of Deployments: it does not
-// have the newest one yet, and the pods of the one before seem to be current.
+// behind reports whether the cache of ReplicaSets lags behind that of Deployments: it lacks the newest ReplicaSet, so
+// that the pods of the previous one seem to be current.
 func behind(current *appsv1.ReplicaSet, newest int64) bool {
 	return newest != noRevision && (current == nil || revisionOf(current) < newest)
 }

@@ -9,43 +9,45 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PreflightState is how it stands with a pod in which a change is tried.
+// PreflightState is the state of a pod in which a change is tried.
 type PreflightState string
 
 const (
-	// PreflightGoesOn: nothing can be said yet.
+	// PreflightGoesOn means that there is no result yet.
 	PreflightGoesOn PreflightState = "GoesOn"
-	// PreflightReady: every container is.
+	// PreflightReady means that every container is ready.
 	PreflightReady PreflightState = "Ready"
-	// PreflightHindered: the kubelet tries again and again to start a container, and may succeed.
+	// PreflightHindered means that the kubelet retries to start a container, and may succeed.
 	PreflightHindered PreflightState = "Hindered"
-	// PreflightCrashed: a container ended, or was not ready when the deadline passed. The same would happen again.
+	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would end in the
+	// same way.
 	PreflightCrashed PreflightState = "Crashed"
-	// PreflightLost: the pod ended for a reason that is not in it, so that another may do better.
+	// PreflightLost means that the pod ended for a reason outside of it, so that another pod may succeed.
 	PreflightLost PreflightState = "Lost"
-	// PreflightUnplaced: no node has room for the pod.
+	// PreflightUnplaced means that no node has room for the pod.
 	PreflightUnplaced PreflightState = "Unplaced"
 )
 
 const (
-	// preflightPlacing is how long a scheduler may look for a node. Who has the nodes that the stack needs and no more
-	// shall not wait for an autoscaler that would bring one for a moment.
+	// preflightPlacing is how long a scheduler may look for a node. If a cluster has only the nodes that the stack
+	// needs, a change must not wait for an autoscaler to add a node for a moment.
 	preflightPlacing = time.Minute
-	// preflightSilence is how long after its deadline a kubelet may leave a pod as it is.
+	// preflightSilence is how long after its deadline a kubelet may leave a pod unchanged.
 	preflightSilence = 2 * time.Minute
 )
 
-// Preflight is the verdict on a pod in which a change is tried.
+// Preflight is the result for a pod in which a change is tried.
 type Preflight struct {
 	State PreflightState
-	// Message is why it is not ready; empty where nothing is wrong. It holds nothing that a server printed.
+	// Message is the reason why the pod is not ready. It is empty if nothing is wrong. It contains nothing that a
+	// server printed.
 	Message string
-	// Until is when the verdict may change although nothing happens; zero: never.
+	// Until is when the result may change without an event. Zero means never.
 	Until time.Time
 }
 
-// JudgePreflight looks at a pod that runs once, its restart policy being Never. deadline is that of the pod, external are the
-// external providers that it installs.
+// JudgePreflight returns the result for a pod that runs once, with the restart policy Never. deadline is that of the
+// pod. external lists the external providers that it installs.
 func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, now time.Time) Preflight {
 	switch {
 	case isTrue(pod, corev1.ContainersReady):
@@ -54,7 +56,7 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 		return late(pod, external, deadline, now)
 	case tooMuch(pod) != "":
 		return Preflight{State: PreflightCrashed, Message: tooMuch(pod)}
-	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, its node was shut down …
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, or its node was shut down
 		return Preflight{State: PreflightLost, Message: podTrouble(pod, external, now, false).message}
 	}
 	if ended := firstEnd(pod, external, now); ended != nil {
@@ -74,7 +76,8 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 	return verdict
 }
 
-// StartOf is when a kubelet took a pod, from where its deadline counts; before that, when it was made.
+// StartOf returns when a kubelet accepted a pod, which is the start of its deadline. Before that, it returns the pod's
+// creation time.
 func StartOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time
@@ -82,7 +85,7 @@ func StartOf(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// deadlineReason is the kubelet's for a pod that was active for too long.
+// deadlineReason is the kubelet's reason for a pod that was active for too long.
 const deadlineReason = "DeadlineExceeded"
 
 // isTrue reports whether a condition of the pod is True.
@@ -92,10 +95,11 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	})
 }
 
-// lostTrack are a container's reasons where its node was restarted: nobody saw how it ended.
+// lostTrack lists the reasons of a container whose node was restarted, so that nothing is known about its end.
 var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
 
-// firstEnd says how the first container that ended did, those before the server apart that ended well; nil: none did.
+// firstEnd returns the result for the first container that ended, except containers that run before the server and
+// succeeded. It returns nil if there is none.
 func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Preflight {
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -113,8 +117,8 @@ func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Pref
 	return nil
 }
 
-// late is the verdict on a pod whose deadline passed: on one that was never started by the words of what hindered it,
-// on one that was by that.
+// late returns the result for a pod that is past its deadline. If a container has started, it was not ready in time.
+// Otherwise, the message is the reason why the pod did not start.
 func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, now time.Time) Preflight {
 	for _, container := range pod.Status.ContainerStatuses {
 		if ended := container.State.Terminated; container.State.Running != nil || ended != nil && !ended.StartedAt.IsZero() {
@@ -131,7 +135,7 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
-// unplaced waits for a node for a while, from when the scheduler first found none.
+// unplaced waits for a node for a while, counted from when the scheduler first found none.
 func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	since := pod.CreationTimestamp.Time
 	for _, condition := range pod.Status.Conditions {

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// gates are the conditions that Ready sums up, in the order of the steps: the
-// first that does not hold gives Ready its reason.
+// gates lists the conditions that Ready summarizes, in the order of the steps. The first one that is not True
+// determines the reason of Ready.
 var gates = []string{
 	v1alpha2.ConditionValidationSucceeded,
 	v1alpha2.ConditionSecretsResolved,
@@ -22,10 +22,10 @@ var gates = []string{
 	v1alpha2.ConditionAvailable,
 }
 
-// optional are gates that hold when they are absent.
+// optional lists gates that count as True when they are absent.
 var optional = map[string]bool{v1alpha2.ConditionStorageReady: true, v1alpha2.ConditionExposed: true}
 
-// transient conditions are present only while somebody sets them in this reconcile.
+// transient lists conditions that are present only while this reconcile sets them.
 var transient = []string{
 	v1alpha2.ConditionDegraded,
 	v1alpha2.ConditionDataLeftBehind,
@@ -36,35 +36,34 @@ var transient = []string{
 	v1alpha2.ConditionReconciling,
 }
 
-// Input is what one reconcile knows at its end.
+// Input is the information at the end of a reconcile.
 type Input struct {
-	// Generation of the object that was reconciled.
+	// Generation is the generation of the object that was reconciled.
 	Generation int64
-	// Previous are the conditions in the object's status that Known keeps.
+	// Previous lists the conditions in the object's status that Known keeps.
 	Previous []metav1.Condition
-	// Observed are the conditions that this reconcile established.
+	// Observed lists the conditions that this reconcile determined.
 	Observed []metav1.Condition
-	// Failure that ended it, nil when every step succeeded.
+	// Failure is the failure that ended the reconcile, or nil if every step succeeded.
 	Failure *Failure
-	// Overdue: a roll-out that would have to be complete goes on.
+	// Overdue reports that a roll-out is still in progress after its deadline.
 	Overdue bool
-	// Deleting: the object has a deletion timestamp.
+	// Deleting reports whether the object has a deletion timestamp.
 	Deleting bool
-	// Now dates the conditions whose status changes.
+	// Now is the transition time of conditions whose status changes.
 	Now metav1.Time
 }
 
-// Summary is what goes into the object's status.
+// Summary is the result for the object's status.
 type Summary struct {
-	// Conditions, sorted by the order of the steps.
+	// Conditions lists the conditions in the order of the steps.
 	Conditions []metav1.Condition
-	// Phase in one word.
+	// Phase is the state in one word.
 	Phase v1alpha2.Phase
 }
 
-// Summarize computes the conditions and the phase. A condition that this
-// reconcile did not reach keeps what it said of the same generation and is
-// Unknown for another one. lastTransitionTime moves only with the status.
+// Summarize computes the conditions and the phase. A condition that this reconcile did not reach keeps its state if it
+// is of the same generation, and is Unknown otherwise. lastTransitionTime changes only with the status.
 func Summarize(in Input) Summary {
 	observed := slices.Clone(in.Observed)
 	if in.Failure != nil {
@@ -98,7 +97,7 @@ func (f *Failure) condition() metav1.Condition {
 	return newCondition(f.Condition, status, f.Reason, f.Message)
 }
 
-// carryOver keeps the previous conditions that still mean something.
+// carryOver returns the previous conditions that still apply.
 func carryOver(previous, observed []metav1.Condition, generation int64) []metav1.Condition {
 	kept := make([]metav1.Condition, 0, len(previous)+len(observed))
 	for _, condition := range previous {
@@ -111,23 +110,23 @@ func carryOver(previous, observed []metav1.Condition, generation int64) []metav1
 	return kept
 }
 
-// set is meta.SetStatusCondition with the reconcile's time and generation.
+// set calls meta.SetStatusCondition with the reconcile's time and generation.
 func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	condition.ObservedGeneration = in.Generation
 	condition.LastTransitionTime = in.Now
 	condition.Message = truncateMessage(condition.Message, maxMessage)
 	meta.SetStatusCondition(conditions, condition)
-	// An unchanged status keeps its date.
+	// If the status is unchanged, the condition keeps its transition time.
 	if kept := meta.FindStatusCondition(in.Previous, condition.Type); kept != nil && kept.Status == condition.Status {
 		meta.FindStatusCondition(*conditions, condition.Type).LastTransitionTime = kept.LastTransitionTime
 	}
 }
 
-// maxMessage is the API's limit on a condition's message, in characters: a status that
-// the API server refuses says nothing at all.
+// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects the whole status
+// if a message is longer.
 const maxMessage = 32768
 
-// fillGates makes every gate that was not reached say so.
+// fillGates adds every gate that was not reached as Unknown.
 func fillGates(conditions *[]metav1.Condition, in Input) {
 	message := "Waits for an earlier step"
 	if in.Failure != nil {
@@ -142,7 +141,7 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 	}
 }
 
-// readiness is the first gate that does not hold, or that all do.
+// readiness returns the condition Ready, with the reason of the first gate that is not True.
 func readiness(conditions []metav1.Condition) metav1.Condition {
 	ready := func(status metav1.ConditionStatus, from *metav1.Condition) metav1.Condition {
 		return newCondition(v1alpha2.ConditionReady, status, from.Reason, from.Message)
@@ -159,9 +158,8 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 	return ready(metav1.ConditionTrue, meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable))
 }
 
-// stalled is True for a failure that only a change of the object mends, for a
-// Deployment that somebody rolled back, and for a roll-out past its deadline, which
-// kstatus calls failed in a Deployment, too.
+// stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
+// was rolled back, and for a roll-out past its deadline, which kstatus reports as failed for a Deployment too.
 func stalled(ready metav1.Condition, in Input) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha2.ConditionStalled, Status: metav1.ConditionFalse, Reason: v1alpha2.ReasonProgressing}
 	switch {
@@ -182,7 +180,7 @@ func reconciling(ready, stalled metav1.Condition) metav1.Condition {
 	return condition
 }
 
-// dropFalse removes conditions that are by convention present only while True.
+// dropFalse removes conditions that are by convention present only while they are True.
 func dropFalse(conditions *[]metav1.Condition) {
 	for _, name := range []string{v1alpha2.ConditionDegraded, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling} {
 		if !meta.IsStatusConditionTrue(*conditions, name) {
@@ -212,7 +210,7 @@ func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 	}
 }
 
-// order is how people read conditions: the sum first, then step by step.
+// order is the order in which people read conditions: the summary first, then the steps.
 var order = slices.Concat(
 	[]string{v1alpha2.ConditionReady}, gates,
 	[]string{
@@ -220,8 +218,8 @@ var order = slices.Concat(
 		v1alpha2.ConditionReconciling,
 	})
 
-// Known returns the conditions whose types this operator writes. An older one stored others, and beside those of v1alpha2
-// some that only v1alpha1 has.
+// Known returns the conditions of the types that this operator writes. An older operator stored other types, and beside
+// those of v1alpha2 some that exist only in v1alpha1.
 func Known(conditions []metav1.Condition) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool { return !slices.Contains(order, c.Type) })
 }

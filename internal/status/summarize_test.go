@@ -25,7 +25,7 @@ func condition(name string, state metav1.ConditionStatus, reason string) metav1.
 	return metav1.Condition{Type: name, Status: state, Reason: reason, Message: reason + " message"}
 }
 
-// healthy is what a reconcile of a running stack observes.
+// healthy returns the conditions that a reconcile of a running stack observes.
 func healthy() []metav1.Condition {
 	return []metav1.Condition{
 		condition(v1alpha2.ConditionValidationSucceeded, metav1.ConditionTrue, v1alpha2.ReasonSpecValid),
@@ -43,7 +43,7 @@ func with(conditions []metav1.Condition, replacements ...metav1.Condition) []met
 	return conditions
 }
 
-// brief is a condition in the form the tables below compare.
+// brief returns conditions in the form that the tables below compare.
 func brief(conditions []metav1.Condition) map[string]string {
 	lines := make(map[string]string, len(conditions))
 	for _, c := range conditions {
@@ -218,7 +218,8 @@ func merged(base, more map[string]string) map[string]string {
 	return base
 }
 
-// Only a changed status moves the date; generation and message do not.
+// TestSummarizeDates checks that only a changed status changes the transition time, and that generation and message do
+// not.
 func TestSummarizeDates(t *testing.T) {
 	first := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Now: earlier})
 	again := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Previous: first.Conditions, Now: now})
@@ -264,7 +265,7 @@ func TestFailureWrapsItsCause(t *testing.T) {
 	}
 }
 
-// What an older operator stored beside the conditions of today goes.
+// TestKnown checks that conditions of other types that an older operator stored are removed.
 func TestKnown(t *testing.T) {
 	stored := healthy()
 	for _, name := range []string{"DeploymentReady", "HealthCheck", "ServiceReady", "ConfigReady"} {
@@ -281,7 +282,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// A message over the API's limit would have the whole status refused.
+// TestSummarizeLongMessages checks that messages are cut at the API's limit, because the API server would otherwise
+// reject the whole status.
 func TestSummarizeLongMessages(t *testing.T) {
 	long := strings.Repeat("ä", 40000)
 	got := status.Summarize(status.Input{Now: now, Failure: &status.Failure{

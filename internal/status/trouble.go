@@ -12,24 +12,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The kubelet's words for a container that it cannot create, and for one of which nothing ran.
+// The kubelet's reasons for a container that it cannot create, and for one of which nothing ran.
 var (
 	notCreated = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 	notStarted = []string{"StartError", "ContainerCannotRun"}
 )
 
-// trouble is why pods do not become ready.
+// trouble is the reason why pods do not become ready.
 type trouble struct {
-	// fatal: waiting alone is unlikely to help.
+	// fatal reports that waiting alone is unlikely to help.
 	fatal   bool
 	message string
 }
 
-// findTrouble asks the ReplicaSet and the Deployment first (pods that could not
-// even be made), then the pods of the current revision in the order of their
-// names, so that the same cluster state gives the same sentence. overdue says
-// that the roll-out is past its deadline: only then is a pod that just takes its
-// time a trouble.
+// findTrouble checks the ReplicaSet and the Deployment first (pods that could not be created), and then the pods of the
+// current revision, sorted by name, so that the same cluster state results in the same message. overdue reports that
+// the roll-out is past its deadline. Only then does a pod that is merely slow count as trouble.
 func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
 	if refused := refusal(in.Deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
@@ -48,16 +46,16 @@ func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) tro
 			first = found
 		}
 	}
-	// It is why a pod cannot be scheduled, where both are told.
+	// If both are reported, the claim is the cause of a pod that cannot be scheduled.
 	if len(in.Claims) > 0 {
 		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", in.Claims[0].Name, takenOver(in.Claims[0].Message))}
 	}
 	return first
 }
 
-// earlierTrouble is why a pod of an earlier revision does not serve any more while
-// newer ones do: a server that restarts beside a newer one may not start on what that
-// one registered. It passes with the pod and so is never fatal.
+// earlierTrouble returns the reason why a pod of an earlier revision no longer serves while newer ones do: a server
+// that restarts beside a newer one may fail to start with what that one registered. It passes with the pod, so it is
+// never fatal.
 func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	if current == nil {
 		return trouble{}
@@ -75,9 +73,8 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	return trouble{message: message}
 }
 
-// refusal is what the API server said to whoever makes the pods: a quota that is
-// used up, an admission rule, a ServiceAccount that is not there. Those are the
-// server's own words, which name the object.
+// refusal returns the API server's message to the controller that creates the pods: about a used-up quota, an admission
+// rule, or a missing ServiceAccount. The message names the object.
 func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 	if current != nil {
 		for _, condition := range current.Status.Conditions {
@@ -96,7 +93,7 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 	if message := tooMuch(pod); message != "" {
 		return trouble{fatal: true, message: message}
 	}
-	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another takes its place
+	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // another pod replaces it
 		return trouble{message: fmt.Sprintf("pod %q ended (%s): %s", pod.Name, pod.Status.Reason, takenOver(pod.Status.Message))}
 	}
 	for _, condition := range pod.Status.Conditions {
@@ -116,10 +113,9 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 	return trouble{}
 }
 
-// containerTrouble prefers the last crash over the present state: a container
-// that crashes again and again waits, runs and ends in turn, and a message that
-// followed each would be a status write each. An init container may end well; a
-// server does not: its exit code is 0 even when it could not start.
+// containerTrouble prefers the last crash over the present state: a container that crashes repeatedly waits, runs and
+// ends in turn, and a message that followed each state would cause a status write each time. An init container may
+// succeed. A server that ends has failed, because its exit code is 0 even if it could not start.
 func containerTrouble(
 	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
 ) trouble {
@@ -147,8 +143,7 @@ func containerTrouble(
 	}
 }
 
-// slow names the first container that nothing is wrong with but that it is not
-// ready.
+// slow returns a message about the first container that is not ready without any other problem.
 func slow(pod *corev1.Pod) trouble {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch waiting := container.State.Waiting; {

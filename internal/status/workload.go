@@ -16,16 +16,15 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available says whether the wanted pods serve, and if not, why.
+	// Available is the condition that reports whether the wanted pods serve, and if not, why.
 	Available metav1.Condition
-	// Replicas is how many pods the Deployment has.
+	// Replicas is the number of pods of the Deployment.
 	Replicas int32
-	// AvailableReplicas is how many of them serve, of whichever configuration.
+	// AvailableReplicas is the number of them that serve, with any configuration.
 	AvailableReplicas int32
-	// Overdue: the roll-out is past its deadline. It goes on all the same.
+	// Overdue reports that the roll-out is past its deadline. It continues nevertheless.
 	Overdue bool
-	// Mixed: who asks the Service may be answered by pods other than those of the
-	// Deployment's template.
+	// Mixed reports that pods without the Deployment's template may answer requests to the Service.
 	Mixed bool
 }
 
@@ -38,31 +37,30 @@ const (
 
 // PendingClaim is a volume claim that pods wait for.
 type PendingClaim struct {
-	// Name of the PersistentVolumeClaim.
+	// Name is the name of the PersistentVolumeClaim.
 	Name string
-	// Message of the cluster about why it has no volume.
+	// Message is the cluster's message about why it has no volume.
 	Message string
 }
 
-// WorkloadInput is what there is of a workload.
+// WorkloadInput holds the objects of a workload.
 type WorkloadInput struct {
-	// Deployment, nil when none was ever made.
+	// Deployment is nil if it was never created.
 	Deployment *appsv1.Deployment
-	// ReplicaSets and Pods that match its selector.
+	// ReplicaSets and Pods are those that match its selector.
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Claims without a volume.
+	// Claims lists the claims without a volume.
 	Claims []PendingClaim
-	// Earlier: the Deployment is of a spec before the present one.
+	// Earlier reports that the Deployment belongs to an earlier spec.
 	Earlier bool
-	// External are the external providers that the spec asks for.
+	// External lists the external providers in the spec.
 	External []ExternalProvider
-	// Now tells how long an init container has run.
+	// Now is the time up to which the run time of an init container counts.
 	Now time.Time
 }
 
-// Workload judges whether the wanted pods serve the current configuration and, if
-// not, why.
+// Workload determines whether the wanted pods serve with the current configuration and, if not, why.
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
 	if deployment == nil {
@@ -83,7 +81,7 @@ func isOverdue(deployment *appsv1.Deployment) bool {
 	return isSeen(deployment) && progressReason(deployment) == deadlineExceeded
 }
 
-// isSeen reports whether the Deployment's status is about its present spec.
+// isSeen reports whether the Deployment's status is about its current spec.
 func isSeen(deployment *appsv1.Deployment) bool {
 	return deployment.Status.ObservedGeneration >= deployment.Generation
 }
@@ -141,7 +139,7 @@ func newCondition(kind string, status metav1.ConditionStatus, reason, message st
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
-// currentSet is the ReplicaSet of the Deployment's newest revision.
+// currentSet returns the ReplicaSet of the Deployment's newest revision.
 func currentSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	var newest *appsv1.ReplicaSet
 	highest := noRevision
@@ -156,11 +154,11 @@ func currentSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) *appsv1
 	return newest
 }
 
-// noRevision is that of an object that the Deployment controller has not numbered.
+// noRevision is the revision of an object that the Deployment controller has not numbered.
 const noRevision = int64(-1)
 
-// revisionOf is the number that the Deployment controller gave a ReplicaSet, or that
-// of the newest one, which it notes on the Deployment.
+// revisionOf returns the revision number of a ReplicaSet, or the number of the newest revision that the Deployment
+// controller records on the Deployment.
 func revisionOf(object metav1.Object) int64 {
 	revision, err := strconv.ParseInt(object.GetAnnotations()[revisionAnnotation], 10, 64)
 	if err != nil {
@@ -169,9 +167,9 @@ func revisionOf(object metav1.Object) int64 {
 	return revision
 }
 
-// servingCurrent counts the available pods of the current configuration. The
-// Deployment counts those of every revision, and until its controller has seen a
-// change those of the one before, so a ReplicaSet knows better.
+// servingCurrent returns the number of available pods with the current configuration. The ReplicaSet has that number.
+// The Deployment counts the pods of every revision, and until its controller has seen a change, those of the previous
+// one.
 func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) int32 {
 	state := deployment.Status
 	if state.Replicas == state.UpdatedReplicas && (isSeen(deployment) || current == nil) {

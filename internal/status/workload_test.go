@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// deployment with the numbers replicas, updated, available in its status.
+// deployment returns a Deployment with these numbers in its status.
 func deployment(wanted, replicas, updated, available int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "d", Generation: 1},
@@ -218,7 +218,7 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// Pods of an earlier spec are not said to be those of the present one.
+// TestEarlierConfig checks that pods of an earlier spec are not reported as those of the current one.
 func TestEarlierConfig(t *testing.T) {
 	for want, deployment := range map[string]*appsv1.Deployment{
 		"1/1 replicas available with an earlier config": deployment(1, 1, 1, 1),
@@ -232,7 +232,8 @@ func TestEarlierConfig(t *testing.T) {
 	}
 }
 
-// A claim without a volume is why a pod cannot be scheduled; a crash is worse.
+// TestPendingClaim checks that a claim without a volume is reported as the reason why a pod cannot be scheduled, and
+// that a crash takes precedence.
 func TestPendingClaim(t *testing.T) {
 	claim := status.PendingClaim{Name: "my-pvc", Message: "no such class"}
 	unscheduled := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
@@ -259,8 +260,8 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
-// A pod of an earlier revision that crashes beside newer ones is named, and does not fail the roll-out. One that is ended
-// is none, and before a newer one serves its trouble is no news.
+// TestEarlierPodThatCrashes checks that a pod of an earlier revision that crashes beside newer ones is reported, and
+// does not fail the roll-out. A terminating pod is not reported, and neither is one before a newer pod serves.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}
 	of := func(set int, pod corev1.Pod) corev1.Pod {

@@ -1,3 +1,2 @@
-// Package worker handles the stacks of a queue, several at a time, away from the
-// reconcile path.
+// Package worker processes the stacks in a queue outside the reconcile path, several at a time.
 package worker

@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run handles the stacks of a queue, or other things that are to be done for stacks, so many at a time, until ctx ends. It
-// calls notify for each of which handle reports news.
+// Run processes the items of a queue, which are stacks or identify work for stacks, with a number of concurrent
+// workers, until ctx ends. It calls notify for each item for which handle returns true.
 func Run[T comparable](
 	ctx context.Context, queue workqueue.TypedInterface[T], workers int,
 	handle func(context.Context, T) (news bool), notify func(context.Context, T),

@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/worker"
 )
 
-// So many stacks are handled at a time, those with news are told, and none is handled after the end.
+// TestRun checks the number of concurrent workers, that notify is called for stacks with news, and that no stack is
+// processed after the end.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTyped[types.NamespacedName]()

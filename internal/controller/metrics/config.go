@@ -8,8 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// configErrors is there for every known key, so that an alert on it needs no
-// absent().
+// configErrors has a sample for every known key, so that an alert on it needs no absent().
 var configErrors = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "llama_stack_operator_config_errors",
 	Help: "Errors in the operator's ConfigMap, by its key. A key with errors keeps its last good state.",
@@ -19,7 +18,7 @@ func init() {
 	metrics.Registry.MustRegister(configErrors)
 }
 
-// SetConfigErrors shows what is wrong with the operator's ConfigMap now.
+// SetConfigErrors sets the metric to the current errors of the operator's ConfigMap.
 func SetConfigErrors(errs field.ErrorList) {
 	configErrors.Reset()
 	for _, key := range operatorconfig.Keys() {

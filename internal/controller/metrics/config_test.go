@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// configErrorsNow is what a scraper of the metric sees, by key.
+// configErrorsNow returns the samples of the metric, by key.
 func configErrorsNow(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -29,8 +29,8 @@ func configErrorsNow(t *testing.T) map[string]float64 {
 	return found
 }
 
-// Every known key is there, with 0 when nothing is wrong; an unknown one only
-// while it is wrong.
+// TestConfigErrorsMetric checks that every known key has a sample, which is 0 if there is no error, and that an unknown
+// key has one only while it has an error.
 func TestConfigErrorsMetric(t *testing.T) {
 	images := field.NewPath(operatorconfig.KeyImageOverrides)
 	SetConfigErrors(field.ErrorList{

@@ -1,3 +1,3 @@
-// Package metrics holds what the operator tells Prometheus of stacks and of its own configuration, beside the metrics of
-// controller-runtime. docs/metrics.md lists all of them.
+// Package metrics holds the operator's Prometheus metrics about stacks and about its own configuration. They supplement
+// the metrics of controller-runtime. docs/metrics.md lists all of them.
 package metrics

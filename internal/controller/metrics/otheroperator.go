@@ -15,7 +15,7 @@ func init() {
 	metrics.Registry.MustRegister(otherOperator)
 }
 
-// ObserveOtherOperator remembers whether another operator acts on a stack.
+// ObserveOtherOperator records whether another operator acts on a stack.
 func ObserveOtherOperator(stack types.NamespacedName, acts bool) {
 	if acts {
 		otherOperator.WithLabelValues(stack.Namespace, stack.Name).Set(1)

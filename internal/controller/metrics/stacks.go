@@ -31,7 +31,7 @@ var (
 	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
 )
 
-// The results of configGenerations.
+// The values of the result label of configGenerations.
 const (
 	resultGenerated = "generated"
 	resultFailed    = "failed"
@@ -40,27 +40,27 @@ const (
 func init() {
 	metrics.Registry.MustRegister(all, configGenerations, secondsToReady)
 	for _, result := range []string{resultGenerated, resultFailed} {
-		configGenerations.WithLabelValues(result) // a rate needs a start
+		configGenerations.WithLabelValues(result) // a rate needs a first sample
 	}
 }
 
-// stackMetrics shows the stacks as their last reconcile left them: what is counted
-// when somebody asks cannot drift from what there is.
+// stackMetrics exports the stacks as their last reconcile left them. The values are computed at each scrape, so that
+// they cannot drift from the stacks.
 type stackMetrics struct {
 	mu     sync.Mutex
 	states map[types.NamespacedName]stackState
 }
 
-// stackState is what is shown of one stack.
+// stackState is the exported state of one stack.
 type stackState struct {
 	phase, release string
 	conditions     map[string]metav1.ConditionStatus
 }
 
-// Observe shows what the status of a stack says now, until it is forgotten.
+// Observe exports the status of a stack until Forget is called.
 func Observe(stack *v1alpha2.LlamaStackDistribution) { all.observe(stack) }
 
-// Forget shows nothing of a stack any more.
+// Forget removes a stack from the metrics.
 func Forget(name types.NamespacedName) {
 	all.forget(name)
 	ObserveOtherOperator(name, false)
@@ -85,13 +85,13 @@ func (m *stackMetrics) forget(name types.NamespacedName) {
 	delete(m.states, name)
 }
 
-// Describe is for the registry.
+// Describe implements prometheus.Collector.
 func (m *stackMetrics) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- stacksMetric
 	descriptions <- conditionMetric
 }
 
-// Collect is for the registry.
+// Collect implements prometheus.Collector.
 func (m *stackMetrics) Collect(found chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func conditionValue(state metav1.ConditionStatus) float64 {
 	}
 }
 
-// CountChange adds what is new in the status of a stack to the metrics that count.
+// CountChange increments the counters for the changes in the status of a stack.
 func CountChange(stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.LlamaStackDistributionStatus) {
 	now := &stack.Status
 	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {

@@ -1,3 +1,3 @@
-// Package queue orders what waits to be reconciled: the namespaces take turns, so that one tenant's stacks never hold up
-// those of all others, and a look at a child that was just made comes after everything else.
+// Package queue orders the pending reconcile requests. The namespaces take turns, so that one tenant's stacks never
+// block those of all others. A request for a child that was just created comes after everything else.
 package queue

@@ -11,21 +11,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fair lets the stacks of a namespace go before those of a namespace in which more of them wait. Without it the stacks
-// of one tenant are worked on in the order in which they came, however many they are, and all others wait.
+// fair gives the stacks of a namespace precedence over those of a namespace in which more stacks wait. Without it, the
+// stacks of one tenant are processed in the order in which they were added, however many they are, and all others wait.
 //
-// A request has the priority that it is added with, less the number of binary digits of how many requests of its namespace
-// wait. The priorities that are asked for lie handler.LowPriority apart, so that each class of requests stays before the
-// next one. The few values that a priority can have are labels of the metrics.
+// A request gets the priority that it is added with, minus the number of binary digits of the number of waiting
+// requests in its namespace. The requested priorities lie handler.LowPriority apart, so that each class of requests
+// stays ahead of the next one. A priority can have only a few values, because they are labels of the metrics.
 type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 
 	mu sync.Mutex
-	// waiting are the requests of each namespace that were added and not yet taken, but for those that are due later.
+	// waiting holds the requests of each namespace that were added and not yet taken, except those that are due later.
 	waiting map[string]map[reconcile.Request]bool
 }
 
-// NewFair makes the queue of a controller.
+// NewFair returns the queue of a controller.
 func NewFair(
 	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
 ) workqueue.TypedRateLimitingInterface[reconcile.Request] {
@@ -48,7 +48,7 @@ func (q *fair) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.
 	}
 }
 
-// behind notes that a request waits, and returns how far it goes behind others of its class.
+// behind records that a request waits, and returns by how much its priority is lowered within its class.
 func (q *fair) behind(request reconcile.Request, later bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,7 +66,7 @@ func (q *fair) behind(request reconcile.Request, later bool) int {
 	return min(bits.Len(uint(others)), -handler.LowPriority-1)
 }
 
-// taken notes that a request waits no more.
+// taken records that a request no longer waits.
 func (q *fair) taken(request reconcile.Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,7 +84,7 @@ func (q *fair) AddAfter(request reconcile.Request, after time.Duration) {
 	q.AddWithOpts(priorityqueue.AddOpts{After: after}, request)
 }
 
-// AddRateLimited adds a request that is due when its failures allow it.
+// AddRateLimited adds a request that is due when the rate limiter allows it.
 func (q *fair) AddRateLimited(request reconcile.Request) {
 	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, request)
 }
@@ -95,15 +95,15 @@ func (q *fair) Get() (request reconcile.Request, shutdown bool) {
 	return request, shutdown
 }
 
-// GetWithPriority takes a request. The priority is the one that was asked for: a request that comes back has a turn of its
-// own.
+// GetWithPriority takes a request. The returned priority is the requested one, because a request that is added again
+// gets a new turn.
 func (q *fair) GetWithPriority() (request reconcile.Request, priority int, shutdown bool) {
 	request, priority, shutdown = q.PriorityQueue.GetWithPriority()
 	q.taken(request)
 	return request, classOf(priority), shutdown
 }
 
-// classOf is the priority that a request was added with: the next multiple of handler.LowPriority above.
+// classOf returns the priority that a request was added with: the next higher multiple of handler.LowPriority.
 func classOf(priority int) int {
 	if priority > 0 {
 		return priority

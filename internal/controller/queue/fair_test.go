@@ -24,7 +24,7 @@ func testQueue(t *testing.T) *fair {
 	return queue
 }
 
-// taken are the names of the next requests, each done before the next one is taken.
+// taken returns the names of the next requests, each of which is done before the next one is taken.
 func taken(queue *fair, count int) []string {
 	var order []string
 	for range count {
@@ -37,8 +37,8 @@ func taken(queue *fair, count int) []string {
 
 const crowd = 200
 
-// A new stack does not wait for the many of another namespace, however they came into the queue, and neither do the second
-// and the third one.
+// TestNamespacesTakeTurns checks that a new stack does not wait for the many stacks of another namespace, however they
+// were added, and that the second and the third one do not either.
 func TestNamespacesTakeTurns(t *testing.T) {
 	for name, add := range map[string]func(*fair, reconcile.Request){
 		"added":        func(queue *fair, request reconcile.Request) { queue.Add(request) },
@@ -68,8 +68,8 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	}
 }
 
-// A request that comes back has the priority that it was asked with, and its turn is that of then: however often it comes
-// back, it does not sink.
+// TestTurnsDoNotAddUp checks that a request that is added again keeps its requested priority and gets a new turn, so
+// that its priority never sinks.
 func TestTurnsDoNotAddUp(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
@@ -88,7 +88,8 @@ func TestTurnsDoNotAddUp(t *testing.T) {
 	}
 }
 
-// However many wait in a namespace, what happens goes before what is there at the start, and that before new children.
+// TestClassesStayApart checks that, however many requests wait in a namespace, changes come before the objects that
+// exist at the start, and those before new children.
 func TestClassesStayApart(t *testing.T) {
 	queue := testQueue(t)
 	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(afterOthers)}, requestFor("few", "made"))
@@ -109,7 +110,7 @@ func TestClassesStayApart(t *testing.T) {
 	}
 }
 
-// What is due later is not in anybody's way.
+// TestLaterDoesNotCount checks that requests that are due later delay no others.
 func TestLaterDoesNotCount(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {

@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// afterOthers is the priority of a look at what was just made: below that of
-// everything that is there when the operator starts, which has handler.LowPriority.
+// afterOthers is the priority of a request for an object that was just created. It is below handler.LowPriority, which
+// the objects have that exist when the operator starts.
 const afterOthers = 2 * handler.LowPriority
 
-// ChildrenLast makes a child that appears wait for stacks that have no children
-// yet: nearly always it is one that we made, and there is little to do about it.
+// ChildrenLast makes the request for a new child wait for stacks that have no children yet. The operator nearly always
+// created the child itself, so that there is little to do for it.
 func ChildrenLast(enqueue handler.EventHandler) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e ctrlevent.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -28,12 +28,12 @@ func ChildrenLast(enqueue handler.EventHandler) handler.EventHandler {
 	}
 }
 
-// lastQueue adds to a queue what is to come after everything else.
+// lastQueue adds requests to a queue that are to be processed after everything else.
 type lastQueue struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 }
 
-// AddWithOpts adds requests, with the last priority whatever the options say.
+// AddWithOpts adds requests, always with the last priority.
 func (q lastQueue) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.Request) {
 	options.Priority = new(afterOthers)
 	q.PriorityQueue.AddWithOpts(options, requests...)

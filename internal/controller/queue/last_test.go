@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// A child that appears is looked at after what was there when the operator started,
-// and that after what changes, unless something else happens to its stack.
+// TestChildrenLast checks that a new child is processed after the objects that existed when the operator started, and
+// that those come after changes, unless something else happens to the child's stack.
 func TestChildrenLast(t *testing.T) {
 	queue := priorityqueue.New[reconcile.Request]("test")
 	defer queue.ShutDown()

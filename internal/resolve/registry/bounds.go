@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// maxKept bounds what is kept of images for the stacks of a namespace, in bytes: configurations, and what external
-// providers say of themselves. A stack needs its own until it is rolled out.
+// maxKept bounds, in bytes, the data that is kept from images for the stacks of a namespace: configurations and the
+// metadata of external providers. A stack needs its own data until it is rolled out.
 const maxKept = 32 << 20
 
-// part is what a task has of the pool's bounds.
+// part is the part of a task that the pool's bounds apply to.
 type part struct {
 	namespace string
-	// busy tells that the task waits for its share.
+	// busy reports whether the task waits for its share.
 	busy bool
-	// place is the task's among those that keep something, counted how many bytes that was; dropped tells that it had to
-	// make room for others.
+	// place is the task's element in the list of tasks that keep data. counted is the number of bytes that were counted
+	// for it. dropped reports whether its data was dropped to make room for other tasks.
 	place   *list.Element
 	counted int
 	dropped bool
@@ -23,23 +23,23 @@ type part struct {
 
 func (one *part) bounds() *part { return one }
 
-// keeper is a task that keeps something of an image.
+// keeper is a task that keeps data from an image.
 type keeper interface {
 	bounds() *part
-	// size is how many bytes it keeps.
+	// size returns the number of bytes that the task keeps.
 	size() int
-	// drop keeps nothing any more.
+	// drop discards the data.
 	drop()
 }
 
-// kept are the tasks of a namespace that keep something, the oldest first.
+// kept lists the tasks of a namespace that keep data, oldest first.
 type kept struct {
 	tasks list.List
 	size  int
 }
 
-// keep counts what a task keeps that is not counted yet, and drops the oldest tasks of its namespace where they keep too
-// much together. A stack for which that was dropped has it read again when it asks.
+// keep counts the data of a task that is not counted yet, and drops the data of the oldest tasks of its namespace when
+// they keep too much together. A stack whose data was dropped has it read again when it asks.
 func (p *Pool) keep(one keeper) {
 	own := one.bounds()
 	if own.counted = one.size(); own.counted == 0 {
@@ -60,7 +60,7 @@ func (p *Pool) keep(one keeper) {
 	}
 }
 
-// unkeep does not count what a task keeps any more.
+// unkeep stops counting the data that a task keeps.
 func (p *Pool) unkeep(one keeper) {
 	own := one.bounds()
 	if own.place == nil {
@@ -75,7 +75,7 @@ func (p *Pool) unkeep(one keeper) {
 	}
 }
 
-// size is that of a task's configuration.
+// size returns the size of a task's configuration.
 func (t *task) size() int {
 	if t.outcome.Image == nil {
 		return 0
@@ -85,7 +85,7 @@ func (t *task) size() int {
 
 func (t *task) drop() { t.outcome = Outcome{} }
 
-// setBusy notes that a task waits for its share, or not any more.
+// setBusy records whether a task waits for its share.
 func (p *Pool) setBusy(one *part, waits bool) {
 	if one.busy == waits {
 		return
@@ -97,8 +97,8 @@ func (p *Pool) setBusy(one *part, waits bool) {
 	}
 }
 
-// pauseTogether is the pause before a task looks again whether its share is free, when
-// some tasks of its namespace wait. Together they look as often as busyTogether do.
+// pauseTogether returns the pause before a task checks again whether its share is free, when waiting tasks of its
+// namespace wait. Together they check as often as busyTogether tasks do.
 func pauseTogether(waiting int) time.Duration {
 	return busy * time.Duration(1+waiting/busyTogether)
 }

@@ -9,15 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// has tells whether the pool has something to say for a target.
+// has reports whether the pool has an answer for a target.
 func has(pool *Pool, target Target) bool {
 	_, ok := pool.Read(target)
 	return ok
 }
 
-// TestPoolKeepsLittle shows that what is kept for a namespace is bounded, however many
-// stacks it has, that what was dropped is read again, and that no other namespace loses
-// anything.
+// TestPoolKeepsLittle checks that the data that is kept for a namespace is bounded, however many stacks it has, that
+// dropped data is read again, and that no other namespace loses data.
 func TestPoolKeepsLittle(t *testing.T) {
 	pool := NewPool(PoolOptions{})
 	add := func(namespace, name string, size int) Target {
@@ -40,7 +39,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	if !has(pool, other) || !has(pool, last) || has(pool, first) {
 		t.Errorf("kept: other %t, last %t, first %t", has(pool, other), has(pool, last), has(pool, first))
 	}
-	// The first is read again, the next one makes room for it.
+	// The first image is read again. The next read makes room for it.
 	size := pool.kept["ns"].size
 	if _, reader, _, _ := pool.begin(first.Stack); reader == nil {
 		t.Error("what was dropped is not read again")
@@ -49,7 +48,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	if !has(pool, first) || pool.kept["ns"].size != size {
 		t.Errorf("kept again: %t, %d bytes", has(pool, first), pool.kept["ns"].size)
 	}
-	// What is read again, replaced, or not needed any more is counted once, or not at all.
+	// Data is counted once when it is read again or replaced, and not at all when it is no longer needed.
 	pool.conclude(first, Outcome{Image: &Image{Config: make([]byte, 1)}})
 	pool.conclude(first, Outcome{Err: errors.New("down")})
 	if want := size - maxConfig + 1; pool.kept["ns"].size != want {
@@ -64,8 +63,8 @@ func TestPoolKeepsLittle(t *testing.T) {
 	}
 }
 
-// TestPoolWaitsCheaply shows that the stacks of a namespace that wait for their share look
-// as often together, however many they are, and that those of another do not wait longer.
+// TestPoolWaitsCheaply checks that the waiting stacks of a namespace check their share at the same total rate, however
+// many they are, and that the stacks of another namespace do not wait longer.
 func TestPoolWaitsCheaply(t *testing.T) {
 	looks := func(waiting int) float64 {
 		return float64(waiting) * float64(time.Second) / float64(pauseTogether(waiting))
@@ -81,7 +80,7 @@ func TestPoolWaitsCheaply(t *testing.T) {
 		pool.Read(waits)
 		pool.begin(waits.Stack)
 		if i >= perRegistryAndNamespace {
-			pool.begin(waits.Stack) // waits still
+			pool.begin(waits.Stack) // still waits
 		}
 	}
 	if want := 100 - perRegistryAndNamespace; pool.busy["ns"] != want {

@@ -16,12 +16,12 @@ import (
 
 const (
 	userAgent = "llama-stack-k8s-operator"
-	// rememberedRegistries is for how many registries it is known how they want to be asked.
+	// rememberedRegistries is the number of registries whose challenge is remembered.
 	rememberedRegistries = 64
 )
 
-// connect learns how the registry wants to be asked, unless that is known, and gets a token where it wants one. What is
-// known of a registry is what it says to everybody.
+// connect returns a session for a repository. It asks for the registry's challenge unless that is remembered, and gets
+// a token when the registry wants one. A remembered challenge is the one that the registry sends to everybody.
 func (r *Reader) connect(ctx context.Context, repository name.Repository, auth authn.Authenticator) (*session, error) {
 	through := transport.NewUserAgent(r.through, userAgent)
 	challenge, err := r.challenge(ctx, repository.Registry, through)
@@ -51,7 +51,7 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 	}, nil
 }
 
-// challenge is how a registry wants to be asked.
+// challenge asks a registry how it wants to be authenticated to.
 func (r *Reader) challenge(ctx context.Context, registry name.Registry, through http.RoundTripper) (*transport.Challenge, error) {
 	if known, ok := r.challenges.Get(registry.RegistryStr()); ok {
 		return known.(*transport.Challenge), nil
@@ -64,7 +64,7 @@ func (r *Reader) challenge(ctx context.Context, registry name.Registry, through 
 	return challenge, nil
 }
 
-// token is the one to ask a repository with. It is empty where the registry wants none.
+// token returns the token for a repository. It is empty when the registry wants none.
 func (r *Reader) token(
 	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper, challenge *transport.Challenge,
 ) (*transport.Token, error) {
@@ -85,13 +85,13 @@ func (r *Reader) token(
 	if err != nil {
 		return nil, err
 	}
-	if token.AccessToken != "" { // some registries call it that
+	if token.AccessToken != "" { // some registries use this field
 		token.Token = token.AccessToken
 	}
 	return token, nil
 }
 
-// checkRealm looks at the place that gives tokens before the library does, whose refusals have no type.
+// checkRealm checks the token server before the library does, because the library's errors have no type.
 func (r *Reader) checkRealm(realm string) error {
 	place, err := url.Parse(realm)
 	switch {
@@ -112,7 +112,8 @@ func isBearer(challenge *transport.Challenge) bool {
 	return strings.EqualFold(challenge.Scheme, "bearer")
 }
 
-// ownScheme asks a registry by the scheme that it answered to, also where its redirects to itself name another one.
+// ownScheme sends requests to a registry by the scheme that the registry answered on, also when its redirects to itself
+// name another scheme.
 type ownScheme struct {
 	inner    http.RoundTripper
 	scheme   string

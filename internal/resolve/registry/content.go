@@ -8,8 +8,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// forPlatform is the manifest of an image of an index, and what the index says of its platform; a manifest of an image is
-// returned as it is.
+// forPlatform returns the manifest of the image that an index has for a platform, and the platform that the index names
+// for it. The manifest of a single image is returned as it is.
 func forPlatform(ctx context.Context, way *trail, top *manifest, wanted v1.Platform) (*manifest, *platform, error) {
 	if top.Manifests == nil {
 		return top, nil, nil
@@ -25,7 +25,7 @@ func forPlatform(ctx context.Context, way *trail, top *manifest, wanted v1.Platf
 	return single, entry.Platform, err
 }
 
-// contentOf is what an image says of itself, by its manifest and its configuration.
+// contentOf returns the content of an image, read from its manifest and its configuration.
 func contentOf(ctx context.Context, of *manifest, config *imageConfig, layer fetch) (*Image, error) {
 	labels, err := config.labels(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func (b blobs) fetch(_ context.Context, of descriptor, use func(io.Reader) error
 	return verified(bytes.NewReader(content), of, use)
 }
 
-// content is what an image says of itself.
+// content returns the content of an image.
 func (b blobs) content(ctx context.Context, of *manifest) (*Image, error) {
 	config, err := readImageConfig(ctx, of, b.fetch)
 	if err != nil {
@@ -47,7 +47,7 @@ func (b blobs) add(t testing.TB, content []byte) descriptor {
 	return descriptor{Digest: digest, Size: size}
 }
 
-// labelled is an image with labels and one layer.
+// labelled returns the manifest of an image with labels and one layer.
 func (b blobs) labelled(t testing.TB, labels map[string]string, layer descriptor) *manifest {
 	t.Helper()
 	encodedLabels, err := json.Marshal(labels)
@@ -66,8 +66,7 @@ func inLayerOf(layer descriptor, path string) map[string]string {
 	return map[string]string{LabelLayer: layer.Digest.String(), LabelPath: path}
 }
 
-// TestLargeLayer shows that a layer over the bound is not asked for, and what its
-// author can do.
+// TestLargeLayer checks that a layer over the bound is not requested, and that the error names a remedy for its author.
 func TestLargeLayer(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
@@ -81,8 +80,7 @@ func TestLargeLayer(t *testing.T) {
 	}
 }
 
-// TestPackedLayers reads each kind of layer, and refuses a zstd window that would take
-// much memory.
+// TestPackedLayers reads each kind of layer, and checks that a zstd window that needs much memory is rejected.
 func TestPackedLayers(t *testing.T) {
 	var plain bytes.Buffer
 	content, err := layer(t, entry{name: "padding", kind: '0', size: 64 << 20}, entry{name: "config.yaml", content: config, kind: '0'}).Uncompressed()
@@ -133,8 +131,7 @@ func TestPackedLayers(t *testing.T) {
 	}
 }
 
-// TestForgedBlobs shows that bytes which do not have their digest are neither used nor
-// said to be the image's.
+// TestForgedBlobs checks that bytes without the right digest are neither used nor reported as the image's content.
 func TestForgedBlobs(t *testing.T) {
 	plain, err := layer(t, entry{name: "config.yaml", content: config, kind: '0'}).Compressed()
 	if err != nil {
@@ -169,7 +166,7 @@ func TestForgedBlobs(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes a call allocates in all.
+// allocated returns the number of bytes that a call allocates in total.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -178,8 +175,7 @@ func allocated(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// hostile are manifests and configurations that are cheap to send, as large as they
-// may be.
+// hostile returns manifests and configurations of a given size that are cheap to send.
 func hostile(size int) map[string]string {
 	full := func(start, entry, end string) string {
 		return start + strings.TrimSuffix(strings.Repeat(entry, (size-len(start)-len(end))/len(entry)), ",") + end
@@ -202,7 +198,7 @@ func hostile(size int) map[string]string {
 	}
 }
 
-// inspectAll does to some bytes whatever is done to manifests and configurations.
+// inspectAll processes bytes in every way in which manifests and configurations are processed.
 func inspectAll(ctx context.Context, content []byte) {
 	never := func(*descriptor) bool { return false }
 	if found, err := decodeManifest(content); err == nil {
@@ -215,10 +211,10 @@ func inspectAll(ctx context.Context, content []byte) {
 	}
 }
 
-// TestCostOfContent shows that what is allocated for a manifest or a configuration
-// grows with its size and not faster, and is bounded for the largest.
+// TestCostOfContent checks that the memory that is allocated for a manifest or a configuration grows at most linearly
+// with its size, and is bounded for the largest one.
 func TestCostOfContent(t *testing.T) {
-	const most = 32 << 20 // in all; a part of it at a time
+	const most = 32 << 20 // in total, of which only part is in use at a time
 	half, full := hostile(maxManifest/2), hostile(maxManifest)
 	for name := range full {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +228,7 @@ func TestCostOfContent(t *testing.T) {
 	}
 }
 
-// TestContextWhileDecoding shows that nobody goes on decoding for a caller that left.
+// TestContextWhileDecoding checks that decoding stops when the caller leaves.
 func TestContextWhileDecoding(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	looked := 0
@@ -306,8 +302,7 @@ func TestImageConfig(t *testing.T) {
 	}
 }
 
-// FuzzImage reads labels and a layer with whatever content: no panic, nothing over
-// the bounds.
+// FuzzImage reads labels and a layer with any content. It must not panic or exceed the bounds.
 func FuzzImage(f *testing.F) {
 	f.Add(encoded(config), "", "", []byte(nil))
 	f.Add("", "sha256:"+strings.Repeat("0", 64), "/etc/config.yaml", []byte("x"))
@@ -329,7 +324,7 @@ func FuzzImage(f *testing.F) {
 	})
 }
 
-// FuzzContent decodes whatever a registry may send.
+// FuzzContent decodes anything that a registry may send.
 func FuzzContent(f *testing.F) {
 	for _, content := range hostile(200) {
 		f.Add([]byte(content))
@@ -337,8 +332,8 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { inspectAll(t.Context(), content) })
 }
 
-// TestWindows shows that layers of zstd which arrive slowly keep none waiting that is at hand, and that no more windows
-// are in use at once than may be.
+// TestWindows checks that zstd layers that arrive slowly do not block layers that are already in memory, and that the
+// number of windows in use at once is bounded.
 func TestWindows(t *testing.T) {
 	noise := make([]byte, 2*atHand)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)

@@ -19,9 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// Failures of a read, without a word of what a remote host wrote: a registry can
-// redirect to any other host, and what that one answers is not for the eyes of who
-// named the registry.
+// Failures of a read. They contain no text that a remote host wrote, because a registry can redirect to any other host,
+// and the user who named the registry may not see that host's answer.
 var (
 	errWrongContent = errors.New("the registry sends content that does not have the digest it was asked for")
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
@@ -37,14 +36,14 @@ var (
 	errNotHTTPS     = errors.New("the registry does not speak HTTPS; an administrator can list it under registries.insecure")
 )
 
-// answerError is an answer that is not a success.
+// answerError is the error for a failed response.
 type answerError struct {
 	status int
 	// code is one of apiCodes, or empty.
 	code string
 }
 
-// Error is the status, and a code of the registry API.
+// Error returns the status and a code of the registry API.
 func (e *answerError) Error() string {
 	text := fmt.Sprintf("the registry answers with status %d", e.status)
 	if word := http.StatusText(e.status); word != "" {
@@ -56,18 +55,18 @@ func (e *answerError) Error() string {
 	return text
 }
 
-// apiCodes are the error codes of the registry API: those of the OCI distribution
-// specification, "Error Codes", and the ones that its implementations add.
+// apiCodes lists the error codes of the registry API: those of the OCI distribution specification, "Error Codes", and
+// those that implementations add.
 var apiCodes = []string{
 	"BLOB_UNKNOWN", "BLOB_UPLOAD_INVALID", "BLOB_UPLOAD_UNKNOWN", "DENIED", "DIGEST_INVALID", "MANIFEST_BLOB_UNKNOWN",
 	"MANIFEST_INVALID", "MANIFEST_UNKNOWN", "MANIFEST_UNVERIFIED", "NAME_INVALID", "NAME_UNKNOWN", "SIZE_INVALID",
 	"TAG_INVALID", "TOOMANYREQUESTS", "UNAUTHORIZED", "UNAVAILABLE", "UNKNOWN", "UNSUPPORTED",
 }
 
-// maxErrorBody bounds what is read of an answer that is not a success.
+// maxErrorBody bounds how much of a failed response is read.
 const maxErrorBody = 64 << 10
 
-// refusal is the error for an answer that is not a success.
+// refusal returns the error for a failed response.
 func refusal(response *http.Response) error {
 	var body transport.Error
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
@@ -88,11 +87,11 @@ func newAnswerError(status int, said []transport.Diagnostic) error {
 	return answer
 }
 
-// Sanitize is the error of a library that wrote to a registry, without a word of what a remote host wrote.
+// Sanitize returns the error of a library that wrote to a registry, without text that a remote host wrote.
 func Sanitize(err error) error { return sanitize(err) }
 
-// sanitize replaces an error of a library, which may hold what a remote host wrote:
-// the body of an answer, its first line, a token, an address with a signature.
+// sanitize replaces an error of a library, which may contain text that a remote host wrote: the body of a response, its
+// first line, a token, or an address with a signature.
 func sanitize(err error) error {
 	var answer *transport.Error
 	var limit *limitError
@@ -111,7 +110,7 @@ func sanitize(err error) error {
 	}
 	cause := networkCause(err)
 	if errors.Is(err, errPlainHTTP) && (errors.Is(cause, errNonsense) || errors.Is(cause, errNotHTTPS)) {
-		cause = errPlainHTTP // where HTTPS was tried too, it did not fail by itself
+		cause = errPlainHTTP // HTTPS was tried too and did not fail by itself
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		if asked, err := url.Parse(request.URL); err == nil && len(asked.Host) <= maxHost {
@@ -121,18 +120,18 @@ func sanitize(err error) error {
 	return cause
 }
 
-// NeedsInsecure reports whether a registry would be asked if it were listed as insecure.
+// NeedsInsecure reports whether a read would be attempted if the registry were listed as insecure.
 func NeedsInsecure(err error) bool {
 	return errors.Is(err, errPlainHTTP) || errors.Is(err, address.ErrLocal) || errors.Is(err, errNotHTTPS)
 }
 
-// NeedsLogin reports whether a registry wants other credentials, or does without none.
+// NeedsLogin reports whether a registry wants other credentials, or wants credentials where there were none.
 func NeedsLogin(err error) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)
 }
 
-// UnknownAuthority reports whether a registry has a certificate that nobody trusted has signed.
+// UnknownAuthority reports whether no trusted authority signed the certificate of a registry.
 func UnknownAuthority(err error) bool {
 	return errors.Is(err, errAuthority)
 }
@@ -140,7 +139,7 @@ func UnknownAuthority(err error) bool {
 // maxHost is the length of a DNS name with a port.
 const maxHost = 253 + len(":65535")
 
-// networkCause says why there is no answer.
+// networkCause returns the reason why there is no response.
 func networkCause(err error) error {
 	var timeout net.Error
 	var lookup *net.DNSError
@@ -160,7 +159,7 @@ func networkCause(err error) error {
 	return tlsCause(err)
 }
 
-// tlsCause says why there is no connection by TLS, and errNonsense for anything else.
+// tlsCause returns the reason why there is no TLS connection, or errNonsense for any other error.
 func tlsCause(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -178,7 +177,7 @@ func tlsCause(err error) error {
 		return errors.New("the certificate has expired or is not valid yet")
 	case errors.As(err, &invalid):
 		return errors.New("the certificate is not valid")
-	case errors.As(err, &alert) && alert.Op == "remote error": // an alert, of which the library has the words
+	case errors.As(err, &alert) && alert.Op == "remote error": // an alert, whose text comes from the library
 		return fmt.Errorf("the registry refuses the connection: %s", alert.Err.Error())
 	default:
 		return errNonsense

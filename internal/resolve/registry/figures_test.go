@@ -24,15 +24,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// inMemory is a registry that is reached by pipes, so that hours of it take no time in a bubble of synctest.
+// inMemory is a registry that is reached through pipes, so that hours take no time in a synctest bubble.
 type inMemory struct {
-	challenge string // Basic or Bearer, empty: none
+	challenge string // Basic or Bearer; empty means none
 	handler   http.Handler
 	pipes     chan net.Conn
 	server    *http.Server
 
 	mu    sync.Mutex
-	asked map[string]int // by what is asked for
+	asked map[string]int // by kind of request
 }
 
 const memoryHost = "registry.example.com:5000"
@@ -58,7 +58,7 @@ func serveInMemory(t *testing.T, challenge string) *inMemory {
 	return m
 }
 
-// Accept, Close and Addr make it a listener.
+// Accept, Close and Addr implement net.Listener.
 func (m *inMemory) Accept() (net.Conn, error) {
 	connection, ok := <-m.pipes
 	if !ok {
@@ -76,7 +76,7 @@ func (m *inMemory) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// serve counts requests, and asks for credentials where it wants some.
+// serve counts requests, and asks for credentials when the registry wants them.
 func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	kind := r.Method
 	switch {
@@ -101,7 +101,7 @@ func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// counted are the requests since the last call, by what was asked for.
+// counted returns the requests since the last call, by kind.
 func (m *inMemory) counted() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +127,7 @@ func (m *inMemory) push(t *testing.T, repository string, image remote.Taggable) 
 	return ref.Name()
 }
 
-// toMemory makes a reader ask it, by plain HTTP.
+// toMemory makes a reader connect to the registry by plain HTTP.
 func (m *inMemory) toMemory(t *testing.T, reader *Reader) {
 	t.Helper()
 	transport := reader.through.insecure.(*http.Transport)
@@ -150,14 +150,14 @@ func robot(t *testing.T, user string) *Keychain {
 	return keychain
 }
 
-// indexOf is an index with one image for the platform that is read.
+// indexOf returns an index with one image for the platform that is read.
 func indexOf(single v1.Image) v1.ImageIndex {
 	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
 		Add: single, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
 	})
 }
 
-// TestRequestsOfARead counts what a first read costs, and what a second one does: by tag, and by digest.
+// TestRequestsOfARead counts the requests of a first read and of a second one, by tag and by digest.
 func TestRequestsOfARead(t *testing.T) {
 	file := layer(t, entry{name: "config.yaml", content: config, kind: '0'})
 	inLabel := image(t, map[string]string{LabelBase64: encoded(config)})
@@ -165,7 +165,7 @@ func TestRequestsOfARead(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		image remote.Taggable
-		// first is for the first image of a registry, next for another one.
+		// first is the count for the first image of a registry. next is the count for another image.
 		first, next int
 	}{
 		{"an image with its label", inLabel, 3, 2},
@@ -206,7 +206,8 @@ func TestRequestsOfARead(t *testing.T) {
 	}
 }
 
-// inMemoryPool is a pool with its own pauses that asks a registry in memory. The user of a stack is the name of its namespace.
+// inMemoryPool returns a pool with its own pauses that reads from a registry in memory. The user of a stack is the name
+// of its namespace.
 func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	t.Helper()
 	pool := NewPool(PoolOptions{
@@ -229,7 +230,8 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	return pool
 }
 
-// many are so many stacks in each of some namespaces with credentials of their own, which want the same images in turn.
+// many returns the targets of each stacks in each of several namespaces, which have their own credentials. The stacks
+// of a namespace use the images in turn.
 func many(each int, images ...string) []Target {
 	var targets []Target
 	for _, namespace := range []string{"anonymous", "a", "b"} {
@@ -242,7 +244,7 @@ func many(each int, images ...string) []Target {
 	return targets
 }
 
-// TestManyStacksOnOneImage counts what a thousand stacks of each namespace cost a registry together.
+// TestManyStacksOnOneImage counts the requests that a thousand stacks in each namespace cause together.
 func TestManyStacksOnOneImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")
@@ -270,8 +272,8 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
-// TestManyStacksOnABusyRegistry counts what as many stacks cost a registry that has had enough: it is left alone for as
-// long as it asks for.
+// TestManyStacksOnABusyRegistry counts the requests of as many stacks to a registry that answers "too many requests".
+// It must receive none for as long as it asks.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")
@@ -294,8 +296,8 @@ func TestManyStacksOnABusyRegistry(t *testing.T) {
 	})
 }
 
-// TestIdle counts what a day costs a registry when many stacks wait for some tags to get labels, and shows that
-// all of them get to know it.
+// TestIdle counts the requests of a day in which many stacks wait for some tags to get labels, and checks that all of
+// them are notified.
 func TestIdle(t *testing.T) {
 	for _, challenge := range []string{"", "Bearer"} {
 		t.Run(challenge, func(t *testing.T) {
@@ -308,7 +310,7 @@ func TestIdle(t *testing.T) {
 				targets := many(99, bare, broken, pinned)
 				for _, target := range targets {
 					pool.Read(target)
-					pass(time.Second) // each begins at a time of its own
+					pass(time.Second) // each starts at its own time
 				}
 				pass(2 * lookAgain)
 				synctest.Wait()

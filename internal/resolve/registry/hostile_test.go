@@ -21,39 +21,39 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// rule is when an image is asked for again after an answer.
+// rule determines when an image is read again after an answer.
 type rule string
 
 const (
-	// again: with growing pauses, because it may pass by itself.
+	// again means with growing pauses, because the failure may pass by itself.
 	again rule = "again"
-	// refused: with growing pauses, because a person can mend it and nobody tells when.
+	// refused means with growing pauses, because a user can fix the failure and the operator is not notified.
 	refused rule = "refused"
-	// stays: when the reference, what it stands for, or the options change.
+	// stays means only when the reference, the image that it stands for, or the options change.
 	stays rule = "stays"
-	// fine: the answer is strange and does no harm.
+	// fine means that the answer is unusual and harmless.
 	fine rule = "fine"
 )
 
-// hostileAnswer is what a registry does to who reads an image.
+// hostileAnswer is what a registry answers when an image is read.
 type hostileAnswer struct {
 	name string
 	does func(*forged)
 	rule rule
-	// pause is the one that the registry asks for.
+	// pause is the pause that the registry asks for.
 	pause time.Duration
-	// host is another registry than hostileHost; pinned reads by digest.
+	// host replaces hostileHost. pinned reads by digest.
 	host   string
 	pinned bool
 }
 
 const (
 	hostileHost = "registry.example.com"
-	// forbidden is part of every credential, token and text that a remote host has, and of no message.
+	// forbidden is part of every credential, token and text of a remote host. No message may contain it.
 	forbidden = "s3cret"
 )
 
-// forged is a repository as somebody wants it to be.
+// forged is a repository with arbitrary content.
 type forged struct {
 	tag     []byte
 	content map[string][]byte // by digest
@@ -61,23 +61,23 @@ type forged struct {
 }
 
 type forgedAnswer struct {
-	path   string // part of the path, or all of it where it ends in /
+	path   string // part of the path, or the whole path when it ends in /
 	answer http.HandlerFunc
 }
 
-// on answers requests for a path in another way.
+// on replaces the answer to requests for a path.
 func (f *forged) on(path string, answer http.HandlerFunc) {
 	f.answers = append(f.answers, forgedAnswer{path, answer})
 }
 
-// add adds content, and gives what a manifest says of it.
+// add adds content and returns its descriptor for a manifest.
 func (f *forged) add(content []byte) string {
 	digest := digestOfBytes(content)
 	f.content[digest] = content
 	return fmt.Sprintf(`{"digest":%q,"size":%d}`, digest, len(content))
 }
 
-// image is a manifest with a configuration and layers, which is what the tag stands for then.
+// image adds a manifest with a configuration and layers, and makes the tag stand for it.
 func (f *forged) image(config string, layers ...[]byte) string {
 	var list []string
 	for _, layer := range layers {
@@ -87,7 +87,7 @@ func (f *forged) image(config string, layers ...[]byte) string {
 	return f.add(f.tag)
 }
 
-// labels are the configuration of an image with labels.
+// labels returns the configuration of an image with labels.
 func labels(of map[string]string) string {
 	content, err := json.Marshal(of)
 	if err != nil {
@@ -96,12 +96,12 @@ func labels(of map[string]string) string {
 	return `{"config":{"Labels":` + string(content) + `}}`
 }
 
-// layered is an image whose configuration is a file of a layer.
+// layered adds an image whose server configuration is a file in a layer.
 func (f *forged) layered(path string, layer []byte) {
 	f.image(labels(map[string]string{LabelLayer: digestOfBytes(layer), LabelPath: path}), layer)
 }
 
-// ServeHTTP answers as the repository wants.
+// ServeHTTP serves the repository.
 func (f *forged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, one := range f.answers {
 		if r.URL.Path == one.path || !strings.HasSuffix(one.path, "/v2/") && strings.Contains(r.URL.Path, one.path) {
@@ -123,7 +123,7 @@ func (f *forged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reads are the times at which a pool read.
+// reads records the times at which a pool read.
 type reads struct {
 	mu sync.Mutex
 	at []time.Time
@@ -143,12 +143,13 @@ func (r *reads) counted() int {
 	return len(r.at)
 }
 
-// TestHostileAnswers holds what a user is told of each answer of a registry, and when the image is asked for again.
+// TestHostileAnswers checks the message that a user gets for each answer of a registry, and when the image is read
+// again.
 func TestHostileAnswers(t *testing.T) {
 	network := newHostileNetwork(t)
 	table := append(hostileContent(t), hostileLayers(t)...)
 	table = append(append(table, hostileTransfers()...), hostileRefusals()...)
-	log.SetOutput(io.Discard) // what the client of HTTP thinks of such answers
+	log.SetOutput(io.Discard) // the HTTP client logs such answers
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	var told strings.Builder
 	for _, row := range table {
@@ -162,9 +163,9 @@ func TestHostileAnswers(t *testing.T) {
 	golden.Dir(t, "testdata/hostile", map[string][]byte{"answers.txt": []byte(told.String())})
 }
 
-// run has a pool read the image, and gives the row's line: its rule, and the message that a user gets.
+// run has a pool read the image, and returns the row's line: its rule and the message that a user gets.
 func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
-	decoders = &sync.Pool{} // a bubble has its own
+	decoders = &sync.Pool{} // a bubble needs its own
 	t.Cleanup(func() { decoders = &sync.Pool{} })
 	repository := &forged{content: map[string][]byte{}}
 	repository.image(labels(map[string]string{LabelBase64: encoded(config)}))
@@ -217,7 +218,7 @@ func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 	return fmt.Sprintf("%s: %s\n\t%s\n", row.name, when, told)
 }
 
-// checkRule waits for further attempts.
+// checkRule waits for further attempts and checks them.
 func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, reads *reads, err error) {
 	if got := Transient(err); err != nil && got != (row.rule == again) {
 		t.Errorf("transient: %t", got)
@@ -238,7 +239,7 @@ func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, read
 			t.Errorf("asked for at %v, want growing pauses of %v at least", at, max(firstRetry, row.pause))
 		}
 	}
-	// Another reference is asked for at once.
+	// Another reference is read at once.
 	before := reads.counted()
 	asked.Image = strings.TrimSuffix(asked.Image, ":1") + "-of-another-name:1"
 	if row.pinned {

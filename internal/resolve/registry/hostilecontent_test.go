@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// labelled is an image with one label.
+// labelledBy makes an image with one label.
 func labelledBy(label, value string) func(*forged) {
 	return func(f *forged) { f.image(labels(map[string]string{label: value})) }
 }
 
-// tagged has the tag stand for some bytes.
+// tagged makes the tag stand for some bytes.
 func tagged(content string) func(*forged) {
 	return func(f *forged) {
 		f.tag = []byte(content)
@@ -19,7 +19,7 @@ func tagged(content string) func(*forged) {
 	}
 }
 
-// entries is an index with such entries, each with the digest of the image.
+// indexed makes an index with such entries, each with the digest of the image.
 func indexed(platforms ...string) func(*forged) {
 	return func(f *forged) {
 		single := f.image(labels(map[string]string{LabelBase64: encoded(config)}))
@@ -32,7 +32,7 @@ func indexed(platforms ...string) func(*forged) {
 	}
 }
 
-// hostileContent are manifests, configurations and labels that have the digest they should have.
+// hostileContent returns manifests, configurations and labels that have the right digest.
 func hostileContent(t *testing.T) []hostileAnswer {
 	t.Helper()
 	const anyDigest = `"sha256:0000000000000000000000000000000000000000000000000000000000000000"`

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// archive is a tar file as its entries are written, and with an end.
+// archive returns a tar file with the given entries and an end.
 func archive(t *testing.T, headers ...tar.Header) []byte {
 	t.Helper()
 	var written bytes.Buffer
@@ -36,7 +36,7 @@ func archive(t *testing.T, headers ...tar.Header) []byte {
 	return written.Bytes()
 }
 
-// rawHeader is a header of a tar file with whatever it says.
+// rawHeader returns a tar header with arbitrary fields.
 func rawHeader(name string, kind byte, size string) []byte {
 	header := make([]byte, 512)
 	copy(header, name)
@@ -85,21 +85,21 @@ func zstandard(t testing.TB, content io.Reader, options ...zstd.EOption) []byte 
 	return packed.Bytes()
 }
 
-// pax is a header of extended attributes, of any size.
+// pax returns a header of extended attributes of any size.
 func pax(size int) []byte {
 	record := fmt.Sprintf("%d comment=%s\n", size, strings.Repeat("x", size-len(fmt.Sprintf("%d comment=\n", size))))
 	content := append(rawHeader("pax", 'x', fmt.Sprintf("%011o\x00", len(record))), record...)
 	return append(content, make([]byte, (512-len(content)%512)%512)...)
 }
 
-// hostileLayers are layers that have the digest they should have.
+// hostileLayers returns layers that have the right digest.
 func hostileLayers(t *testing.T) []hostileAnswer {
 	t.Helper()
 	const file = "config.yaml"
 	plain := archive(t, tar.Header{Name: file, Typeflag: tar.TypeReg})
 	other := archive(t, tar.Header{Name: "other.yaml", Typeflag: tar.TypeReg, Size: 10})
 	of := func(layer []byte) func(*forged) { return func(f *forged) { f.layered(file, layer) } }
-	// bomb unpacks to more than is read before the file that is wanted. Both formats allow parts in a row.
+	// bomb unpacks to more than is read before the wanted file. Both formats allow concatenated parts.
 	bomb := func(pack func(io.Reader) []byte) []byte {
 		packed := pack(bytes.NewReader(rawHeader("padding", '0', fmt.Sprintf("%011o\x00", maxUnpacked+1<<20))))
 		packed = append(packed, bytes.Repeat(pack(io.LimitReader(zeros{}, 1<<20)), maxUnpacked>>20+1)...)
@@ -148,14 +148,14 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 	}
 }
 
-// flipped has one bit changed, so many bytes before the end.
+// flipped returns the content with one bit changed, before bytes from the end.
 func flipped(content []byte, before int) []byte {
 	content = bytes.Clone(content)
 	content[len(content)-before] ^= 1
 	return content
 }
 
-// gnuSparse is a file with one hole and nothing else, in the form of PAX headers.
+// gnuSparse returns a file that consists of one hole, in the form of PAX headers.
 func gnuSparse(name string, size int) []byte {
 	var records string
 	for _, pair := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=" + name, fmt.Sprintf("GNU.sparse.realsize=%d", size)} {

@@ -29,13 +29,13 @@ func digestOfBytes(content []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// hostileNetwork has the hosts of example.com, which are one server with different connections.
+// hostileNetwork serves the hosts of example.com: one server with different connections.
 type hostileNetwork struct {
 	trusted *x509.CertPool
-	hosts   map[string]*tls.Config // nil: plain text
+	hosts   map[string]*tls.Config // nil means plain text
 }
 
-// inBubble is a time within a bubble of synctest, which begins with this century.
+// inBubble is a time within a synctest bubble, which starts on 2000-01-01.
 var inBubble = time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)
 
 func newHostileNetwork(t *testing.T) *hostileNetwork {
@@ -104,7 +104,7 @@ func (a *authority) sign(t *testing.T, template *x509.Certificate, from, to time
 	return tls.Certificate{Certificate: [][]byte{content}, PrivateKey: key}
 }
 
-// serve has a reader reach the hosts of the network, which answer by a handler, and nothing else.
+// serve makes a reader reach the hosts of the network, which a handler serves, and nothing else.
 func (n *hostileNetwork) serve(t *testing.T, reader *Reader, handler http.Handler) {
 	t.Helper()
 	pipes := &inMemory{pipes: make(chan net.Conn)}

@@ -20,17 +20,17 @@ func refuses(path string, status int, body string, headers ...string) func(*forg
 	}
 }
 
-// said is the body of a failure, with a code of the registry API.
+// said returns the body of a failure with a code of the registry API.
 func said(code string) string {
 	return fmt.Sprintf(`{"errors":[{"code":%q,"message":%q,"detail":%q}]}`, code, forbidden, forbidden)
 }
 
-// challenges asks for a token at an address.
+// challenges answers with a challenge whose token server is at the given address.
 func challenges(realm string) func(*forged) {
 	return refuses(toPing, http.StatusUnauthorized, "", "WWW-Authenticate", `Bearer realm="`+realm+`",service="registry"`)
 }
 
-// tokens asks for a token, which is answered for in some way.
+// tokens answers with a challenge, and serves the token in the given way.
 func tokens(answer func(*forged)) func(*forged) {
 	return both(challenges("https://"+hostileHost+toToken), answer)
 }
@@ -42,7 +42,7 @@ func waits(name, header string, pause time.Duration) hostileAnswer {
 	}
 }
 
-// hostileRefusals are answers without content: failures, and all about credentials.
+// hostileRefusals returns answers without content: failures, and everything about credentials.
 func hostileRefusals() []hostileAnswer {
 	hold := inBubble.AddDate(0, 0, -1).Add(5 * time.Minute)
 	return append([]hostileAnswer{

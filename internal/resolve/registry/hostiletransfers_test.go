@@ -15,7 +15,7 @@ const (
 	toToken    = "/token"
 )
 
-// forges changes what is sent for content, and not its digest.
+// forges changes the content that is sent, but not its digest.
 func forges(change func([]byte) []byte) func(*forged) {
 	return func(f *forged) {
 		f.on(toBlob, func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func forges(change func([]byte) []byte) func(*forged) {
 	}
 }
 
-// redirects sends who asks for a path elsewhere.
+// redirectsTo redirects requests for a path.
 func redirectsTo(path, location string) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -34,7 +34,7 @@ func redirectsTo(path, location string) func(*forged) {
 	}
 }
 
-// loop sends who asks for a path there again.
+// loop redirects requests for a path to the same path.
 func loop(path string) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func loop(path string) func(*forged) {
 	}
 }
 
-// endless sends bytes to a path for as long as somebody reads them.
+// endless answers requests for a path with bytes until the client stops reading.
 func endless(path string, status int) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func endless(path string, status int) func(*forged) {
 	}
 }
 
-// slowly sends a byte a second.
+// slowly sends one byte a second.
 func slowly(path string) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func silent(path string) func(*forged) {
 	}
 }
 
-// raw answers with bytes of a connection, which ends then.
+// raw writes bytes to the connection and closes it.
 func raw(path, content string) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -115,7 +115,7 @@ func both(first, second func(*forged)) func(*forged) {
 
 func nothing(*forged) {}
 
-// hostileTransfers are content without its digest, redirects, bodies and connections.
+// hostileTransfers returns content without the right digest, redirects, bodies and connections.
 func hostileTransfers() []hostileAnswer {
 	return append([]hostileAnswer{
 		{name: "a flipped last byte", rule: again, does: forges(func(b []byte) []byte { return flipped(b, 1) })},

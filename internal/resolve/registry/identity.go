@@ -15,45 +15,47 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Identities give the credentials of clouds' registries by the identity of the operator's own pod.
+// Identities returns credentials for cloud registries by the identity of the operator's own pod.
 type Identities interface {
-	// Credentials gives those of a registry that imagename.CloudOf knows. Its errors are those of ctx, and IdentityErrors.
+	// Credentials returns the credentials of a registry that imagename.CloudOf recognizes. Its errors are those of ctx,
+	// and IdentityErrors.
 	Credentials(ctx context.Context, registry string) (authn.AuthConfig, error)
-	// Refused tells that the registry does not take them.
+	// Refused is called when the registry does not accept the credentials.
 	Refused(registry string)
 }
 
-// IdentityError is why the operator's own identity gives no credentials. It holds nothing that a remote host wrote.
+// IdentityError is the reason why the operator's own identity yields no credentials. It contains no text that a remote
+// host wrote.
 type IdentityError interface {
 	error
-	// Transient reports whether it may pass by itself.
+	// Transient reports whether the failure may pass by itself.
 	Transient() bool
-	// Pause is the one that the cloud asks for; zero: none.
+	// Pause returns the pause that the cloud asks for. Zero means that it asks for none.
 	Pause() time.Duration
 }
 
-// identity are credentials of the operator's own. They are got when a registry wants some, and are the same ones however
-// often the token changes.
+// identity is the operator's own credentials. They are fetched when a registry wants credentials, and keep the same
+// fingerprint however often the token changes.
 type identity struct {
 	from     Identities
 	cloud    imagename.Cloud
 	registry string
 }
 
-// Authorization makes it an authn.Authenticator.
+// Authorization implements authn.Authenticator.
 func (i *identity) Authorization() (*authn.AuthConfig, error) {
 	return i.AuthorizationContext(context.Background())
 }
 
-// AuthorizationContext gives the credentials of now.
+// AuthorizationContext returns the current credentials.
 func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig, error) {
 	config, err := i.from.Credentials(ctx, i.registry)
 	return &config, err
 }
 
-// orIdentity is, for a repository that nobody's credentials are for, the operator's identity at its cloud, where an
-// administrator lets it be read with that. Nobody else gets the token: not a registry whose certificate is not checked, and
-// no host that another than the cloud may serve.
+// orIdentity returns the operator's identity at the cloud of a repository when no other credentials match the
+// repository and an administrator allows the identity for it. No other host gets the token: neither a registry whose
+// certificate is not checked, nor a host that somebody other than the cloud may serve.
 func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {
 	if auth != authn.Anonymous {
 		return auth
@@ -66,10 +68,11 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 	return &identity{from: o.Identities, cloud: cloud, registry: registry}
 }
 
-// errForeignRealm is the refusal of a registry that has its tokens elsewhere.
+// errForeignRealm is the error for a registry whose token server does not belong to its cloud.
 var errForeignRealm = errors.New("the registry wants a token from a host that does not get the operator's identity")
 
-// settle turns an identity into the credentials of now, for a registry that wants some. Other credentials stay what they are.
+// settle replaces an identity with the current credentials, for a registry that wants credentials. It returns other
+// credentials unchanged.
 func (r *Reader) settle(ctx context.Context, auth authn.Authenticator, challenge *transport.Challenge) (authn.Authenticator, error) {
 	own, ok := auth.(*identity)
 	switch {
@@ -97,8 +100,9 @@ func (r *Reader) settle(ctx context.Context, auth authn.Authenticator, challenge
 	return authn.FromConfig(*config), nil
 }
 
-// told adds to a refusal whose credentials were refused, and has those of an identity replaced. The wording is the only thing
-// by which a user learns that a pull Secret, or a right of the operator's, is missing.
+// told adds a remedy to an error when the registry refused the operator's identity, and has its token replaced if the
+// registry did not accept it. Only this text tells a user that a pull Secret is missing, or that the operator lacks a
+// permission.
 func told(auth authn.Authenticator, err error) error {
 	own, ok := auth.(*identity)
 	status := statusOf(err)

@@ -29,7 +29,7 @@ const (
 	azureHost  = clouds.Azure
 )
 
-// cloudy are registries of clouds that have one image, team/server:1, for who has the operator's identity.
+// cloudy serves cloud registries with one image, team/server:1, which needs the operator's identity.
 type cloudy struct {
 	*clouds.Clouds
 	inner   *served
@@ -60,7 +60,7 @@ func serveClouds(t *testing.T) *cloudy {
 	return c
 }
 
-// reader reads from the registries, with the operator's identity.
+// reader returns a reader that reads from the registries with the operator's identity.
 func (c *cloudy) reader(t *testing.T, options Options) *Reader {
 	t.Helper()
 	options.Identities = cloud.New(cloud.Options{Public: c.Public, Local: c.Local})
@@ -71,7 +71,7 @@ func (c *cloudy) reader(t *testing.T, options Options) *Reader {
 	return reader
 }
 
-// checkLeaks looks for secrets where they do not belong.
+// checkLeaks checks that no secret appears where it must not.
 func (c *cloudy) checkLeaks(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && strings.Contains(err.Error(), clouds.Secret) {
@@ -89,7 +89,7 @@ func (c *cloudy) checkLeaks(t *testing.T, err error) {
 	}
 }
 
-// TestCloudIdentity shows who is asked with the operator's identity, and who is not.
+// TestCloudIdentity checks which hosts are sent the operator's identity.
 func TestCloudIdentity(t *testing.T) {
 	all := []string{ecrHost + "/team", googleHost + "/team", azureHost}
 	secret := func(host string) string {
@@ -100,7 +100,7 @@ func TestCloudIdentity(t *testing.T) {
 		options     Options
 		secret      string
 		wantErr     string
-		// identity is that the cloud is asked for a token.
+		// identity reports whether the cloud is asked for a token.
 		identity bool
 	}{
 		{name: "ECR", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
@@ -160,7 +160,7 @@ func TestCloudIdentity(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityGoesNowhereElse shows that a registry can lead the token to no other host.
+// TestCloudIdentityGoesNowhereElse checks that a registry cannot redirect the token to another host.
 func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 	const elsewhere = "elsewhere.example.com"
 	redirect := func(w http.ResponseWriter, r *http.Request) {
@@ -213,8 +213,8 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityRequests counts what a read with the operator's identity costs: a token is got once for all, and an image
-// that is known costs nothing, also when the token is another one.
+// TestCloudIdentityRequests counts the requests of a read with the operator's identity: one token serves all reads, and
+// a known image causes no request, also when the token has changed.
 func TestCloudIdentityRequests(t *testing.T) {
 	c := serveClouds(t)
 	options := Options{CloudIdentity: []string{ecrHost}}
@@ -235,7 +235,7 @@ func TestCloudIdentityRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Whoever configures the operator anew has a new reader, and the same identities.
+	// A new configuration of the operator makes a new reader, with the same identities.
 	options.Identities = reader.options.Identities
 	other := New(options)
 	other.through.secure = c.Public
@@ -264,7 +264,7 @@ func TestCloudIdentityRequests(t *testing.T) {
 	}
 }
 
-// given are identities whose password changes each time.
+// given returns identities whose password changes each time.
 type given struct{ got, refused int }
 
 func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {
@@ -274,7 +274,8 @@ func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {
 
 func (g *given) Refused(string) { g.refused++ }
 
-// TestCloudIdentityStaysTheSame shows that another token makes no new credentials: what was read with the last one is known.
+// TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read with
+// the last token are known.
 func TestCloudIdentityStaysTheSame(t *testing.T) {
 	c := serveClouds(t)
 	blobs := 0
@@ -301,8 +302,8 @@ func TestCloudIdentityStaysTheSame(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityRefused holds what a user is told whose image the operator's identity may not read, and that a token is
-// replaced that is not one any more.
+// TestCloudIdentityRefused checks the message for an image that the operator's identity may not read, and that an
+// invalid token is replaced.
 func TestCloudIdentityRefused(t *testing.T) {
 	for _, tc := range []struct {
 		host, place string
@@ -341,7 +342,7 @@ func TestCloudIdentityRefused(t *testing.T) {
 	}
 }
 
-// TestNoCloudIdentity holds what a user is told where the cloud gives no token, and when the image is asked for again.
+// TestNoCloudIdentity checks the message when the cloud returns no token, and when the image is read again.
 func TestNoCloudIdentity(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -376,8 +377,8 @@ func TestNoCloudIdentity(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityOfATag shows that a tag is compared with the operator's identity as long as the repository is listed, and
-// that neither a token nor the list is kept with the tag.
+// TestCloudIdentityOfATag checks that a tag is compared with the operator's identity while the repository is listed,
+// and that neither a token nor the list is kept with the tag.
 func TestCloudIdentityOfATag(t *testing.T) {
 	c := serveClouds(t)
 	asked := 0
@@ -403,7 +404,7 @@ func TestCloudIdentityOfATag(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityIsNotAlwaysNeeded shows that a registry which wants no credentials costs no token.
+// TestCloudIdentityIsNotAlwaysNeeded checks that no token is requested for a registry that wants no credentials.
 func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
 	c := serveClouds(t)
 	c.On(ecrHost+"/v2/", c.content.ServeHTTP)
@@ -416,7 +417,7 @@ func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
 	}
 }
 
-// TestMetadataIsNoRegistry shows that what gives the operator its identity is asked for no image, however an image names it.
+// TestMetadataIsNoRegistry checks that no image is requested from the identity services, however the image is written.
 func TestMetadataIsNoRegistry(t *testing.T) {
 	environment := Options{CloudIdentity: []string{ecrHost}, Identities: cloud.New(cloud.Options{})}
 	reader := New(environment)

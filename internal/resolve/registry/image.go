@@ -2,42 +2,40 @@ package registry
 
 import "fmt"
 
-// Image is what an image says of itself.
+// Image is the content of an image that the operator uses.
 type Image struct {
-	// Digest is what the image's name stands for now: sha256:…, of the index where
-	// there is one. A pod that names it runs what was read.
+	// Digest is the digest that the image's name stands for now: sha256:…, of the index if there is one. A pod that
+	// names it runs the image that was read.
 	Digest string
-	// Config is the configuration that the image comes with. Nil: it has none in its
-	// labels.
+	// Config is the configuration in the image. Nil means that the image's labels lead to none.
 	Config []byte
-	// ConfigLabel is the label that led to Config, ConfigFile the path of the file in a layer that holds it. Empty: the
-	// label holds it.
+	// ConfigLabel is the label that led to Config. ConfigFile is the path of the file in a layer that holds Config. An
+	// empty ConfigFile means that the label holds it.
 	ConfigLabel, ConfigFile string
-	// ConfigVersion is the schema version of Config, as a label says it. Empty: none does. The configuration's own word
-	// counts.
+	// ConfigVersion is the schema version of Config according to a label. Empty means that no label names one, and that
+	// the version in the configuration counts.
 	ConfigVersion string
-	// Release is the release of the server in the image, 0.7.3, as its labels say it.
-	// Empty: they do not.
+	// Release is the release of the server in the image, such as 0.7.3, according to its labels. Empty means that no
+	// label names one.
 	Release string
-	// ReleaseLabel is the label that says Release.
+	// ReleaseLabel is the label that Release comes from.
 	ReleaseLabel string
-	// Provider is what an external provider's image says of it, as its label LabelProvider has it. Empty: it has no such
-	// label, or the image was read as that of a server.
+	// Provider is the value of LabelProvider, with the metadata of an external provider. Empty means that the image has
+	// no such label, or was read as a server image.
 	Provider string
-	// Entrypoint is the program, with its arguments, that the image starts. Nil: the image has none, or one that needs
-	// the arguments of its CMD too, which a command in a pod would drop.
+	// Entrypoint is the program that the image starts, with its arguments. Nil means that the image has no entrypoint,
+	// or one that also needs the arguments of its CMD, which a command in a pod would drop.
 	Entrypoint []string
 }
 
-// RefusedError says that an image is not read because the administrator does not
-// want its registry to be asked.
+// RefusedError is the error for an image that is not read because the administrator does not allow its registry.
 type RefusedError struct {
 	Repository string
-	// Mirrored reports whether a mirror set of the cluster refuses it.
+	// Mirrored reports whether a mirror set of the cluster forbids the read.
 	Mirrored bool
 }
 
-// Error names the repository and the setting that refuses it.
+// Error names the repository and the setting that forbids the read.
 func (e *RefusedError) Error() string {
 	if e.Mirrored {
 		return fmt.Sprintf("repository %q may not be asked by a mirror set of the cluster (mirrorSourcePolicy NeverContactSource), which has no mirror for it", e.Repository)
@@ -45,20 +43,20 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("repository %q is none of registries.allow in the operator's configuration", e.Repository)
 }
 
-// LabelError says that a label of an image, or what it points to, cannot be used.
-// It stays so until the image changes.
+// LabelError is the error for a label of an image, or for the content that it points to, that cannot be used. It stays
+// until the image changes.
 type LabelError struct {
 	Label string
 	Err   error
 }
 
-// Error names the label and the cause.
+// Error returns the label and the cause.
 func (e *LabelError) Error() string { return fmt.Sprintf("label %q: %v", e.Label, e.Err) }
 
 // Unwrap returns the cause.
 func (e *LabelError) Unwrap() error { return e.Err }
 
-// limitError says that something is larger than it may be.
+// limitError is the error for content that exceeds a limit.
 type limitError struct {
 	what  string
 	limit int64

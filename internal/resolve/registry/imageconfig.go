@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
-// imageConfig is what is needed of an image's configuration. Labels and arguments
-// stay as they are written until it is known which of them count.
+// imageConfig is the part of an image's configuration that the operator needs. Labels and arguments stay encoded until
+// it is clear which of them count.
 type imageConfig struct {
 	Config struct {
 		Labels     json.RawMessage `json:"Labels"`
@@ -27,7 +27,7 @@ func decodeImageConfig(content []byte) (*imageConfig, error) {
 	return &found, nil
 }
 
-// labels are those labels that this package knows.
+// labels returns the labels that this package reads.
 func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	known := []string{
@@ -44,7 +44,8 @@ func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// provider is the label with the metadata of an external provider's package, as it is written. Empty: there is none.
+// provider returns the encoded label with the metadata of an external provider's package. Empty means that there is
+// none.
 func (c *imageConfig) provider(ctx context.Context) (string, error) {
 	found := map[string]string{}
 	if err := c.addLabels(ctx, found, LabelProvider); err != nil {
@@ -57,7 +58,7 @@ func (c *imageConfig) provider(ctx context.Context) (string, error) {
 	return label, nil
 }
 
-// addLabels adds the labels of some names, and keeps nothing of the others.
+// addLabels adds the labels with the given names to into, and ignores the others.
 func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, names ...string) error {
 	return eachEntry(ctx, c.Config.Labels, '{', func(decoder *json.Decoder) (done bool, err error) {
 		label, err := decoder.Token()
@@ -76,14 +77,14 @@ func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, nam
 }
 
 const (
-	// maxEntrypoint is how many bytes an entrypoint may have to be worth remembering.
+	// maxEntrypoint bounds, in bytes, an entrypoint that is remembered.
 	maxEntrypoint = 4 << 10
-	// maxRawEntrypoint is how many it may have as JSON, where one byte can take six.
+	// maxRawEntrypoint bounds the entrypoint as JSON, in which one byte can take six.
 	maxRawEntrypoint = 6 * maxEntrypoint
 )
 
-// entrypoint is the program that the image starts. Nil: it has none, one that needs
-// its CMD as well, or one that is too long.
+// entrypoint returns the program that the image starts. Nil means that it has none, one that also needs its CMD, or one
+// that is too long.
 func (c *imageConfig) entrypoint() ([]string, error) {
 	if len(c.Config.Entrypoint) > maxRawEntrypoint {
 		return nil, nil

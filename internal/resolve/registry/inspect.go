@@ -11,16 +11,16 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Details are all that an image says of itself, with the way to it.
+// Details holds the content of an image and the parts that it was read from.
 type Details struct {
 	Image
-	// Platform is that of the image among several; empty when there is only one image.
+	// Platform is the platform of the image in an index. Empty means that the image is not in an index.
 	Platform string
-	// Parts are what was read, in this order.
+	// Parts lists what was read, in order.
 	Parts []Part
 }
 
-// Open gives access to an image in a registry, and what it has to be asked for there. The guards of the reader hold for
+// Open returns access to an image in a registry, and the reference to read there. The reader's checks apply to
 // everything that is read.
 func (r *Reader) Open(ctx context.Context, image string, credentials authn.Keychain) (Source, name.Reference, error) {
 	ref, err := r.reference(image)
@@ -38,10 +38,11 @@ func (r *Reader) Open(ctx context.Context, image string, credentials authn.Keych
 	return found, ref, nil
 }
 
-// Transport asks registries with the guards of the reader.
+// Transport returns a transport for registries with the reader's checks.
 func (r *Reader) Transport() http.RoundTripper { return r.through }
 
-// Inspect reads an image as a Reader does for the image of a server and for that of an external provider, from any source.
+// Inspect reads an image from any source, as a Reader does for a server image and for the image of an external
+// provider.
 func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Platform) (*Details, error) {
 	way := &trail{from: from}
 	top, digest, err := way.manifest(ctx, identifier)
@@ -73,8 +74,8 @@ func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Plat
 	return found, nil
 }
 
-// Platforms are those of the images of an index, each once, and the digest of the index. An image that is none of several
-// has no platform here. What is for no platform, as an attestation, is left out.
+// Platforms returns the platforms of the images in an index, each once, and the digest of the index. An image that is
+// not in an index has no platform here. Entries without a platform, such as attestations, are left out.
 func Platforms(ctx context.Context, from Source, identifier string) ([]v1.Platform, string, error) {
 	way := &trail{from: from}
 	top, digest, err := way.manifest(ctx, identifier)
@@ -101,13 +102,13 @@ func Platforms(ctx context.Context, from Source, identifier string) ([]v1.Platfo
 }
 
 const (
-	// unknownPlatform is the system of an entry that is no image to run, by convention.
+	// unknownPlatform is, by convention, the operating system of an index entry that is not an image to run.
 	unknownPlatform = "unknown"
-	// maxPlatforms bounds what is asked of a registry for one image.
+	// maxPlatforms bounds the requests to a registry for one image.
 	maxPlatforms = 64
 )
 
-// orUsual is the platform, or the one of an entry that names none.
+// orUsual returns the platform, or the default of an entry that names none.
 func (p *platform) orUsual() v1.Platform {
 	if p == nil {
 		return v1.Platform{OS: "linux", Architecture: "amd64"}

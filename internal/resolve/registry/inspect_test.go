@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// Manifest is a manifest of the repository in memory.
+// Manifest returns a manifest of the repository in memory.
 func (b blobs) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
 	digest, err := v1.NewHash(identifier)
 	if err != nil {
@@ -25,7 +25,7 @@ func (b blobs) Manifest(ctx context.Context, identifier string) (io.ReadCloser, 
 	return b.Blob(ctx, digest)
 }
 
-// Blob is a blob of the repository in memory.
+// Blob returns a blob of the repository in memory.
 func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	content, ok := b[digest]
 	if !ok {
@@ -36,7 +36,8 @@ func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 
 var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
 
-// An inspection finds what a read finds, and the way to it: each digest is named by the part before.
+// TestInspect checks that an inspection finds the same content as a read, and the way to it: each part names the digest
+// of the next.
 func TestInspect(t *testing.T) {
 	server := serve(t)
 	withFile := layer(t, entry{name: "etc/config.yaml", content: config, kind: '0'})
@@ -99,7 +100,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// Nothing of a source is believed that does not have its digest, and nothing is read that is too large.
+// TestInspectRefuses checks that content without the right digest is rejected, and that content that is too large is
+// not read.
 func TestInspectRefuses(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
@@ -136,7 +138,7 @@ func TestInspectRefuses(t *testing.T) {
 	}
 }
 
-// Of an index, each platform is told once, within a bound.
+// TestPlatforms checks that each platform of an index is returned once, within a bound.
 func TestPlatforms(t *testing.T) {
 	index := func(count int) (blobs, string) {
 		var entries []string
@@ -158,7 +160,8 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// The labels that are written are those that are read: of a configuration below 50 KiB its content, else where it is.
+// TestLabels checks that the labels that are written can be read: for a configuration below 50 KiB its content,
+// otherwise its location.
 func TestLabels(t *testing.T) {
 	for name, tc := range map[string]struct {
 		labels Labels

@@ -14,12 +14,12 @@ import (
 type Keychain struct{ entries []keychainEntry }
 
 type keychainEntry struct {
-	// target is a registry, or a repository below one.
+	// target is a registry, or a repository below a registry.
 	target string
 	config authn.AuthConfig
 }
 
-// Add takes the content of .dockerconfigjson. Errors hold nothing of it.
+// Add adds the content of a .dockerconfigjson key. Errors contain none of it.
 func (k *Keychain) Add(content []byte) error {
 	var document struct {
 		Auths map[string]json.RawMessage `json:"auths"`
@@ -37,8 +37,8 @@ func (k *Keychain) Add(content []byte) error {
 	return nil
 }
 
-// withoutVersion is a target without the scheme and the version of the API that older
-// programs write: https://index.docker.io/v1/.
+// withoutVersion returns a target without the scheme and the API version that older programs write:
+// https://index.docker.io/v1/.
 func withoutVersion(target string) string {
 	target = strings.TrimPrefix(strings.TrimPrefix(target, "https://"), "http://")
 	host, path, _ := strings.Cut(target, "/")
@@ -48,8 +48,8 @@ func withoutVersion(target string) string {
 	return strings.TrimSuffix(imagename.Registry(host)+"/"+path, "/")
 }
 
-// Resolve finds the credentials for a registry or a repository: of several, those
-// with the longest name. Without any it is anonymous, as the kubelet is.
+// Resolve returns the credentials for a registry or a repository. If several match, it returns those with the longest
+// name. If none match, it returns anonymous credentials, as the kubelet does.
 func (k *Keychain) Resolve(resource authn.Resource) (authn.Authenticator, error) {
 	best := -1
 	for i := range k.entries {

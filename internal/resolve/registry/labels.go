@@ -13,39 +13,38 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// The labels of an image (FR-027a), ours and those that the server's own images
-// have from 0.8 on.
+// The labels of an image (FR-027a): the project's own, and those of the server's own images from 0.8 on.
 const (
 	// LabelBase64 holds the configuration itself.
 	LabelBase64 = "io.llamastack.config.base64"
 	// LabelLayer is the digest of the layer that holds the file LabelPath.
 	LabelLayer = "io.llamastack.config.layer"
 	LabelPath  = "io.llamastack.config.path"
-	// LabelConfigVersion is the schema version of the configuration. An image whose version is not supported is refused
-	// by it, without a look at a layer. Otherwise the configuration itself says its version.
+	// LabelConfigVersion is the schema version of the configuration. If the version is not supported, the image is
+	// rejected before a layer is read. Without the label, the configuration itself names its version.
 	LabelConfigVersion = "io.llamastack.config.version"
 	// LabelDefaultConfig names the file whose content is in the label
 	// com.ogx.config.<file>.
 	LabelDefaultConfig = "com.ogx.distribution.default-config"
 	labelConfigFile    = "com.ogx.config."
-	// LabelRelease is the server's release. Where it is missing, the version that
-	// image builders write by convention counts, if it is one of a release.
+	// LabelRelease is the server's release. If it is missing, the version label that image builders write by convention
+	// is used, provided that it is a release version.
 	LabelRelease      = "io.llamastack.server.version"
 	LabelImageVersion = "org.opencontainers.image.version"
 	// LabelProvider holds the metadata of an external provider's package, in base64.
 	LabelProvider = externalprovider.Label
 )
 
-// maxConfig bounds a configuration: what is kept of it has to fit into a ConfigMap.
+// maxConfig bounds a configuration, because the part that is kept has to fit into a ConfigMap.
 const maxConfig = baseconfig.MaxSize
 
-// maxPath is the longest path of a file in Linux.
+// maxPath is the maximum length of a file path in Linux.
 const maxPath = 4096
 
-// maxShown is how much of a label an error shows.
+// maxShown is the number of bytes of a label that an error shows.
 const maxShown = 128
 
-// shorten cuts what a label says to what a message has room for.
+// shorten cuts the value of a label to the length that a message has room for.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text
@@ -53,18 +52,18 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:maxShown], "") + "…"
 }
 
-// source is where an image's configuration is.
+// source is the location of an image's configuration.
 type source struct {
 	label string
-	// data is the configuration, when a label holds it.
+	// data is the configuration, if a label holds it.
 	data []byte
-	// layer and file say where it is otherwise.
+	// layer and file are the location otherwise.
 	layer v1.Hash
 	file  string
 }
 
-// configSource finds the configuration: in a label before in a layer (FR-027b).
-// Nil without any of the labels.
+// configSource finds the configuration. A label takes precedence over a layer (FR-027b). It returns nil if the image
+// has none of the labels.
 func configSource(labels map[string]string) (*source, error) {
 	if text, ok := labels[LabelBase64]; ok {
 		return inline(LabelBase64, text)
@@ -83,8 +82,8 @@ func configSource(labels map[string]string) (*source, error) {
 	return nil, nil //nolint:nilnil // no label is no error
 }
 
-// configVersion is the schema version that a label names, empty without one. The error is that of a version that is not
-// supported (FR-029).
+// configVersion returns the schema version that a label names, or an empty string if there is no label. It returns an
+// error for a version that is not supported (FR-029).
 func configVersion(labels map[string]string) (string, error) {
 	version := strings.TrimSpace(labels[LabelConfigVersion])
 	if version == "" {

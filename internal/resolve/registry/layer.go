@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	// maxLayer bounds the bytes of a layer as the registry has it. They are read to the
-	// end, because only all of them have the digest.
+	// maxLayer bounds the size of a layer in the registry. A layer is read to its end, because the digest covers all of
+	// it.
 	maxLayer = 32 << 20
-	// maxUnpacked bounds what is read of an unpacked layer, so that a small file that
-	// unpacks to a huge one costs little.
+	// maxUnpacked bounds how much of an unpacked layer is read, so that a small file that unpacks to a huge one costs
+	// little.
 	maxUnpacked = 256 << 20
-	// maxEntries bounds the files of a layer that are looked at.
+	// maxEntries bounds the files of a layer that are examined.
 	maxEntries = 50_000
-	// maxWindow bounds what the zstd decoder keeps of what it unpacked. Every decoder has
-	// to support this much (RFC 8878, section 3.1.1.1.2), and encoders use no more unless
-	// they are told to.
+	// maxWindow bounds the window of the zstd decoder. Every decoder has to support this size (RFC 8878, section
+	// 3.1.1.1.2), and encoders use no larger window by default.
 	maxWindow = 8 << 20
 )
 
 // useBase64 is the remedy for a layer that is not read.
 const useBase64 = `put the configuration into the label "` + LabelBase64 + `" instead`
 
-// fetch hands the content of a blob to a function, see readBlob.
+// fetch passes the content of a blob to a function, see readBlob.
 type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
 
-// fromLayer reads a file out of a layer of an image.
+// fromLayer reads a file from a layer of an image.
 func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]byte, error) {
 	layer, err := find(ctx, of.Layers, func(d *descriptor) bool { return d.Digest == from.layer })
 	switch {
@@ -59,8 +58,7 @@ func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]b
 	return data, nil
 }
 
-// fileInLayer reads a file out of a layer that may be packed. Every error says what is
-// wrong with the layer.
+// fileInLayer reads a file from a layer that may be compressed. Every error describes a fault of the layer.
 func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, error) {
 	unpacked, done, err := unpack(ctx, content)
 	switch {
@@ -88,7 +86,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	return nil, &LabelError{Label: LabelPath, Err: err}
 }
 
-// unpack tells by the first bytes how a layer is packed.
+// unpack detects by the first bytes how a layer is compressed, and decompresses it.
 func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	buffered := bufio.NewReader(content)
 	start, err := buffered.Peek(4)
@@ -110,7 +108,7 @@ func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 
 var errNoFile = errors.New("the layer has no such file")
 
-// fileIn reads a file out of an unpacked layer.
+// fileIn reads a file from an uncompressed layer.
 func fileIn(layer io.Reader, file string) ([]byte, error) {
 	archive := tar.NewReader(layer)
 	for range maxEntries {
@@ -139,16 +137,16 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %q is not among the first %d; %s", errNoFile, file, maxEntries, useBase64)
 }
 
-// boundedReader fails with exceeded when there is more to read than may be, and when
-// nobody waits any more.
+// boundedReader fails with exceeded when there is more to read than is allowed, and with the context's error when the
+// context ends.
 type boundedReader struct {
-	ctx      context.Context // an io.Reader is given none
+	ctx      context.Context // io.Reader has no context parameter
 	reader   io.Reader
 	left     int64
 	exceeded error
 }
 
-// Read reads no more than what is left.
+// Read reads at most the number of bytes that are left.
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err

@@ -19,7 +19,8 @@ type lookup struct {
 	auth   authn.Authenticator
 }
 
-// do answers from what is known, as old as it may be, else asks the registry. What a digest stands for does not change.
+// do answers from memory if the answer is new enough, and otherwise asks the registry. The content of a digest does not
+// change.
 func (l *lookup) do(ctx context.Context, old ages) reading {
 	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
 		if found, ok := l.known(pinned); ok {
@@ -47,7 +48,8 @@ func (l *lookup) do(ctx context.Context, old ages) reading {
 	return result(said.digest, found, said.at)
 }
 
-// doDigest answers what a tag stands for from what is known, as old as it may be, else asks the registry.
+// doDigest answers which digest a tag stands for, from memory if the answer is new enough, and otherwise by asking the
+// registry.
 func (l *lookup) doDigest(ctx context.Context, old ages) reading {
 	said := l.last()
 	if said == nil || !old.fits(said) {
@@ -59,7 +61,7 @@ func (l *lookup) doDigest(ctx context.Context, old ages) reading {
 	return reading{image: &Image{Digest: said.digest.String()}, asked: said.at}
 }
 
-// askDigest asks for the digest, and for the manifest only where the registry does not tell the digest alone.
+// askDigest asks for the digest. It asks for the manifest only if the registry does not return the digest alone.
 func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
 	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
 	if err != nil {
@@ -76,13 +78,13 @@ func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
 	return digest, nil
 }
 
-// answer asks the registry and remembers what it said.
+// answer asks the registry and remembers the result.
 func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash, error)) *answer {
 	ctx, wanted := withWanted(ctx)
 	registry := l.ref.Context().RegistryStr()
 	_, remembered := l.reader.challenges.Get(registry)
 	digest, err := ask(ctx)
-	if statusOf(err) == http.StatusUnauthorized && remembered { // it may want to be asked in another way now
+	if statusOf(err) == http.StatusUnauthorized && remembered { // its challenge may have changed
 		l.reader.challenges.Remove(registry)
 		digest, err = ask(ctx)
 	}
@@ -105,7 +107,7 @@ func result(digest v1.Hash, found *content, asked time.Time) reading {
 	return reading{image: &image, asked: asked}
 }
 
-// last is the last answer to the question.
+// last returns the last answer to the question.
 func (l *lookup) last() *answer {
 	if said, ok := l.reader.answers.Get(l.of); ok {
 		return said.(*answer)
@@ -117,7 +119,7 @@ func (l *lookup) key(digest v1.Hash) knownKey {
 	return knownKey{provider: l.of.provider, repository: l.ref.Context().Name(), credentials: l.of.credentials, digest: digest}
 }
 
-// known is what is known of a digest.
+// known returns the remembered content of a digest.
 func (l *lookup) known(digest v1.Hash) (*content, bool) {
 	if found, ok := l.reader.known.Get(l.key(digest)); ok {
 		return found.(*content), true
@@ -125,8 +127,8 @@ func (l *lookup) known(digest v1.Hash) (*content, bool) {
 	return nil, false
 }
 
-// ask asks the registry for the name, whatever is known of the digest that it stood for: the answer says that these
-// credentials may read it.
+// ask asks the registry for the name even if the content of the last digest is known, because only the answer shows
+// that these credentials may read it.
 func (l *lookup) ask(ctx context.Context, last *answer) (v1.Hash, *content, error) {
 	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMovedTag shows that other content under the same tag is found by its digest, also where the registry names the one
-// of before: what is told and what is read are of one digest.
+// TestMovedTag checks that new content under the same tag is found by its digest, also if the registry still names the
+// previous digest: the digest that is reported and the content that is read belong together.
 func TestMovedTag(t *testing.T) {
 	before, after := image(t, map[string]string{LabelBase64: encoded(config)}), image(t, map[string]string{LabelBase64: encoded("version: 2\n")})
 	for name, tc := range map[string]struct {
-		head http.HandlerFunc // nil: as the registry has it
+		head http.HandlerFunc // nil means the registry's own answer
 		want string
 	}{
 		"honest":             {nil, digestOf(t, after)},
@@ -54,7 +54,7 @@ func TestMovedTag(t *testing.T) {
 	}
 }
 
-// TestRefusedComparison shows that a registry which refuses to compare a tag is not asked for its manifest instead.
+// TestRefusedComparison checks that the manifest is not requested from a registry that refuses to compare a tag.
 func TestRefusedComparison(t *testing.T) {
 	for _, code := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		server := serve(t)
@@ -75,7 +75,7 @@ func TestRefusedComparison(t *testing.T) {
 	}
 }
 
-// TestRegistryThatCloses shows that a registry which wants credentials from one day on is asked in that way at once.
+// TestRegistryThatCloses checks that a registry that begins to want credentials gets them at once.
 func TestRegistryThatCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")
@@ -89,7 +89,7 @@ func TestRegistryThatCloses(t *testing.T) {
 			{"", map[string]int{"ping": 1, "GET": 2}},
 			{"Bearer", map[string]int{"HEAD": 2, "ping": 1, "token": 1}},
 			{"Bearer", map[string]int{"HEAD": 1, "token": 1}},
-			{"Basic", map[string]int{"HEAD": 3, "ping": 1, "token": 2}}, // the library tries another token first
+			{"Basic", map[string]int{"HEAD": 3, "ping": 1, "token": 2}}, // the library first tries another token
 		} {
 			server.challenge = tc.challenge
 			if _, err := reader.Read(t.Context(), ref, robot(t, "robot")); err != nil {
@@ -102,7 +102,7 @@ func TestRegistryThatCloses(t *testing.T) {
 	})
 }
 
-// TestTogether shows that an answer is shared, and that nobody fails because another one left.
+// TestTogether checks that callers share an answer, and that no caller fails because another one left.
 func TestTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := New(Options{})
@@ -142,7 +142,7 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-// TestRetryAfter shows what the header of an answer counts for.
+// TestRetryAfter checks how the Retry-After header of an answer is used.
 func TestRetryAfter(t *testing.T) {
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "120": 2 * time.Minute, "3600": time.Hour, "3601": time.Hour, "18446744073709551615": time.Hour,

@@ -9,14 +9,14 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// descriptor is what a manifest says of something else.
+// descriptor describes content that a manifest refers to.
 type descriptor struct {
 	Digest   v1.Hash   `json:"digest"`
 	Size     int64     `json:"size"`
 	Platform *platform `json:"platform"`
 }
 
-// hasher computes the digest of what it describes.
+// hasher returns the hash for the digest of the described content.
 func (d *descriptor) hasher() (hash.Hash, error) {
 	hasher, err := v1.Hasher(d.Digest.Algorithm)
 	if err != nil || d.Size < 0 {
@@ -31,17 +31,16 @@ type platform struct {
 	Variant      string `json:"variant"`
 }
 
-// isFor reports whether an entry of an index is for a platform. An entry without one
-// is for linux on amd64, by the convention of older indexes.
+// isFor reports whether an entry of an index is for a platform. An entry without a platform is for linux on amd64, by
+// the convention of older indexes.
 func (d *descriptor) isFor(wanted v1.Platform) bool {
 	found := d.Platform.orUsual()
 	return found.OS == wanted.OS && found.Architecture == wanted.Architecture &&
 		(wanted.Variant == "" || found.Variant == wanted.Variant)
 }
 
-// manifest is an image's manifest, or an index of several. The lists stay as they are
-// written: only one entry of either is needed, and millions of empty ones fit into a
-// few megabytes.
+// manifest is the manifest of an image, or an index of several images. The lists stay encoded, because only one entry
+// of each is needed, and millions of empty entries fit into a few megabytes.
 type manifest struct {
 	SchemaVersion json.RawMessage `json:"schemaVersion"`
 	Config        *descriptor     `json:"config"`
@@ -49,8 +48,8 @@ type manifest struct {
 	Manifests     json.RawMessage `json:"manifests"`
 }
 
-// decodeManifest takes a manifest that is either that of an image or an index. One
-// that is both would be read in two ways under one digest.
+// decodeManifest decodes either the manifest of an image or an index. It rejects content that is both, because it could
+// be read in two ways under one digest.
 func decodeManifest(content []byte) (*manifest, error) {
 	var found manifest
 	if err := json.Unmarshal(content, &found); err != nil {
@@ -66,11 +65,10 @@ func decodeManifest(content []byte) (*manifest, error) {
 	return &found, nil
 }
 
-// maxListed bounds the manifests, layers or labels that are looked at.
+// maxListed bounds the manifests, layers or labels that are examined.
 const maxListed = 10_000
 
-// find returns the first entry of a list that fits, nil without one. It keeps one
-// entry at a time.
+// find returns the first entry of a list that fits, or nil if there is none. It keeps one entry in memory at a time.
 func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool) (*descriptor, error) {
 	var found *descriptor
 	err := eachEntry(ctx, list, '[', func(decoder *json.Decoder) (done bool, err error) {
@@ -86,8 +84,8 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 	return found, err
 }
 
-// eachEntry hands the decoder of a list or an object, which begins with start, to use at each
-// entry, until that is done.
+// eachEntry calls use with the decoder at each entry of a list or an object, which begins with start, until use returns
+// done.
 func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error)) error {
 	decoder, err := entriesOf(content, start)
 	if err != nil || decoder == nil {
@@ -107,7 +105,8 @@ func eachEntry(ctx context.Context, content json.RawMessage, start json.Delim, u
 	return nil
 }
 
-// entriesOf is the decoder of a list or an object, before its first entry; nil where there is null, or nothing.
+// entriesOf returns the decoder of a list or an object, positioned before its first entry. It returns nil if the
+// content is null or empty.
 func entriesOf(content json.RawMessage, start json.Delim) (*json.Decoder, error) {
 	if content == nil {
 		return nil, nil //nolint:nilnil // nothing has no entries

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// yamlOf is a configuration of so many bytes, each different from the others by its number.
+// yamlOf returns a configuration of the given size that is unique for its number.
 func yamlOf(number, size int) string {
 	line := fmt.Sprintf("# configuration %d\n%s", number, config)
 	return line + strings.Repeat("# some more of it, as of many providers and models\n", size)[:size-len(line)]
@@ -26,8 +26,8 @@ func yamlOf(number, size int) string {
 
 const usualConfig = 50 << 10
 
-// BenchmarkExtract reads a configuration of 50 KB out of an image whose content is at hand: what a read takes beyond the
-// network. It is to be 50 ms at most.
+// BenchmarkExtract reads a configuration of 50 KB from an image in memory, to measure what a read takes besides the
+// network. The limit is 50 ms.
 func BenchmarkExtract(b *testing.B) {
 	wanted := yamlOf(0, usualConfig)
 	for _, form := range []string{"label", "layer", "gzip", "zstd"} {
@@ -56,7 +56,7 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// hold makes an image whose configuration is in its label, or in a layer that is packed in some form behind another file.
+// hold makes an image whose configuration is in its label, or in a compressed layer after another file.
 func (f *forged) hold(tb testing.TB, form, config string) {
 	if form == "label" {
 		f.image(labels(map[string]string{LabelBase64: encoded(config)}))
@@ -79,7 +79,7 @@ func rawFile(name, content string) []byte {
 	return append(file, make([]byte, (512-len(content)%512)%512)...)
 }
 
-// manyImages are images with different configurations, spread over some registries of one server.
+// manyImages returns images with different configurations, spread over some registries of one server.
 func manyImages(tb testing.TB, count, size int, form string, registries int) (hosts, images []string) {
 	tb.Helper()
 	repositories := map[string]*forged{}
@@ -101,8 +101,8 @@ func manyImages(tb testing.TB, count, size int, form string, registries int) (ho
 	return hosts, images
 }
 
-// readAtOnce has a pool read images, each for a stack in one of ten namespaces, and gives by how much the heap was larger
-// meanwhile at most: with what is garbage already.
+// readAtOnce has a pool read images, each for a stack in one of ten namespaces. It returns the largest growth of the
+// heap during the reads, which includes garbage.
 func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 	tb.Helper()
 	const namespaces = 10
@@ -154,14 +154,14 @@ func heap() uint64 {
 	return memory.HeapAlloc
 }
 
-// TestMemoryOfManyImages holds what a hundred different images take at once, whatever form their configuration has. The
-// server's part is counted too.
+// TestMemoryOfManyImages checks the memory that reading a hundred different images at once takes, for each form of
+// their configuration. The figure includes the server's share.
 func TestMemoryOfManyImages(t *testing.T) {
 	most := uint64(64 << 20)
 	if raced {
-		most *= 2 // a pool of decoders drops some of them on purpose then
+		most *= 2 // the race detector makes sync.Pool drop some decoders on purpose
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(60)) // as the operator has it
+	defer debug.SetGCPercent(debug.SetGCPercent(60)) // the operator's setting
 	for _, form := range []string{"label", "gzip", "zstd"} {
 		hosts, images := manyImages(t, 100, usualConfig, form, 2*readers)
 		if peak := readAtOnce(t, hosts, images); peak > most {
@@ -172,8 +172,8 @@ func TestMemoryOfManyImages(t *testing.T) {
 	}
 }
 
-// BenchmarkManyImages says by how much the heap grows for a hundred different images at once, for usual configurations and
-// the largest ones, of one registry and of more than the pool asks at once.
+// BenchmarkManyImages measures how much the heap grows when a hundred different images are read at once, for usual
+// configurations and for the largest ones, from one registry and from more registries than the pool reads from at once.
 func BenchmarkManyImages(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(60))
 	for _, size := range []int{usualConfig, maxConfig} {

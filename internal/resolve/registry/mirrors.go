@@ -6,16 +6,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// placeError is why an image was not read in one place.
+// placeError is the reason why an image was not read in one place.
 type placeError struct {
 	place string
 	err   error
 }
 
-// mirrorsError is why an image was read in none of its places, in their order.
+// mirrorsError holds the reasons, in order, why an image was read in none of its places.
 type mirrorsError []placeError
 
-// orOnly is the error of the only place, as if there were no mirrors.
+// orOnly returns the error of the only place as if there were no mirrors. With several places, it returns all errors.
 func (e mirrorsError) orOnly() error {
 	if len(e) == 1 {
 		return e[0].err
@@ -23,7 +23,7 @@ func (e mirrorsError) orOnly() error {
 	return e
 }
 
-// Error has the cause at each place.
+// Error returns the cause for each place.
 func (e mirrorsError) Error() string {
 	texts := make([]string, len(e))
 	for i := range e {
@@ -32,8 +32,8 @@ func (e mirrorsError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap returns the cause that decides whether, and when, the image is read again: what may pass by itself, else that of the
-// first place.
+// Unwrap returns the cause that decides whether and when the image is read again: a fault of the content in the last
+// place, otherwise a failure that may pass by itself, otherwise the failure of the first place.
 func (e mirrorsError) Unwrap() error {
 	last := e[len(e)-1].err
 	if ofContent(last) {

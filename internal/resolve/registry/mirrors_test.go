@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// TestMirrors shows which of a mirror and a source are asked, and what is told when neither has the image.
+// TestMirrors checks which of a mirror and a source receive requests, and the message when neither has the image.
 func TestMirrors(t *testing.T) {
 	status := func(code int) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -35,14 +35,15 @@ func TestMirrors(t *testing.T) {
 	labelled := map[string]string{LabelBase64: base64.StdEncoding.EncodeToString([]byte(config))}
 	for _, tc := range []struct {
 		name string
-		// inMirror and inSource are the labels of the image there; nil: there is none.
+		// inMirror and inSource are the labels of the image in the mirror and in the source. Nil means that the image
+		// is not there.
 		inMirror, inSource map[string]string
 		mirrorAnswers      int
 		options            func(o *Options, source, mirror *served)
 		pinned             bool
 		askedBoth          bool
 		askedMirror        bool
-		want               []string // in the error; none: it is read
+		want               []string // parts of the error; empty means that the read succeeds
 		transient          bool
 	}{
 		{name: "the mirror has it", inMirror: labelled, inSource: labelled, askedMirror: true},
@@ -134,7 +135,7 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
-// An authority of one's own is trusted, and nobody else's.
+// TestRootCAs checks that a configured authority is trusted, and no other one.
 func TestRootCAs(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	t.Cleanup(server.Close)
@@ -160,7 +161,8 @@ func TestRootCAs(t *testing.T) {
 	}
 }
 
-// TestMirrorsOfTags: a tag is compared at its mirrors as the image is read, and no registry gets the credentials of another.
+// TestMirrorsOfTags checks that a tag is compared at its mirrors in the same way as the image is read, and that no
+// registry gets the credentials of another.
 func TestMirrorsOfTags(t *testing.T) {
 	source, place := serve(t), serve(t)
 	digest, err := image(t, nil).Digest()

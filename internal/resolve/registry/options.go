@@ -13,40 +13,38 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// Options say which registries may be asked, and how. Registries and repositories are
-// written as in the name of an image: docker.io and index.docker.io are one, and
-// docker.io/nginx is docker.io/library/nginx as well.
+// Options determine which registries may be read, and how. Registries and repositories are written as in an image name:
+// docker.io and index.docker.io are the same, and so are docker.io/nginx and docker.io/library/nginx.
 type Options struct {
-	// Allow are the registries, or repositories below one, that may be asked:
-	// quay.io, registry.example.com/team. Empty: all of them.
+	// Allow lists the registries, or repositories below a registry, that may be read: quay.io,
+	// registry.example.com/team. Empty means all.
 	Allow []string
-	// Insecure are the registries that speak plain HTTP, or have a certificate that
-	// nobody knows. They may have local addresses, too.
+	// Insecure lists the registries that use plain HTTP, or a certificate of an unknown authority. They may also have
+	// local addresses.
 	Insecure []string
-	// Rewrite replaces the beginning of an image's name, the longest match first:
-	// docker.io/ogxai to mirror.example.com/ogxai. What is asked is the replacement;
-	// what runs stays the image of the spec, which the nodes rewrite by themselves.
+	// Rewrite replaces the beginning of an image's name, such as docker.io/ogxai by mirror.example.com/ogxai. The
+	// longest match wins. Requests go to the replacement. The pods keep the image of the spec, which the nodes rewrite
+	// on their own.
 	Rewrite map[string]string
-	// CloudIdentity are registries of clouds, or repositories below one, that are asked with the credentials of Identities
-	// where a read has no others. Empty: none.
+	// CloudIdentity lists the cloud registries, or repositories below a registry, that are read with the credentials of
+	// Identities if a read has no other credentials. Empty means none.
 	CloudIdentity []string
-	// Identities are those of the operator's own pod. Nil: it has none.
+	// Identities returns credentials by the identity of the operator's own pod. Nil means that it has none.
 	Identities Identities
-	// Mirrors are what mirror sets of the cluster say: places to ask first, or alone. What Rewrite replaces is asked for at
-	// the replacement, and nowhere else.
+	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. An image whose
+	// name Rewrite replaces is read only at the replacement.
 	Mirrors mirror.Set
-	// Platform is which image of several is read. Zero: linux, on the architecture
-	// of this program.
+	// Platform selects the image of an index. Zero means linux on the architecture of this program.
 	Platform v1.Platform
-	// CheckInterval is the pause before a Pool asks again what a tag stands for. Zero: that of the Pool.
+	// CheckInterval is the pause before a Pool asks again which digest a tag stands for. Zero means the Pool's default.
 	CheckInterval time.Duration
-	// RootCAs are the authorities whose certificates registries may have. Nil: those of the system.
+	// RootCAs holds the authorities that may sign the certificates of registries. Nil means those of the system.
 	RootCAs *x509.CertPool
-	// Timeout bounds one read. Zero: 15 seconds.
+	// Timeout bounds one read. Zero means 15 seconds.
 	Timeout time.Duration
 }
 
-// DefaultTimeout is how long the operator reads an image at most.
+// DefaultTimeout is the default bound of one read.
 const DefaultTimeout = 15 * time.Second
 
 func (o Options) timeout() time.Duration {
@@ -63,14 +61,14 @@ func (o Options) platform() v1.Platform {
 	return v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 }
 
-// normal are the options in one spelling of every registry and repository.
+// normal returns the options with every registry and repository in its normal form.
 func (o Options) normal() Options {
 	o.Allow, o.Insecure, o.Rewrite = imagename.Prefixes(o.Allow), imagename.Prefixes(o.Insecure), imagename.Rewrites(o.Rewrite)
 	o.CloudIdentity = imagename.Prefixes(o.CloudIdentity)
 	return o
 }
 
-// allows reports whether a repository (quay.io/team/server) may be asked.
+// allows reports whether a repository (quay.io/team/server) may be read.
 func (o Options) allows(repository string) bool {
 	return len(o.Allow) == 0 || imagename.HasAnyPrefix(repository, o.Allow)
 }
@@ -79,7 +77,8 @@ func (o Options) isInsecure(registry string) bool {
 	return slices.Contains(o.Insecure, imagename.Registry(registry))
 }
 
-// places are the repositories to ask instead of one, in their order. None: it may not be asked, and has no mirror.
+// places returns the repositories to read instead of the given one, in order. An empty result means that it must not
+// receive requests and has no mirror.
 func (o Options) places(repository string, byDigest bool) []string {
 	if rewritten := o.rewrite(repository); rewritten != repository {
 		return []string{rewritten}
@@ -87,7 +86,7 @@ func (o Options) places(repository string, byDigest bool) []string {
 	return o.Mirrors.Places(repository, byDigest)
 }
 
-// rewrite is the repository to ask instead of one.
+// rewrite returns the repository to read instead of the given one.
 func (o Options) rewrite(repository string) string {
 	best := ""
 	for from := range o.Rewrite {

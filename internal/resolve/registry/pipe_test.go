@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// pass lets time pass in a bubble of synctest.
+// pass lets time pass in a synctest bubble.
 func pass(some time.Duration) { <-time.After(some) }
 
-// bufferedConn is an end of a pipe that takes some writes before anybody reads them, as a network does.
+// bufferedConn is an end of a pipe that buffers some writes, as a network does.
 type bufferedConn struct {
 	net.Conn
 	writes chan []byte
@@ -18,7 +18,7 @@ type bufferedConn struct {
 	close  sync.Once
 }
 
-// lingering is how long an end that was closed waits for the other one to read.
+// lingering is how long a closed end waits for the other end to read.
 const lingering = time.Second
 
 func bufferedPipe() (client, server net.Conn) {
@@ -32,7 +32,7 @@ func newBufferedConn(end net.Conn) net.Conn {
 	return b
 }
 
-// pump writes until the end, and what was written before that.
+// pump writes until the connection is closed, including everything that was written before that.
 func (b *bufferedConn) pump() {
 	defer func() {
 		_ = b.Close()

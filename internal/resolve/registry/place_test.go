@@ -8,15 +8,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// TestPlaces shows what is asked for an image under each spelling of the options, and of
-// the image.
+// TestPlaces checks which repository is read for an image, under each spelling of the options and of the image.
 func TestPlaces(t *testing.T) {
 	const digest = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
 	for _, tc := range []struct {
 		name    string
 		options Options
 		images  []string
-		want    string // empty: refused
+		want    string // empty means refused
 	}{
 		{"documented", rewriting("docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"), "registry.example.com/mirror/server:1"},
 		{"as it is asked", rewriting("index.docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"), "registry.example.com/mirror/server:1"},
@@ -65,7 +64,7 @@ func TestPlaces(t *testing.T) {
 
 func rewriting(from, to string) Options { return Options{Rewrite: map[string]string{from: to}} }
 
-// hubImages are some images of Docker Hub in each spelling.
+// hubImages returns some images of Docker Hub in each spelling.
 func hubImages(images ...string) []string {
 	var result []string
 	for _, image := range images {
@@ -76,7 +75,7 @@ func hubImages(images ...string) []string {
 	return result
 }
 
-// TestRefusedHubImage shows that a refusal names a repository as people write it.
+// TestRefusedHubImage checks that a refusal names a repository as users write it.
 func TestRefusedHubImage(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io"}})
 	defer reader.Close()
@@ -87,7 +86,7 @@ func TestRefusedHubImage(t *testing.T) {
 	}
 }
 
-// TestLeavingAllowedPlace shows that a path with ".." does not lead out of what is allowed.
+// TestLeavingAllowedPlace checks that a path with ".." does not leave the allowed repositories.
 func TestLeavingAllowedPlace(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io/team"}})
 	defer reader.Close()
@@ -111,8 +110,8 @@ func TestInsecurePlaces(t *testing.T) {
 	}
 }
 
-// TestPullSecretKeys shows which keys of a pull Secret are for an image of Docker Hub, as
-// they are for the kubelet.
+// TestPullSecretKeys checks which keys of a pull Secret match an image of Docker Hub. They are the same as for the
+// kubelet.
 func TestPullSecretKeys(t *testing.T) {
 	for key, want := range map[string]bool{
 		"https://index.docker.io/v1/": true, "https://index.docker.io/v1": true, "http://index.docker.io/v1/": true, "index.docker.io/v1/": true,

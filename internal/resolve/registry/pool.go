@@ -21,44 +21,41 @@ import (
 
 // Target is an image to read for a stack.
 type Target struct {
-	// Stack needs it.
+	// Stack is the stack that needs the image.
 	Stack types.NamespacedName
-	// Image as it is written.
+	// Image is the name of the image as the stack writes it.
 	Image string
-	// Credentials name what the caller's Credentials function needs to know: the pull
-	// Secrets, in whatever form, so that another set is another target.
+	// Credentials names what the caller's Credentials function needs: the pull Secrets, in any form. A different value
+	// makes a different target.
 	Credentials string
 }
 
-// PoolOptions of a Pool.
+// PoolOptions configures a Pool.
 type PoolOptions struct {
-	// Credentials gives those that the kubelet would use for a target.
+	// Credentials returns the credentials that the kubelet would use for a target.
 	Credentials func(ctx context.Context, target Target) (authn.Keychain, error)
-	// Notify is told of each stack whose image was read, or could not be. It may block
-	// until ctx ends.
+	// Notify is called for each stack whose image was read or could not be read. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
-	// FirstRetry is the pause after a first attempt that failed; it doubles with each
-	// up to ten minutes, is as long as the registry asks for up to an hour, and is spread by
-	// a quarter. Zero: 30 seconds.
+	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt, up to ten minutes.
+	// If the registry asks for a pause, that one is used, up to an hour. Each pause is spread by a quarter. Zero means
+	// 30 seconds.
 	FirstRetry time.Duration
-	// LookAgain is the pause before the registry is asked whether a tag stands for another
-	// image, unless Options say so. All who wait for one tag ask together. Zero: an hour.
+	// LookAgain is the pause before the registry is asked whether a tag stands for another image, unless Options set
+	// another one. All stacks that wait for one tag share the request. Zero means an hour.
 	LookAgain time.Duration
-	// Fresh is how old the digest of a tag may be for a stack that needs it first. Zero: a
-	// minute.
+	// Fresh is how old the digest of a tag may be for a stack that needs it for the first time. Zero means a minute.
 	Fresh time.Duration
-	// ProvidersTime bounds how long the images of the external providers of one stack are
-	// read. Zero: a minute.
+	// ProvidersTime bounds the time to read the images of the external providers of one stack. Zero means a minute.
 	ProvidersTime time.Duration
-	// Log gets what only matters when somebody looks for it.
+	// Log receives debug messages.
 	Log logr.Logger
 }
 
 const (
 	firstRetry = 30 * time.Second
 	lastRetry  = 10 * time.Minute
-	// Reads at once: in all, of one registry, for one namespace, and of one registry for
-	// one namespace. A namespace whose reads are slow leaves the others their share.
+	// The limits of concurrent reads: in total, from one registry, for one namespace, and from one registry for one
+	// namespace. A namespace whose reads are slow leaves the other namespaces their share.
 	readers                 = 16
 	perRegistry             = 4
 	perNamespace            = 4
@@ -66,23 +63,22 @@ const (
 	lookAgain               = time.Hour
 	fresh                   = time.Minute
 	providersTime           = time.Minute
-	// busy is the pause of a target whose registry or namespace has its share, as long as
-	// busyTogether of its namespace wait at most: more of them look less often.
+	// busy is the pause of a target whose registry or namespace uses its whole share, while at most busyTogether
+	// targets of its namespace wait. If more wait, each checks less often.
 	busy         = 50 * time.Millisecond
 	busyTogether = 16
 )
 
-// Outcome is what became of reading an image.
+// Outcome is the result of reading an image.
 type Outcome struct {
-	// Image is what was read. Nil as long as Err says why not.
+	// Image is the image that was read. Nil means that Err explains why there is none.
 	Image *Image
 	Err   error
-	// asked is when the registry said so.
+	// asked is the time of the registry's answer.
 	asked time.Time
 }
 
-// Pool reads images away from the reconcile path, a few at a time. It is a worker
-// of the manager.
+// Pool reads images outside the reconcile path, a few at a time. It is a Runnable of the manager.
 type Pool struct {
 	options PoolOptions
 	queue   workqueue.TypedDelayingInterface[key]
@@ -94,17 +90,17 @@ type Pool struct {
 	providers map[types.NamespacedName]*providersTask
 	tags      map[types.NamespacedName]*tagTask
 	inUse     map[share]int
-	busy      map[string]int   // tasks that wait for their share, by namespace
+	busy      map[string]int   // number of tasks that wait for their share, by namespace
 	kept      map[string]*kept // by namespace
 }
 
-// key is a task in the queue.
+// key identifies a task in the queue.
 type key struct {
 	stack types.NamespacedName
 	kind  kind
 }
 
-// kind is what a task does for a stack.
+// kind is the kind of work that a task does for a stack.
 type kind int
 
 const (
@@ -112,11 +108,11 @@ const (
 	readServer kind = iota
 	// readProviders reads the images of the external providers.
 	readProviders
-	// compareTag asks what the tag of the server's image stands for.
+	// compareTag asks which digest the tag of the server's image stands for.
 	compareTag
 )
 
-// share is a part of the reads at once: those of a registry, for a namespace, or both.
+// share identifies a limit of concurrent reads: for a registry, for a namespace, or for both.
 type share struct{ registry, namespace string }
 
 type task struct {
@@ -126,7 +122,7 @@ type task struct {
 	attempts int
 }
 
-// NewPool makes a pool; it reads nothing before Start.
+// NewPool returns a pool. It reads nothing before Start.
 func NewPool(options PoolOptions) *Pool {
 	options.FirstRetry = cmp.Or(options.FirstRetry, firstRetry)
 	options.LookAgain = cmp.Or(options.LookAgain, lookAgain)
@@ -140,8 +136,7 @@ func NewPool(options PoolOptions) *Pool {
 	}
 }
 
-// Configure sets which registries may be read, and how. After a change whatever
-// could not be read is tried again at once.
+// Configure sets which registries may be read, and how. After a change, every failed read is tried again at once.
 func (p *Pool) Configure(options Options) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +144,7 @@ func (p *Pool) Configure(options Options) {
 	p.configure(options)
 }
 
-// Mirror sets the mirrors that mirror sets of the cluster name. What could not be read is tried again at once.
+// Mirror sets the mirrors from the cluster's mirror sets. Every failed read is tried again at once.
 func (p *Pool) Mirror(mirrors mirror.Set) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,9 +179,8 @@ func (p *Pool) configure(options Options) {
 	}
 }
 
-// Read is what is known of a target's image; false as long as no attempt has ended, or
-// when what was read had to make room for what other stacks of the namespace need. It
-// does not wait: who asks first has it read.
+// Read returns what is known of a target's image. It returns false while no attempt has ended, or if the content was
+// dropped to make room for other stacks of the namespace. It does not wait: the first call has the image read.
 func (p *Pool) Read(target Target) (Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +194,7 @@ func (p *Pool) Read(target Target) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// Forget drops the server's image of a stack that is gone, or needs nothing read any more.
+// Forget drops the server image of a stack that is deleted, or that needs no image to be read any more.
 func (p *Pool) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,13 +211,13 @@ func (p *Pool) forget(stack types.NamespacedName) {
 	delete(p.waiting, stack)
 }
 
-// Start reads until ctx ends.
+// Start reads images until ctx ends.
 func (p *Pool) Start(ctx context.Context) error {
 	worker.Run(ctx, p.queue, readers, p.handle, func(ctx context.Context, of key) { p.options.Notify(ctx, of.stack) })
 	return nil
 }
 
-// handle reads an image for one stack; true when there is news to tell.
+// handle does one task for a stack. It returns true if the stack has to be notified.
 func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	switch of.kind {
 	case readProviders:
@@ -241,8 +235,8 @@ func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	return ctx.Err() == nil && p.conclude(target, outcome)
 }
 
-// begin takes a share of the pool for a stack's image. Without a reader there is
-// nothing to read, or not now.
+// begin takes a share of the pool for a stack's image. It returns a nil reader if there is nothing to read, or if no
+// share is free.
 func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,21 +251,21 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 	return task.target, p.reader, p.old(task.outcome), release
 }
 
-// old is how old an answer may be after an outcome: as many stacks as want the same image, the registry is asked as often
-// as for one of them.
+// old returns how old an answer may be after an outcome. However many stacks use the same image, the registry gets as
+// many requests as for one stack.
 func (p *Pool) old(before Outcome) ages {
 	switch {
 	case before.Image != nil || Lasting(before.Err):
 		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
 	case before.Err != nil:
 		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
-	default: // whatever became of the attempts of others, this one has its own
+	default: // an attempt of its own, even if the attempts of other stacks failed
 		return ages{known: p.options.Fresh, patient: true}
 	}
 }
 
-// take takes a share of the pool for an image. False: registry or namespace has its share, and the task is in the queue
-// again.
+// take takes a share of the pool for an image. If no share of the registry or the namespace is free, it returns false
+// and puts the task back into the queue.
 func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) {
 	registry := registryOf(image)
 	shares := map[share]int{
@@ -318,9 +312,8 @@ func (p *Pool) read(ctx context.Context, reader *Reader, target Target, old ages
 	return Outcome{Image: read.image, Err: read.err, asked: read.asked}
 }
 
-// conclude notes the outcome of an attempt; true when there is news to tell. What the
-// registry refuses is tried again, too, though only a person can mend it: nobody tells
-// us when that was done.
+// conclude records the outcome of an attempt. It returns true if the stack has to be notified. A read that the registry
+// refused is tried again too: a user can fix the cause, but nothing notifies the operator.
 func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -329,7 +322,7 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 		return false // another image is in the queue
 	}
 	if outcome.Err != nil && task.outcome.Image != nil {
-		outcome.Image, outcome.Err = task.outcome.Image, nil // what was read stays true
+		outcome.Image, outcome.Err = task.outcome.Image, nil // the last content stays valid
 	}
 	news := !reflect.DeepEqual(task.outcome.Image, outcome.Image) || message(task.outcome.Err) != message(outcome.Err)
 	p.unkeep(task)
@@ -352,10 +345,11 @@ func message(err error) string {
 	return err.Error()
 }
 
-// lookAgain is the pause before the registry is asked again what a tag stands for.
+// lookAgain returns the pause before the registry is asked again which digest a tag stands for.
 func (p *Pool) lookAgain() time.Duration { return cmp.Or(p.current.CheckInterval, p.options.LookAgain) }
 
-// pause before another attempt. Those who look again at one answer do so at the same time.
+// pause returns the pause before another attempt. All stacks that wait for a newer answer to the same question try
+// again at the same time.
 func (p *Pool) pause(after Outcome, attempts int) time.Duration {
 	if after.Image != nil || Lasting(after.Err) {
 		if after.asked.IsZero() {

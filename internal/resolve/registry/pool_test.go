@@ -81,7 +81,7 @@ func TestPool(t *testing.T) {
 	})
 	eventually(t, "the news", func() bool { return told.Load() >= 2 })
 
-	// What was read is not read again; another image is.
+	// A known image is not read again. Another image is read.
 	before := server.requests.Load()
 	pool.Read(asked)
 	other := target("my", strings.Replace(ref, ":1", ":2", 1))
@@ -95,8 +95,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestPoolConfigure shows that a change of the options is a reason for another
-// attempt at once.
+// TestPoolConfigure checks that a change of the options causes another attempt at once.
 func TestPoolConfigure(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/allow:1", image(t, nil))
@@ -115,8 +114,8 @@ func TestPoolConfigure(t *testing.T) {
 	})
 }
 
-// TestPoolShares shows the bounds: of one registry two at once for one namespace,
-// which leaves another namespace its share.
+// TestPoolShares checks the limits: at most two concurrent reads from one registry for one namespace, which leaves
+// another namespace its share.
 func TestPoolShares(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/shares:1", image(t, nil))
@@ -165,7 +164,7 @@ func TestPoolShares(t *testing.T) {
 	}
 }
 
-// TestPoolForgets shows that nothing is read for a stack that is gone.
+// TestPoolForgets checks that nothing is read for a deleted stack.
 func TestPoolForgets(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/forget:1", image(t, nil))
@@ -185,8 +184,8 @@ func TestPoolForgets(t *testing.T) {
 	})
 }
 
-// TestPoolLooksAgain shows that an image which is labelled later is found, and that
-// one without labels is news once.
+// TestPoolLooksAgain checks that an image that gets its labels later is found, and that an image without labels causes
+// one notification.
 func TestPoolLooksAgain(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/later:1", image(t, map[string]string{"some": "label"}))

@@ -12,21 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Providers are the images of a stack's external providers. A stack may have hundreds: they are read one after another,
-// so that it never has more than one share of the pool for them.
+// Providers names the images of a stack's external providers. A stack may have hundreds. They are read one after
+// another, so that a stack never uses more than one share of the pool for them.
 type Providers struct {
-	// Stack needs them.
+	// Stack is the stack that needs the images.
 	Stack types.NamespacedName
-	// Images as they are written, each once.
+	// Images lists the images as the stack writes them, each once.
 	Images []string
-	// Credentials as in Target.
+	// Credentials has the same meaning as in Target.
 	Credentials string
 }
 
-// maxProviders bounds what the external providers of one stack say of themselves together, as their labels have it.
+// maxProviders bounds, in bytes, the labels of the external providers of one stack together.
 const maxProviders = 1 << 20
 
-// The failures of an image that was not read because of others.
+// Failures of an image that was not read because of other images.
 var (
 	errNoTime  = errors.New("the images of the other external providers took too long to read")
 	errNoLabel = tooLarge("metadata of all external providers together", maxProviders)
@@ -36,16 +36,16 @@ var (
 type providersTask struct {
 	part
 	target Providers
-	// found is what is known since every image was tried; nil before that.
+	// found holds the outcomes of the last complete pass over the images. Nil means that there was none yet.
 	found map[string]Outcome
-	// pass is what is known of those that are tried now, begun when its first image was read.
+	// pass holds the outcomes of the current pass. begun is the time at which its first image was read.
 	pass     map[string]Outcome
 	begun    time.Time
 	keychain authn.Keychain
 	attempts int
 }
 
-// size is that of the labels.
+// size returns the size of the labels.
 func (t *providersTask) size() int { return labelled(t.found) }
 
 func (t *providersTask) drop() { t.found = nil }
@@ -70,7 +70,7 @@ func (t *providersTask) failed() bool {
 	return false
 }
 
-// next is the first image that is not known; false: every image was tried.
+// next returns the first image without an outcome. It returns false if every image was tried.
 func (t *providersTask) next() (string, bool) {
 	for _, image := range t.target.Images {
 		if _, known := t.pass[image]; !known {
@@ -80,8 +80,9 @@ func (t *providersTask) next() (string, bool) {
 	return "", false
 }
 
-// ReadProviders is what is known of the images of a stack's external providers, by image; false as long as one of them
-// was not tried. It does not wait: who asks first has them read. The answer is only read.
+// ReadProviders returns what is known of the images of a stack's external providers, by image. It returns false while
+// one of them was not tried. It does not wait: the first call has the images read. Callers must not change the returned
+// map.
 func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +98,8 @@ func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	return nil, false
 }
 
-// ForgetProviders drops the images of the external providers of a stack that is gone, or needs nothing read any more.
+// ForgetProviders drops the images of the external providers of a stack that is deleted, or that needs no image to be
+// read any more.
 func (p *Pool) ForgetProviders(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,14 +116,15 @@ func (p *Pool) forgetProviders(stack types.NamespacedName) {
 	delete(p.providers, stack)
 }
 
-// handleProviders reads one image of a stack's external providers; true when there is news to tell: of all of them at once.
+// handleProviders reads one image of a stack's external providers. It returns true if the stack has to be notified,
+// which happens once for all images.
 func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) (news bool) {
 	task, image, reader, old, release := p.beginProvider(stack)
 	if reader == nil {
 		return false
 	}
 	var outcome Outcome
-	whole := false // whether the failure is one of every image
+	whole := false // whether the failure applies to every image
 	if task.keychain == nil {
 		task.keychain, outcome.Err = p.options.Credentials(ctx, Target{Stack: stack, Credentials: task.target.Credentials})
 		whole = outcome.Err != nil
@@ -134,8 +137,9 @@ func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) 
 	return ctx.Err() == nil && p.concludeProvider(task, image, outcome, whole)
 }
 
-// beginProvider takes a share of the pool for the next image of a stack's external providers. Without a reader there is
-// nothing to read, or not now. Nobody else works on the task meanwhile, and only its map of a pass is its own.
+// beginProvider takes a share of the pool for the next image of a stack's external providers. It returns a nil reader
+// if there is nothing to read, or if no share is free. Until the task is concluded, no other goroutine works on it, and
+// only the task itself uses its pass map.
 func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string, *Reader, ages, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +147,7 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 	if !ok || task.dropped {
 		return nil, "", nil, ages{}, nil
 	}
-	if task.begun.IsZero() { // a pass begins with what could be read before
+	if task.begun.IsZero() { // a pass begins with the images that could be read before
 		maps.DeleteFunc(task.pass, func(_ string, outcome Outcome) bool { return outcome.Err != nil })
 	}
 	image, ok := task.next()
@@ -160,8 +164,8 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 	return task, image, p.reader, p.old(task.found[image]), release
 }
 
-// concludeProvider notes the outcome of one image, and of the others that it settles; true when every image was tried and
-// there is news to tell.
+// concludeProvider records the outcome of one image, and of the other images that it settles. It returns true if every
+// image was tried and the stack has to be notified.
 func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outcome, whole bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +197,7 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 	return p.concludePass(task)
 }
 
-// concludePass takes over what was found out, and has tried again what could not be read.
+// concludePass stores the outcomes of a pass, and schedules another attempt for the images that could not be read.
 func (p *Pool) concludePass(task *providersTask) (news bool) {
 	news = !sameOutcomes(task.found, task.pass)
 	p.unkeep(task)
@@ -207,7 +211,7 @@ func (p *Pool) concludePass(task *providersTask) (news bool) {
 	return news
 }
 
-// pauseOf is the shortest pause that an image needs which could not be read; false: there is none.
+// pauseOf returns the shortest pause of the images that could not be read. It returns false if there is none.
 func (p *Pool) pauseOf(task *providersTask) (time.Duration, bool) {
 	var shortest time.Duration
 	failed := false
@@ -222,7 +226,7 @@ func (p *Pool) pauseOf(task *providersTask) (time.Duration, bool) {
 	return shortest, failed
 }
 
-// unanswered reports whether a registry did not answer, so that it is of no use to ask it for another image.
+// unanswered reports whether a registry did not answer, so that a request for another image would fail too.
 func unanswered(err error) bool {
 	_, answered := errors.AsType[*answerError](err)
 	return err != nil && !answered && Transient(err)

@@ -19,7 +19,7 @@ func providers(name string, images ...string) Providers {
 	return Providers{Stack: types.NamespacedName{Namespace: "ns", Name: name}, Images: images}
 }
 
-// read waits until every image was tried, and says of each what its label has, or why it has none.
+// read waits until every image was tried, and returns for each the content of its label, or the error.
 func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -35,8 +35,8 @@ func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
 	return got
 }
 
-// The images of a stack's external providers are read one after another, and told once. What else an image has in its
-// labels does not matter, and nothing is asked for again.
+// TestPoolProviders checks that the images of a stack's external providers are read one after another, and cause one
+// notification. Other labels of an image are ignored, and nothing is requested twice.
 func TestPoolProviders(t *testing.T) {
 	server := serve(t)
 	var met, credentials atomic.Int32
@@ -93,7 +93,7 @@ func TestPoolProviders(t *testing.T) {
 		t.Errorf("%d requests for what is known", got-before)
 	}
 
-	// Other images are read, and the server's image beside them.
+	// Other images are read, and so is the server's image.
 	read(t, pool, providers("my", images[1]))
 	if got := server.requests.Load(); got == before {
 		t.Error("other images were not asked for")
@@ -113,7 +113,8 @@ func TestPoolProviders(t *testing.T) {
 	}
 }
 
-// A registry that does not answer is asked once, not for each image, and again later.
+// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer gets one request instead of one for each
+// image, and another one later.
 func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	server, dead := serve(t), serve(t)
 	alive := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))
@@ -146,13 +147,13 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: ask ", last)) {
 		t.Errorf("the last image: %q", got[last])
 	}
-	const requests = 10 // of one read: each address is tried by HTTPS and HTTP, and tried again
+	const requests = 10 // of one read: each address is tried by HTTPS and by HTTP, and then again
 	if asked.Load() > requests {
 		t.Errorf("a dead registry was asked %d times", asked.Load())
 	}
 	eventually(t, "the news", func() bool { return told.Load() == 1 })
 
-	// A change of the options is a reason for another attempt at once: of what could not be read.
+	// A change of the options causes another attempt at once for the images that could not be read.
 	down.Store(false)
 	before := server.requests.Load()
 	pool.Configure(Options{Insecure: []string{server.host, dead.host}, Timeout: 4 * time.Second})
@@ -165,7 +166,7 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	}
 }
 
-// Credentials that cannot be read are those of every image.
+// TestPoolProvidersWithoutCredentials checks that a failure to read the credentials applies to every image.
 func TestPoolProvidersWithoutCredentials(t *testing.T) {
 	server := serve(t)
 	pool, _ := runPool(t, server, func(Target) (authn.Keychain, error) { return nil, errors.New("no credentials") })
@@ -176,7 +177,8 @@ func TestPoolProvidersWithoutCredentials(t *testing.T) {
 	}
 }
 
-// Reading the images of one stack takes a while at most, and what it keeps of them is bounded.
+// TestPoolProvidersBounds checks that the time to read the images of one stack is bounded, and the data that is kept
+// from them.
 func TestPoolProvidersBounds(t *testing.T) {
 	server := serve(t)
 	label := strings.Repeat("a", 80<<10)
@@ -209,7 +211,8 @@ func TestPoolProvidersBounds(t *testing.T) {
 	}
 }
 
-// What is kept for external providers makes room for others of its namespace, and is read again.
+// TestPoolProvidersMakeRoom checks that the data of external providers makes room for other data of its namespace, and
+// is read again.
 func TestPoolProvidersMakeRoom(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))
@@ -229,7 +232,8 @@ func TestPoolProvidersMakeRoom(t *testing.T) {
 	}
 }
 
-// However many images a stack has, and however slow their registry is, others have their turn: of the same namespace, too.
+// TestPoolProvidersLeaveOthersTheirTurn checks that other stacks get their turn, also in the same namespace, however
+// many images a stack has and however slow their registry is.
 func TestPoolProvidersLeaveOthersTheirTurn(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/shares:1", image(t, nil))

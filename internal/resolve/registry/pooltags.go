@@ -11,19 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Watched is a tag that is compared with the registry, again and again.
+// Watched is a tag that is regularly compared with the registry.
 type Watched struct {
 	Target
-	// Soon asks for the first time at once. Otherwise that is spread over the interval between two comparisons, so that an
-	// operator that starts does not ask for the tags of all stacks together.
+	// Soon requests the first comparison at once. Otherwise, the first comparison is spread over the interval, so that
+	// an operator that starts does not compare the tags of all stacks at the same time.
 	Soon bool
 }
 
-// Tag is what a registry said of a tag.
+// Tag is the result of comparing a tag.
 type Tag struct {
-	// Digest that the tag stood for in the last answer. Empty: there was none.
+	// Digest is the digest that the tag stood for in the last answer. Empty means that there was none.
 	Digest string
-	// Err is why there is no newer answer. Nil: the last attempt had one, or the first one since then failed, which happens.
+	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or was the first
+	// failure after a success. Single failures are normal.
 	Err error
 }
 
@@ -32,26 +33,27 @@ type tagTask struct {
 	part
 	watched Watched
 	found   Tag
-	// auth are the credentials of the last answer, nil when they are to be read: a comparison costs no API call.
-	// They are for the places that one reader knows: another one may ask elsewhere.
+	// auth holds the credentials of the last answer, so that a comparison costs no API call. Nil means that they have
+	// to be read. They are valid for the places of authOf only, because another reader may use other places.
 	auth   authn.Authenticator
 	authOf *Reader
-	// failures since the last answer, and pause before this attempt.
+	// failures is the number of failures since the last answer. pause is the pause before this attempt.
 	failures int
 	pause    time.Duration
-	// soon is set until the first attempt of a tag that is compared at once: an answer to others has to be new.
+	// soon is set until the first attempt of a tag that is compared at once. For that attempt, an answer to another
+	// stack has to be recent.
 	soon bool
 }
 
-// toldFailures is how many attempts fail one after another before that is told.
+// toldFailures is the number of consecutive failures after which the failure is reported.
 const toldFailures = 2
 
-// maxCredentials bounds the credentials that are kept for a tag, in bytes. Larger ones are read each time.
+// maxCredentials bounds, in bytes, the credentials that are kept for a tag. Larger ones are read each time.
 const maxCredentials = 16 << 10
 
-// Watch is what the registry said of a tag; false as long as no attempt has ended. It does not wait: who asks first has
-// the tag compared, until Unwatch. Notify is called when the tag stands for another digest, when it cannot be compared,
-// and when it can again.
+// Watch returns the result of comparing a tag. It returns false while no attempt has ended. It does not wait: the first
+// call starts the comparisons, which go on until Unwatch. Notify is called when the tag stands for another digest, when
+// it cannot be compared, and when it can be compared again.
 func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +76,7 @@ func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	return Tag{}, false
 }
 
-// Unwatch drops the tag of a stack that is gone, or whose image has a digest.
+// Unwatch drops the tag of a stack that is deleted, or whose image is pinned by digest.
 func (p *Pool) Unwatch(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +90,7 @@ func (p *Pool) unwatch(stack types.NamespacedName) {
 	}
 }
 
-// handleTag compares the tag of one stack; true when there is news to tell.
+// handleTag compares the tag of one stack. It returns true if the stack has to be notified.
 func (p *Pool) handleTag(ctx context.Context, stack types.NamespacedName) (news bool) {
 	task, reader, old, release := p.beginTag(stack)
 	if reader == nil {
@@ -99,7 +101,7 @@ func (p *Pool) handleTag(ctx context.Context, stack types.NamespacedName) (news 
 	return ctx.Err() == nil && p.concludeTag(task, reader, auth, read)
 }
 
-// beginTag takes a share of the pool for a stack's tag. Nobody else works on the task meanwhile.
+// beginTag takes a share of the pool for a stack's tag. Until the task is concluded, no other goroutine works on it.
 func (p *Pool) beginTag(stack types.NamespacedName) (*tagTask, *Reader, ages, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +121,8 @@ func (p *Pool) beginTag(stack types.NamespacedName) (*tagTask, *Reader, ages, fu
 	return task, p.reader, old, release
 }
 
-// compare asks with the credentials of before, and with those that the stack has now where there are none or the registry
-// refuses them.
+// compare asks with the credentials of the last answer. If there are none, or if the registry refuses them, it reads
+// the stack's current credentials.
 func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old ages) (authn.Authenticator, reading) {
 	if task.auth != nil && task.authOf == reader {
 		read := reader.digestAs(ctx, task.watched.Image, only{task.auth}, old)
@@ -140,7 +142,7 @@ func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old a
 	return small(ctx, auth), read
 }
 
-// concludeTag notes what the registry said; true when there is news to tell.
+// concludeTag records the registry's answer. It returns true if the stack has to be notified.
 func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, read reading) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +153,7 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 	before := task.found
 	if read.err != nil {
 		task.auth, task.failures = nil, task.failures+1
-		// A shorter interval between two comparisons bounds the pause between two attempts, too.
+		// An interval between comparisons that is shorter also bounds the pause between attempts.
 		task.pause = min(p.pause(Outcome{Err: read.err, asked: read.asked}, task.failures-1), p.lookAgain())
 		if task.failures >= toldFailures || before == (Tag{}) && task.watched.Soon {
 			task.found.Err = read.err
@@ -165,13 +167,14 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 	return before.Digest != task.found.Digest || (before.Err == nil) != (task.found.Err == nil)
 }
 
-// small are credentials that can be kept; nil: they are too large, or there are none to keep.
+// small returns the credentials if they can be kept. It returns nil if they are too large, or if there are none to
+// keep.
 func small(ctx context.Context, auth authn.Authenticator) authn.Authenticator {
 	switch auth {
 	case nil:
 		return nil
 	case authn.Anonymous:
-		return auth // the operator's own identity may stand for it
+		return auth // the operator's own identity may replace it
 	}
 	config, err := authn.Authorization(ctx, auth)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// watching is a pool that counts what it asks of its caller.
+// watching is a pool that counts the calls to its caller.
 type watching struct {
 	*Pool
 	server      *inMemory
 	credentials atomic.Int64
 	told        atomic.Int64
-	// password of the user robot. Empty: there are no credentials.
+	// password is the password of the user robot. Empty means that there are no credentials.
 	password atomic.Pointer[string]
 }
 
@@ -52,14 +52,14 @@ func hashOf(t *testing.T, of interface{ Digest() (v1.Hash, error) }) string {
 	return digest.String()
 }
 
-// after lets time pass until everything rests.
+// after lets time pass until all goroutines are blocked.
 func after(t *testing.T, long time.Duration) {
 	t.Helper()
 	pass(long)
 	synctest.Wait()
 }
 
-// TestWatchManyStacks counts what a day costs a registry, and the API server, when many stacks run some tags.
+// TestWatchManyStacks counts the requests of a day to a registry and to the API server when many stacks use some tags.
 func TestWatchManyStacks(t *testing.T) {
 	for _, challenge := range []string{"", "Bearer"} {
 		t.Run(challenge, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestWatchManyStacks(t *testing.T) {
 	}
 }
 
-// TestWatchThroughAnOutage shows what becomes of the answer while a registry does not answer: the digest stays, one failure
-// is not told, and the registry is asked less and less often.
+// TestWatchThroughAnOutage checks the result while a registry does not answer: the digest stays, a single failure is
+// not reported, and requests become less and less frequent.
 func TestWatchThroughAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")
@@ -156,7 +156,7 @@ func TestWatchThroughAnOutage(t *testing.T) {
 	})
 }
 
-// TestWatchReadsNewCredentials shows that another password is used without a failure in between.
+// TestWatchReadsNewCredentials checks that a new password is used without a failure in between.
 func TestWatchReadsNewCredentials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "Basic")
@@ -186,8 +186,8 @@ func TestWatchReadsNewCredentials(t *testing.T) {
 	})
 }
 
-// TestWatchSoon shows that a tag is compared at once when that is asked for, now or later, and by the answer of a read a
-// moment ago without a request.
+// TestWatchSoon checks that a tag is compared at once on request, now or later, and that a recent read answers the
+// comparison without another request.
 func TestWatchSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")
@@ -219,8 +219,8 @@ func TestWatchSoon(t *testing.T) {
 	})
 }
 
-// TestWatchOddRegistries shows what a tag stands for at registries that do not tell it by HEAD, and that what can never be
-// asked is told at once to one who waits for it.
+// TestWatchOddRegistries checks the digest of a tag at registries that do not return it for HEAD, and that a tag that
+// can never be compared is reported at once to a caller that waits for it.
 func TestWatchOddRegistries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")

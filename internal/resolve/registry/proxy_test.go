@@ -14,14 +14,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 )
 
-// TestProxyOfTheEnvironment: registries are reached by the proxy of the environment, and those of NO_PROXY without it. The
-// environment is read once in a program, so that another one reads the images.
+// TestProxyOfTheEnvironment checks that registries are reached through the proxy of the environment, and those of
+// NO_PROXY directly. The environment is read once in a process, so that a child process reads the images.
 func TestProxyOfTheEnvironment(t *testing.T) {
 	const child = "TEST_PROXY_CHILD"
 	if os.Getenv(child) != "" {
 		reader := New(Options{})
 		defer reader.Close()
-		reader.through.secure.(*http.Transport).DialContext = (&net.Dialer{}).DialContext // the proxy is at a local address
+		reader.through.secure.(*http.Transport).DialContext = (&net.Dialer{}).DialContext // the proxy has a local address
 		for _, image := range []string{"registry.example.com/team/a:1", "direct.example.invalid/team/a:1"} {
 			if _, err := reader.Read(t.Context(), image, authn.NewMultiKeychain()); err == nil {
 				t.Errorf("%s was read", image)

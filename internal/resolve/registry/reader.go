@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// remembered is how many images' labels are kept in memory.
+	// remembered is the number of images whose content is kept in memory.
 	remembered = 64
-	// rememberedAnswers is for how many questions the last answer is kept: a digest or an error.
+	// rememberedAnswers is the number of questions whose last answer, a digest or an error, is kept.
 	rememberedAnswers = 4096
 )
 
-// Reader reads images. It is for use by many goroutines.
+// Reader reads images. It is safe for concurrent use.
 type Reader struct {
 	options Options
 	through *roundTripper
@@ -37,9 +37,9 @@ type Reader struct {
 	flights map[question]*flight
 }
 
-// knownKey is what has to be the same for an image to be known: nobody gets an answer
-// that came from another registry or that others' credentials opened, even though
-// everything that is kept has its digest.
+// knownKey is the key of remembered content. It contains the registry and the credentials, so that no caller gets an
+// answer that came from another registry or needed other credentials, even though all remembered content has its
+// digest.
 type knownKey struct {
 	provider    bool
 	repository  string
@@ -47,13 +47,13 @@ type knownKey struct {
 	digest      v1.Hash
 }
 
-// content is what a digest stands for: an image without its Digest, or why it is of no use.
+// content is the content of a digest: an image without its Digest, or the reason why it cannot be used.
 type content struct {
 	image *Image
 	err   error
 }
 
-// New makes a reader.
+// New returns a reader.
 func New(options Options) *Reader {
 	options = options.normal()
 	return &Reader{
@@ -62,19 +62,19 @@ func New(options Options) *Reader {
 	}
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (r *Reader) Close() { r.through.close() }
 
-// Read reads an image with somebody's credentials. It asks the registry what a tag stands for, and asks nothing about a
-// digest that it read for the same repository with the same credentials. Lasting and Transient tell failures apart. No
-// error holds anything that a remote host wrote.
+// Read reads an image with the caller's credentials. It asks the registry which digest a tag stands for. It sends no
+// request for a digest that it read before from the same repository with the same credentials. Lasting and Transient
+// classify its errors. No error contains text that a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	read := r.readAs(ctx, image, credentials, false, ages{})
 	return read.image, read.err
 }
 
-// ReadProvider reads the image of an external provider, of which nothing but digest and label are known then. Its errors
-// are those of Read.
+// ReadProvider reads the image of an external provider, and returns only its digest and its label. Its errors are those
+// of Read.
 func (r *Reader) ReadProvider(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	read := r.readAs(ctx, image, credentials, true, ages{})
 	return read.image, read.err
@@ -86,7 +86,7 @@ func (r *Reader) readAs(ctx context.Context, image string, credentials authn.Key
 	})
 }
 
-// inPlaces asks for an image in one of its places after the other, until one has it. Each has its share of the time.
+// inPlaces tries the places of an image in order, until one has it. Each place gets its share of the time.
 func (r *Reader) inPlaces(ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading) reading {
 	refs, err := r.references(image)
 	if err != nil {
@@ -103,14 +103,14 @@ func (r *Reader) inPlaces(ctx context.Context, verb, image string, ask func(cont
 		}
 		failed = append(failed, placeError{place: ref.Context().Name(), err: read.err})
 		if ofContent(read.err) || ctx.Err() != nil {
-			break // it would be the same elsewhere, or nobody waits for it any more
+			break // the result would be the same elsewhere, or the caller has left
 		}
 	}
 	read.err = fmt.Errorf("%s image %q: %w", verb, image, failed.orOnly())
 	return read
 }
 
-// within asks in the share of the time that one of the places that are left has.
+// within calls ask with the share of the time for one of the places that are left.
 func within(ctx context.Context, left int, ask func(context.Context) reading) reading {
 	if deadline, ok := ctx.Deadline(); ok && left > 1 {
 		var cancel context.CancelFunc
@@ -120,7 +120,7 @@ func within(ctx context.Context, left int, ask func(context.Context) reading) re
 	return ask(ctx)
 }
 
-// read gives what is known of a name, or asks the registry for it.
+// read returns what is known of a name, or asks the registry for it.
 func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Keychain, provider bool, old ages) reading {
 	auth, err := authn.Resolve(ctx, keychain, ref.Context())
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *Reader) read(ctx context.Context, ref name.Reference, keychain authn.Ke
 	return r.together(ctx, asked, func() reading { return one.do(ctx, old) })
 }
 
-// digestAs asks what a tag stands for. Nothing but the digest is known of the image then.
+// digestAs asks which digest a tag stands for. The returned image has only its digest.
 func (r *Reader) digestAs(ctx context.Context, image string, credentials authn.Keychain, old ages) reading {
 	return r.inPlaces(ctx, "compare", image, func(ctx context.Context, ref name.Reference) reading {
 		auth, err := authn.Resolve(ctx, credentials, ref.Context())
@@ -152,9 +152,9 @@ func (r *Reader) digestAs(ctx context.Context, image string, credentials authn.K
 	})
 }
 
-// authenticator is what a keychain has for the only place where an image is read: authn.Anonymous where it has nothing. Whether
-// the operator's own identity counts then is found out each time, by the options of that time. Nil: there are several places,
-// each with credentials of its own.
+// authenticator returns the credentials of a keychain for the only place where an image is read, or authn.Anonymous if
+// it has none. Whether the operator's own identity replaces them is decided for each request, by the current options.
+// Nil means that there are several places, each with its own credentials.
 func (r *Reader) authenticator(ctx context.Context, image string, keychain authn.Keychain) (authn.Authenticator, error) {
 	refs, err := r.references(image)
 	if err != nil || len(refs) > 1 {
@@ -163,13 +163,13 @@ func (r *Reader) authenticator(ctx context.Context, image string, keychain authn
 	return authn.Resolve(ctx, keychain, refs[0].Context())
 }
 
-// only is a keychain with the same credentials for everything.
+// only is a keychain with the same credentials for every resource.
 type only struct{ authn.Authenticator }
 
-// Resolve gives them.
+// Resolve returns the credentials.
 func (o only) Resolve(authn.Resource) (authn.Authenticator, error) { return o.Authenticator, nil }
 
-// fingerprint tells credentials apart in memory.
+// fingerprint identifies credentials in memory.
 func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]byte, error) {
 	if own, ok := auth.(*identity); ok {
 		return sha256.Sum256([]byte("identity " + own.cloud)), nil
@@ -185,7 +185,7 @@ func fingerprint(ctx context.Context, auth authn.Authenticator) ([sha256.Size]by
 	return sha256.Sum256(content), nil
 }
 
-// follow reads what the manifest, or the index, of an image leads to.
+// follow reads the content that the manifest, or the index, of an image leads to.
 func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider bool) (*Image, error) {
 	single, _, err := forPlatform(ctx, way, top, r.options.platform())
 	if err != nil {
@@ -202,7 +202,7 @@ func (r *Reader) follow(ctx context.Context, way *trail, top *manifest, provider
 	return contentOf(ctx, single, config, way.layer)
 }
 
-// reference is what to ask a registry for first.
+// reference returns the reference to try first.
 func (r *Reader) reference(image string) (name.Reference, error) {
 	refs, err := r.references(image)
 	if err != nil {
@@ -211,7 +211,7 @@ func (r *Reader) reference(image string) (name.Reference, error) {
 	return refs[0], nil
 }
 
-// references are what to ask registries for, one after the other until one has it.
+// references returns the references to try, in order, until one has the image.
 func (r *Reader) references(image string) ([]name.Reference, error) {
 	written, err := name.ParseReference(image)
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *Reader) references(image string) ([]name.Reference, error) {
 	return refs, nil
 }
 
-// repository is one to ask.
+// repository returns the repository to read.
 func (r *Reader) repository(place string) (name.Repository, error) {
 	asked, err := name.NewRepository(place)
 	if err == nil && r.options.isInsecure(asked.RegistryStr()) {

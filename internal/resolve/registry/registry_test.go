@@ -33,7 +33,7 @@ const config = "version: 2\napis: [inference]\n"
 type served struct {
 	host     string
 	requests atomic.Int64
-	// before answers a request instead of the registry, when it says so.
+	// before handles a request instead of the registry if it returns true.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
 
@@ -53,7 +53,7 @@ func serve(t *testing.T) *served {
 	return s
 }
 
-// instead makes the registry answer in another way.
+// instead replaces the registry's answers.
 func (s *served) instead(answer func(http.ResponseWriter, *http.Request) bool) {
 	s.before.Store(&answer)
 }
@@ -67,7 +67,7 @@ func (s *served) reader(t *testing.T, options Options) *Reader {
 	return reader
 }
 
-// push puts an image into the registry and returns its name and digest.
+// push pushes an image to the registry and returns its name and digest.
 func (s *served) push(t *testing.T, repository string, image remote.Taggable) string {
 	t.Helper()
 	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)
@@ -80,7 +80,7 @@ func (s *served) push(t *testing.T, repository string, image remote.Taggable) st
 	return ref.Name()
 }
 
-// image has labels and layers.
+// image returns an image with labels and layers.
 func image(t *testing.T, labels map[string]string, layers ...v1.Layer) v1.Image {
 	t.Helper()
 	result, err := mutate.AppendLayers(empty.Image, layers...)
@@ -106,7 +106,7 @@ type entry struct {
 	size          int64
 }
 
-// layer is a layer with files.
+// layer returns a layer with files.
 func layer(t *testing.T, entries ...entry) v1.Layer {
 	t.Helper()
 	var archive bytes.Buffer
@@ -133,7 +133,7 @@ func layer(t *testing.T, entries ...entry) v1.Layer {
 	if err := errors.Join(writer.Close(), compressor.Close()); err != nil {
 		t.Fatal(err)
 	}
-	// From a reader the library would make a file, and leave it in the folder for temporary ones.
+	// With a reader, the library would create a temporary file and leave it behind.
 	result, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil })
 	if err != nil {
 		t.Fatal(err)
@@ -239,8 +239,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestIndex reads the image of the platform, and names the digest of the index: a
-// pod that names it runs on every platform.
+// TestIndex checks that the image of the platform is read, and that the digest is the index's, so that a pod that names
+// it runs on every platform.
 func TestIndex(t *testing.T) {
 	server := serve(t)
 	other := image(t, map[string]string{LabelBase64: encoded("version: 1\n")})
@@ -260,8 +260,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestRemembered shows that a digest is read once, and that its name is asked for
-// each time.
+// TestRemembered checks that a digest is read once, and that its name is requested each time.
 func TestRemembered(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/known:1", image(t, map[string]string{LabelBase64: encoded(config)}))
@@ -271,7 +270,7 @@ func TestRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A ping, the manifest.
+	// One ping and one manifest.
 	before := server.requests.Load()
 	if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
 		t.Fatal(err)
@@ -279,7 +278,7 @@ func TestRemembered(t *testing.T) {
 	if calls := server.requests.Load() - before; calls > 2 {
 		t.Errorf("%d requests for a digest that is known, want at most 2", calls)
 	}
-	// Who may not read the name gets nothing, whatever is known.
+	// A caller that may not read the name gets nothing, even if the content is known.
 	server.instead(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusForbidden)
 		return true
@@ -318,8 +317,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPlainHTTP shows that a registry that is not listed is never asked without TLS,
-// not even where a redirect leads to it.
+// TestPlainHTTP checks that a registry that is not listed is never reached without TLS, not even through a redirect.
 func TestPlainHTTP(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/plain:1", image(t, nil))
@@ -384,7 +382,7 @@ func status(code int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// TestWrongContent shows that what does not have its digest is not believed.
+// TestWrongContent checks that content without the right digest is rejected.
 func TestWrongContent(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/wrong:1", image(t, map[string]string{LabelBase64: encoded(config)}))
@@ -400,8 +398,8 @@ func TestWrongContent(t *testing.T) {
 	}
 }
 
-// TestCredentials shows that a pull Secret opens what it is for, and that without
-// one a closed repository stays closed.
+// TestCredentials checks that a pull Secret gives access to its registry, and that without one a private repository
+// cannot be read.
 func TestCredentials(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "team/closed:1", image(t, map[string]string{LabelBase64: encoded(config)}))

@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// Transient reports whether the same read may succeed a while later: the registry is not
-// reached, or in trouble, or has had enough of us. What it refuses, or does not
-// have, may change too, but nobody knows when.
+// Transient reports whether the same read may succeed later: the registry cannot be reached, has an internal error, or
+// asks for fewer requests. A read that the registry refuses, or whose image it does not have, may succeed later too,
+// but it is unknown when.
 func Transient(err error) bool {
 	if Lasting(err) {
 		return false
@@ -32,7 +32,8 @@ func Transient(err error) bool {
 	}
 }
 
-// Lasting reports whether another read is of no use before the reference, or what it stands for, or the options change.
+// Lasting reports whether another read fails in the same way until the reference, the image that it stands for, or the
+// options change.
 func Lasting(err error) bool {
 	if _, ok := errors.AsType[*RefusedError](err); ok {
 		return true
@@ -48,7 +49,8 @@ func Lasting(err error) bool {
 	return ofContent(err)
 }
 
-// ofContent reports whether an error is one of content that has its digest: the same digest always leads to it.
+// ofContent reports whether an error is about content with the right digest. The same digest always leads to that
+// error.
 func ofContent(err error) bool {
 	if _, ok := errors.AsType[*LabelError](err); ok {
 		return true
@@ -61,7 +63,7 @@ func ofContent(err error) bool {
 	return false
 }
 
-// statusOf is the status that a registry answered with, when that is the error.
+// statusOf returns the status of a registry's answer, or 0 if the error is not such an answer.
 func statusOf(err error) int {
 	if answer, ok := errors.AsType[*answerError](err); ok {
 		return answer.status
@@ -70,12 +72,12 @@ func statusOf(err error) int {
 }
 
 const (
-	// maxWanted bounds the pause that a registry asks for, leastWanted is the one where it does not say how long.
+	// maxWanted bounds the pause that a registry asks for. leastWanted is the pause if it does not say how long.
 	maxWanted   = time.Hour
 	leastWanted = 10 * time.Second
 )
 
-// wanted is the pause that a registry asked for while a question was asked.
+// wanted records the pause that a registry asked for during a request.
 type wanted struct{ pause atomic.Int64 }
 
 type wantedKey struct{}
@@ -85,7 +87,7 @@ func withWanted(ctx context.Context) (context.Context, *wanted) {
 	return context.WithValue(ctx, wantedKey{}, own), own
 }
 
-// noteWanted notes the pause that an answer asks for.
+// noteWanted records the pause that an answer asks for.
 func noteWanted(ctx context.Context, response *http.Response) {
 	own, ok := ctx.Value(wantedKey{}).(*wanted)
 	if ok && response.StatusCode >= http.StatusBadRequest {
@@ -93,7 +95,7 @@ func noteWanted(ctx context.Context, response *http.Response) {
 	}
 }
 
-// retryAfter is the pause of a header: seconds, or a date. Zero: it says nothing that can be used.
+// retryAfter returns the pause of a Retry-After header: seconds, or a date. Zero means that the header cannot be used.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(maxWanted/time.Second))) * time.Second
@@ -105,7 +107,7 @@ func retryAfter(header string) time.Duration {
 	return max(min(time.Until(date), maxWanted), 0)
 }
 
-// with adds the pause to an error. Who answers with too many requests wants one in any case.
+// with adds the pause to an error. An answer with status 429 always leads to a pause.
 func (w *wanted) with(err error) error {
 	pause := time.Duration(w.pause.Load())
 	if pause == 0 && statusOf(err) == http.StatusTooManyRequests {
@@ -126,7 +128,7 @@ type waitError struct {
 // Unwrap returns the failure.
 func (e *waitError) Unwrap() error { return e.error }
 
-// wantedPause is the pause that a registry asked for with an error.
+// wantedPause returns the pause that a registry asked for with an error.
 func wantedPause(err error) time.Duration {
 	if wait, ok := errors.AsType[*waitError](err); ok {
 		return wait.pause

@@ -15,22 +15,23 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// manifestTypes are the media types that a registry may answer with.
+// manifestTypes lists the media types that a registry may answer with.
 var manifestTypes = strings.Join([]string{
 	string(types.OCIImageIndex), string(types.OCIManifestSchema1),
 	string(types.DockerManifestList), string(types.DockerManifestSchema2),
 }, ",")
 
-// session asks one repository with one set of credentials.
+// session sends requests for one repository with one set of credentials.
 type session struct {
 	repository name.Repository
 	scheme     string
 	client     *http.Client
-	// giver has the credentials of client.
+	// giver is the source of the credentials in client.
 	giver authn.Authenticator
 }
 
-// digest is what a tag stands for, as the registry says without its manifest. False: it does not say.
+// digest returns the digest that a tag stands for, without its manifest. It returns false if the registry does not name
+// it.
 func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error) {
 	response, err := s.ask(ctx, http.MethodHead, "manifests", tag)
 	if err != nil {
@@ -44,24 +45,24 @@ func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error)
 	case slices.Contains(final, status) || status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
 		return v1.Hash{}, false, told(s.giver, refusal(response))
 	default:
-		return v1.Hash{}, false, nil // it may not know this method
+		return v1.Hash{}, false, nil // the registry may not support this method
 	}
 }
 
-// final are the answers to one method that are those to any.
+// final lists the statuses that a registry would return for any method.
 var final = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
 
-// Manifest is a manifest by tag or digest, as the registry sends it.
+// Manifest returns a manifest by tag or digest, as the registry sends it.
 func (s *session) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
 	return s.get(ctx, "manifests", identifier)
 }
 
-// Blob is a blob as the registry sends it.
+// Blob returns a blob as the registry sends it.
 func (s *session) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	return s.get(ctx, "blobs", digest.String())
 }
 
-// get asks for something that is there.
+// get requests content, and returns an error if the answer has another status than 200.
 func (s *session) get(ctx context.Context, kind, identifier string) (io.ReadCloser, error) {
 	response, err := s.ask(ctx, http.MethodGet, kind, identifier)
 	if err != nil {

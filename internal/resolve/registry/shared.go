@@ -9,28 +9,28 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// question is what a registry is asked: what one name stands for, with one set of credentials. Who asks the same question
-// at the same time shares the answer.
+// question is a request to a registry: what one name stands for, with one set of credentials. Callers with the same
+// question at the same time share the answer.
 type question struct {
 	provider bool
-	// digest asks for nothing but the digest.
+	// digest requests only the digest.
 	digest      bool
 	name        string
 	credentials [sha256.Size]byte
 }
 
-// answer is what a registry said to a question: the digest that the name stands for, or why there is none.
+// answer is a registry's answer to a question: the digest that the name stands for, or an error.
 type answer struct {
 	at     time.Time
 	digest v1.Hash
 	err    error
 }
 
-// ages are how old an answer may be for one who asks. Zero: the registry is asked.
+// ages bounds the age of an answer. Zero means that the registry is asked.
 type ages struct {
-	// known is the age of a digest, failed that of a failure.
+	// known is the maximum age of a digest. failed is the maximum age of a failure.
 	known, failed time.Duration
-	// patient takes a failure for as long as the registry wants to be left alone.
+	// patient accepts a failure for as long as the registry asks for a pause.
 	patient bool
 }
 
@@ -46,11 +46,11 @@ func (a ages) fits(said *answer) bool {
 	return time.Since(said.at) < oldest
 }
 
-// reading is what became of a question.
+// reading is the result of a question.
 type reading struct {
 	image *Image
 	err   error
-	// asked is when the registry answered.
+	// asked is the time of the registry's answer.
 	asked time.Time
 }
 
@@ -60,8 +60,8 @@ type flight struct {
 	reading
 }
 
-// together asks a question once for all who ask it meanwhile. Nobody waits longer than its own context, and nobody fails
-// because another one left.
+// together asks a question once for all concurrent callers. No caller waits longer than its own context, and no caller
+// fails because another one left.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()

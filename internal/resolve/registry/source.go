@@ -9,12 +9,11 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Source is where the manifests and blobs of an image are. Whoever reads them bounds them, and compares them with their
-// digests.
+// Source holds the manifests and blobs of an image. Callers have to bound them and compare them with their digests.
 type Source interface {
-	// Manifest is a manifest or an index, by tag or digest.
+	// Manifest returns a manifest or an index, by tag or digest.
 	Manifest(ctx context.Context, identifier string) (io.ReadCloser, error)
-	// Blob is the configuration of an image, or a layer.
+	// Blob returns the configuration of an image, or a layer.
 	Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error)
 }
 
@@ -26,27 +25,26 @@ const (
 	PartLayer    = "layer"
 )
 
-// Part is a manifest or a blob that was read whole and has the digest that the part before names, or that the image is
-// named by.
+// Part is a manifest or a blob that was read completely. It has the digest that the previous part names, or that the
+// image's name has.
 type Part struct {
 	Kind   string
 	Digest string
 	Size   int64
 }
 
-// trail reads from a source and notes what it read.
+// trail reads from a source and records what it read.
 type trail struct {
 	from  Source
 	parts []Part
 }
 
-// maxManifest bounds a manifest and the configuration of an image. A registry does
-// not have to take larger manifests (OCI distribution specification, "Pushing
-// Manifests").
+// maxManifest bounds a manifest and the configuration of an image. A registry need not accept larger manifests (OCI
+// distribution specification, "Pushing Manifests").
 const maxManifest = 4 << 20
 
-// manifest reads a manifest by tag or digest. Its bytes have the digest that is
-// returned, which is the one that was asked for.
+// manifest reads a manifest by tag or digest. Its bytes have the returned digest. If identifier is a digest, it is the
+// same one.
 func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.Hash, error) {
 	content, digest, err := ReadManifest(ctx, t.from, identifier)
 	if err != nil {
@@ -54,7 +52,7 @@ func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.
 	}
 	found, err := decodeManifest(content)
 	if _, byTag := v1.NewHash(identifier); byTag != nil && errors.Is(err, errNoImage) {
-		err = errNoManifest // nothing says that these bytes are what they should be
+		err = errNoManifest // nothing confirms that these bytes are the right ones
 	}
 	if err != nil {
 		return nil, digest, err
@@ -68,7 +66,7 @@ func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.
 }
 
 // ReadManifest reads a manifest or an index by tag or digest, within the bounds of this package. Its bytes have the
-// digest that is returned, which is the one that was asked for.
+// returned digest. If identifier is a digest, it is the same one.
 func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, v1.Hash, error) {
 	wanted, err := v1.NewHash(identifier)
 	byTag := err != nil
@@ -99,12 +97,12 @@ func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, 
 	return content, found, nil
 }
 
-// config hands the configuration of an image to use, see readBlob.
+// config passes the configuration of an image to use, see readBlob.
 func (t *trail) config(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartConfig, of, use)
 }
 
-// layer hands a layer to use, see readBlob.
+// layer passes a layer to use, see readBlob.
 func (t *trail) layer(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartLayer, of, use)
 }
@@ -117,7 +115,7 @@ func (t *trail) blob(ctx context.Context, kind string, of descriptor, use func(i
 	return err
 }
 
-// ReadBlob hands the content of the configuration of an image to use, and reads it to its end, see readBlob.
+// ReadBlob passes the configuration of an image to use and reads it to its end, see readBlob.
 func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use func(io.Reader) error) error {
 	if size > maxManifest {
 		return tooLarge("configuration of the image", maxManifest)
@@ -125,8 +123,8 @@ func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use 
 	return readBlob(ctx, from, descriptor{Digest: digest, Size: size}, use)
 }
 
-// readBlob hands the content of a blob to use, and reads it to its end. What use made of
-// it counts only when readBlob returns no errWrongContent.
+// readBlob passes the content of a blob to use and reads it to its end. The results of use count only if readBlob does
+// not return errWrongContent.
 func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
 	if _, err := of.hasher(); err != nil {
 		return err
@@ -139,15 +137,14 @@ func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reade
 	return verified(body, of, use)
 }
 
-// verified hands content to use, reads the rest, and compares size and digest with
-// what a manifest says of it. It returns the error of use only for the right content:
-// nobody learns from forged bytes that an image is broken.
+// verified passes content to use, reads the rest, and compares size and digest with the descriptor. It returns the
+// error of use only for the right content, so that forged bytes cannot make a user believe that an image is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
 	hasher, err := of.hasher()
 	if err != nil {
 		return err
 	}
-	// One byte more than there should be shows that there is more.
+	// One byte more than expected shows that there is more.
 	limited := &io.LimitedReader{R: content, N: of.Size + 1}
 	reader := io.TeeReader(limited, hasher)
 	used := use(reader)

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// TestTenantForgesLayer shows the attack that the digest of a layer is compared for: a
-// tenant's registry serves a victim's manifest, and a layer of its own below it. The
-// file is at the layer's start, the bytes that differ are before its end.
+// TestTenantForgesLayer covers the attack for which the digest of a layer is compared: a tenant's registry serves a
+// victim's manifest together with a layer of its own. The file is at the start of the layer, and the changed bytes are
+// before its end.
 func TestTenantForgesLayer(t *testing.T) {
 	content, err := layer(t, entry{name: "config.yaml", content: config, kind: '0'}, entry{name: "rest", kind: '0', size: 1 << 20}).Uncompressed()
 	if err != nil {
@@ -57,8 +57,7 @@ func TestTenantForgesLayer(t *testing.T) {
 	}
 }
 
-// TestKnownToWhom shows that what one registry, or one set of credentials, gave is not
-// the answer for another.
+// TestKnownToWhom checks that an answer from one registry, or for one set of credentials, is not used for another.
 func TestKnownToWhom(t *testing.T) {
 	built := image(t, map[string]string{LabelBase64: encoded(config)})
 	server, other := serve(t), serve(t)
@@ -102,8 +101,7 @@ func TestKnownToWhom(t *testing.T) {
 	}
 }
 
-// TestSlowTenant shows that nobody waits for a read of another tenant's registry, not
-// even for the same digest.
+// TestSlowTenant checks that no tenant waits for a read from another tenant's registry, not even for the same digest.
 func TestSlowTenant(t *testing.T) {
 	built := image(t, map[string]string{LabelBase64: encoded(config)})
 	victim, tenant := serve(t), serve(t)
@@ -134,8 +132,7 @@ func TestSlowTenant(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers shows how much of an answer is read that does not end, and that
-// it costs no multiple of it.
+// TestEndlessAnswers checks how much of an endless answer is read, and that the cost is no multiple of it.
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",
@@ -173,8 +170,8 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// TestWhatHostsWrite shows that nothing that a host answers reaches an error: a
-// registry can redirect to any host that its operator cannot read itself.
+// TestWhatHostsWrite checks that no text of a host's answer reaches an error: a registry can redirect to any host,
+// including hosts that its operator cannot read.
 func TestWhatHostsWrite(t *testing.T) {
 	const secret = "internal-s3cret"
 	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

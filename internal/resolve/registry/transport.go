@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// maxBody bounds every answer of a registry. The largest that is read is a layer.
+// maxBody bounds every answer of a registry. The largest answer that is read is a layer.
 const maxBody = maxLayer + 1<<20
 
 // maxHeader bounds the header of an answer.
@@ -20,8 +20,8 @@ const maxHeader = 256 << 10
 // maxRedirects bounds the redirects that one request follows.
 const maxRedirects = 5
 
-// roundTripper asks over HTTPS, and reaches no address that is for a special purpose,
-// unless the registry is listed as insecure.
+// roundTripper sends requests over HTTPS, and connects to no special-purpose address, unless the registry is listed as
+// insecure.
 type roundTripper struct {
 	options          Options
 	secure, insecure http.RoundTripper
@@ -31,7 +31,7 @@ func newTransport(options Options) *roundTripper {
 	secure := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		MaxResponseHeaderBytes: maxHeader,
-		DisableCompression:     true, // a digest is that of the bytes as they are sent
+		DisableCompression:     true, // a digest covers the bytes as they are sent
 		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, ControlContext: address.CheckDialed}).DialContext,
 		TLSHandshakeTimeout:    5 * time.Second,
 		IdleConnTimeout:        30 * time.Second,
@@ -46,13 +46,13 @@ func newTransport(options Options) *roundTripper {
 	return &roundTripper{options: options, secure: secure, insecure: insecure}
 }
 
-// Refusals of ours.
+// Errors of the transport's own checks.
 var (
 	errScheme    = errors.New("the registry names an address that is neither one of HTTPS nor of HTTP")
 	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
 )
 
-// redirects counts those that led to a request.
+// redirects returns the number of redirects that led to a request.
 func redirects(request *http.Request) int {
 	count := 0
 	for ; request.Response != nil && count <= maxRedirects; count++ {
@@ -61,7 +61,7 @@ func redirects(request *http.Request) int {
 	return count
 }
 
-// RoundTrip sends one request. Redirects come through here too.
+// RoundTrip sends one request. Redirects pass through here too.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	through := t.secure
 	switch {

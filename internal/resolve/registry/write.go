@@ -5,30 +5,30 @@ import (
 )
 
 const (
-	// MaxInline is the size from which on a configuration is in a layer, and not in a label (FR-027a).
+	// MaxInline is the size from which a configuration is stored in a layer instead of a label (FR-027a).
 	MaxInline = 50 << 10
-	// LayerFile is the path of the configuration in a layer that was made for it.
+	// LayerFile is the path of the configuration in a layer that is made for it.
 	LayerFile = "usr/share/llama-stack/config.yaml"
 )
 
-// ConfigLabels are the labels that lead to a configuration, and of which those that are not written anew are removed.
+// ConfigLabels lists the labels that lead to a configuration. Those that are not written again are removed.
 var ConfigLabels = []string{LabelBase64, LabelLayer, LabelPath, LabelConfigVersion}
 
-// Labels are what an image is to say of itself.
+// Labels holds the content of the labels of an image.
 type Labels struct {
-	// Config is the configuration of its server, and ConfigVersion its schema version. Nil: the labels stay as they are.
+	// Config is the server's configuration, and ConfigVersion is its schema version. Nil leaves the labels unchanged.
 	Config        []byte
 	ConfigVersion string
-	// Release is the release of its server. Empty: the label stays as it is.
+	// Release is the server's release. Empty leaves the label unchanged.
 	Release string
-	// Provider is the metadata file of an external provider. Nil: the label stays as it is.
+	// Provider is the metadata file of an external provider. Nil leaves the label unchanged.
 	Provider []byte
 }
 
 // InLayer reports whether the configuration is too large for a label.
 func (l *Labels) InLayer() bool { return len(l.Config) >= MaxInline }
 
-// Texts are the labels themselves. layer is the digest of the layer with the configuration, where there is one.
+// Texts returns the labels. layer is the digest of the layer with the configuration, if there is one.
 func (l *Labels) Texts(layer string) map[string]string {
 	texts := map[string]string{}
 	if l.Config != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// atHand is up to how many bytes a layer is read before it is unpacked.
+// atHand bounds the part of a layer that is read before it is unpacked.
 const atHand = 1 << 20
 
-// Windows of zstd that are in use at once, each with up to maxWindow bytes. Layers that are at hand need theirs for no
-// longer than it takes to unpack them; what has yet to arrive keeps none of them waiting.
+// Limits of the zstd windows in use at once, each with up to maxWindow bytes. A layer in memory needs its window only
+// while it is unpacked. A layer that has yet to arrive does not block one in memory.
 var (
 	windowsAtHand   = make(chan struct{}, 2)
 	windowsArriving = make(chan struct{}, 2)
 )
 
-// decoders are those that nobody uses now.
+// decoders holds idle decoders.
 var decoders = &sync.Pool{}
 
-// unpackZstd unpacks a layer when there is a window for it.
+// unpackZstd unpacks a layer when a window is free.
 func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	var start bytes.Buffer
 	size, err := io.Copy(&start, io.LimitReader(content, atHand+1))

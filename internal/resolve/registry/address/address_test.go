@@ -9,13 +9,13 @@ import (
 
 func TestMayBeAsked(t *testing.T) {
 	for _, address := range []string{
-		// Every range of the IANA registries but those for private use, at both ends.
+		// Both ends of every range of the IANA registries, except the ranges for private use.
 		"0.0.0.0", "0.255.255.255", "127.0.0.1", "127.255.255.255", "169.254.0.0", "169.254.169.254", "169.254.170.23",
 		"192.0.0.0", "192.0.0.192", "192.0.0.255", "192.0.2.1", "192.31.196.1", "192.52.193.1", "192.88.99.1", "192.175.48.1",
 		"198.18.0.0", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
 		"::", "::1", "100::1", "100:0:0:1::1", "2001::1", "2001:1ff:ffff::", "2001:2::1", "2001:10::1", "2001:20::1", "2001:30::1",
 		"2001:db8::1", "2620:4f:8000::1", "3fff::1", "5f00::1", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "feff::1", "ff02::1",
-		// Clouds' metadata.
+		// Metadata services of clouds.
 		"100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd20:ce::254%eth0", "fd00:c1::a9fe:a9fe",
 		"fd00:42::42", "fd00:a9fe:a9fe::1",
 		// IPv4 within IPv6.
@@ -38,7 +38,8 @@ func TestMayBeAsked(t *testing.T) {
 	}
 }
 
-// TestIdentityServices shows that what gives the operator its identity is reached by who asks for that, and by no registry.
+// TestIdentityServices checks that only requests for the operator's identity reach the identity services, and that
+// registry requests do not.
 func TestIdentityServices(t *testing.T) {
 	for _, service := range []string{
 		"169.254.169.254:80", "169.254.170.2:80", "169.254.170.23:80", "[fd00:ec2::254]:80", "[fd00:ec2::23]:80", "[fd20:ce::254]:80",

@@ -1,4 +1,4 @@
-// Package address says at which network addresses a registry may be asked. Who writes a stack chooses the registry, and
-// a registry can redirect to any other host: neither may lead the operator to what only its own machine and network are
-// for.
+// Package address decides which network addresses a registry may have. The author of a stack chooses the registry, and
+// a registry can redirect to any other host. Neither may lead the operator to services that are meant only for its own
+// machine and network.
 package address

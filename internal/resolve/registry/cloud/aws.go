@@ -24,20 +24,20 @@ import (
 
 const (
 	awsRemedy = "give the operator's ServiceAccount a role that may read from ECR, by IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
-	// codeThrottling is one of too many requests, which AWS tells with another status.
+	// codeThrottling is the code for too many requests. AWS sends it with a status other than 429.
 	codeThrottling = "Throttling"
 )
 
-// awsCodes are errors of STS and ECR that their documentation lists.
+// awsCodes lists errors of STS and ECR that the AWS documentation lists.
 var awsCodes = []string{
 	"AccessDenied", "ExpiredToken", "IDPCommunicationError", "IDPRejectedClaim", "InvalidIdentityToken", "InvalidClientTokenId",
 	"InvalidSignature", "MalformedPolicyDocument", "PackedPolicyTooLarge", "RegionDisabled", codeThrottling, "UnrecognizedClient",
 }
 
-// ecr is a registry of AWS.
+// ecr is an AWS registry.
 type ecr struct{ region, endpoint string }
 
-// ecrOf says where the tokens of a registry are got. The rules are those of the SDK's own client.
+// ecrOf returns where the tokens of a registry come from. It follows the rules of the SDK's own client.
 func ecrOf(registry string) ecr {
 	_, rest, _ := strings.Cut(registry, ".") // dkr.ecr.<region>.<domain>
 	rest = rest[len("dkr.ecr"):]
@@ -53,7 +53,8 @@ func ecrOf(registry string) ecr {
 	return ecr{region, "api." + service + "." + region + "." + domain}
 }
 
-// aws gets a token of a region by the keys that AWS's own chain finds: environment, web identity, container, machine.
+// aws gets a token for a region with the keys that the AWS credential chain finds: environment, web identity,
+// container, machine.
 func (i *Identities) aws(ctx context.Context, registry string) (credentials, error) {
 	at := ecrOf(registry)
 	keys, err := i.awsKeys(ctx, at.region)
@@ -93,24 +94,25 @@ func (i *Identities) aws(ctx context.Context, registry string) (credentials, err
 	}, nil
 }
 
-// awsKeys are the keys of the pod's identity. They are used once and not kept. No profile is read, which could name a program
-// to run.
+// awsKeys returns the keys of the pod's identity. They are used once and not kept. No profile is read, because a
+// profile could name a program to run.
 func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credentials, error) {
 	through := &awsClient{client: i.client, ctx: ctx}
 	loaded, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(through), config.WithDefaultRegion(region), config.WithLogger(logging.Nop{}),
 		config.WithSharedConfigFiles([]string{}), config.WithSharedCredentialsFiles([]string{}),
-		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // it takes no other's
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }), // ignores the other
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
 	if err != nil {
 		return aws.Credentials{}, errEnvironment
 	}
-	// The SDK asks without the end of its context, and leaves who asks alone with it. So ours is that of each request.
+	// The SDK fetches without the deadline of its context, but returns as soon as that context ends. It therefore gets a
+	// context that does not end, and each request uses ours.
 	keys, err := loaded.Credentials.Retrieve(context.WithoutCancel(ctx))
 	switch {
 	case err == nil && keys.HasKeys():
 		return keys, nil
-	case through.failed != nil: // the SDK's words hold what was sent
+	case through.failed != nil: // the SDK's message contains the request
 		return aws.Credentials{}, through.failed
 	case through.asked:
 		return aws.Credentials{}, errNonsense
@@ -119,7 +121,7 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 	}
 }
 
-// awsClient sends the requests of the SDK, within the bounds of all others, and notes the last failure.
+// awsClient sends the SDK's requests within the bounds of all other requests, and records the last failure.
 type awsClient struct {
 	client *client
 	ctx    context.Context //nolint:containedctx // it is the one of all requests of one attempt
@@ -127,7 +129,7 @@ type awsClient struct {
 	failed error
 }
 
-// errNoSession is the refusal of a request to a machine's metadata in its first version, which the SDK falls back to.
+// errNoSession is the error for a request to the first version of the machine metadata, which the SDK falls back to.
 var errNoSession = errors.New("the metadata of the machine is not asked without a session")
 
 // Do sends a request.
@@ -135,7 +137,7 @@ func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {
 	a.asked = true
 	service := asked.URL.Scheme == "http"
 	if service && asked.Method == http.MethodGet && strings.HasPrefix(asked.URL.Path, "/latest/") && asked.Header.Get("X-Aws-Ec2-Metadata-Token") == "" {
-		return nil, errNoSession // what went before has failed
+		return nil, errNoSession // the request for the session has failed
 	}
 	said, err := a.client.send(asked.WithContext(a.ctx), service, awsCodes)
 	if err != nil {

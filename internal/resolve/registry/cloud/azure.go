@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	// azureAudience is what tokens for registries are made out to, in every one of Azure's clouds.
+	// azureAudience is the audience of tokens for registries, in every Azure cloud.
 	azureAudience = "https://containerregistry.azure.net"
-	// azureMachine is where a machine of Azure gives the token of a managed identity.
+	// azureMachine is the address at which an Azure machine returns the token of a managed identity.
 	azureMachine = "http://169.254.169.254/metadata/identity/oauth2/token"
-	// azureAuthority is where tokens are federated, unless the environment names another place.
+	// azureAuthority is the authority for federated tokens, unless the environment names another one.
 	azureAuthority = "https://login.microsoftonline.com/"
-	// azureUser is the user whose password is a token.
+	// azureUser is the user name that goes with a token as the password.
 	azureUser = "00000000-0000-0000-0000-000000000000"
-	// azureLife is how long a registry's token is kept that does not say when it expires.
+	// azureLife is how long a registry token without an expiry time is kept.
 	azureLife = 10 * time.Minute
 
 	azureRemedy = "give the operator's ServiceAccount a workload identity with the role AcrPull, or give the stack a pull Secret"
 )
 
-// azureCodes are the errors that the documentation of the token endpoints lists.
+// azureCodes lists the errors that the documentation of the token endpoints lists.
 var azureCodes = []string{
 	"invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "unauthorized_client", "temporarily_unavailable",
 	"UNAUTHORIZED", "DENIED",
 }
 
-// azure gets a token of the pod's identity and exchanges it at the registry for one that the registry takes.
+// azure gets a token of the pod's identity and exchanges it for a token of the registry.
 func (i *Identities) azure(ctx context.Context, registry string) (credentials, error) {
 	token, err := i.azureToken(ctx)
 	if err != nil {
@@ -63,7 +63,8 @@ func (i *Identities) azure(ctx context.Context, registry string) (credentials, e
 	}, nil
 }
 
-// azureToken gets a token of the pod's workload identity, or else of the machine's managed identity.
+// azureToken returns a token of the pod's workload identity, or of the machine's managed identity when there is no
+// workload identity.
 func (i *Identities) azureToken(ctx context.Context) (string, error) {
 	asked := azureManaged()
 	if file := os.Getenv("AZURE_FEDERATED_TOKEN_FILE"); file != "" {
@@ -82,7 +83,8 @@ func (i *Identities) azureToken(ctx context.Context) (string, error) {
 	return said.AccessToken, err
 }
 
-// azureManaged asks for a token of the machine's managed identity, or of the one that the environment names.
+// azureManaged returns the request for a token of the machine's managed identity, or of the managed identity that the
+// environment names.
 func azureManaged() request {
 	query := url.Values{"api-version": {"2018-02-01"}, "resource": {azureAudience}}
 	if id := os.Getenv("AZURE_CLIENT_ID"); id != "" {
@@ -91,7 +93,7 @@ func azureManaged() request {
 	return request{method: "GET", url: azureMachine + "?" + query.Encode(), service: true, header: map[string]string{"Metadata": "true"}}
 }
 
-// azureFederated asks for a token in exchange for that of the pod's ServiceAccount.
+// azureFederated returns the request that exchanges the token of the pod's ServiceAccount.
 func azureFederated(file string) (request, error) {
 	assertion, err := os.ReadFile(file)
 	if err != nil {
@@ -116,7 +118,8 @@ func form(target string, values url.Values) request {
 	}
 }
 
-// expiryOf is when a token expires, by what it says of itself, or else otherwise. The registry looks at the rest of it.
+// expiryOf returns the time at which a token expires according to its claims, or otherwise when it has none. The
+// registry checks the rest of the token.
 func expiryOf(token string, otherwise time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

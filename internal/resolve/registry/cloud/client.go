@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	// maxAnswer bounds every answer: tokens have a few thousand bytes.
+	// maxAnswer bounds every response body. Tokens have a few thousand bytes.
 	maxAnswer = 64 << 10
-	// maxHeader bounds the header of an answer.
+	// maxHeader bounds the header of a response.
 	maxHeader = 64 << 10
-	// maxPause bounds the pause that a cloud asks for, leastPause is the one after too many requests that names none.
+	// maxPause bounds the pause that a cloud asks for. leastPause is the pause after a "too many requests" response
+	// that names none.
 	maxPause   = time.Hour
 	leastPause = 10 * time.Second
 )
 
-// client asks for tokens. What it sends are credentials, so it follows no redirect.
+// client requests tokens. It sends credentials, so it follows no redirect.
 type client struct {
-	// public reaches the services of clouds, over HTTPS. local reaches the addresses that give a pod its identity, which are
-	// of the machine and of no proxy.
+	// public reaches the services of clouds over HTTPS. local reaches the addresses that give a pod its identity. These
+	// belong to the machine, so no proxy is used.
 	public, local http.RoundTripper
 }
 
@@ -53,20 +54,20 @@ func newClient() *client {
 	return &client{public: public, local: local}
 }
 
-// request is one for a token, or for a step on the way to it.
+// request is a request for a token, or for a step towards one.
 type request struct {
 	method, url string
 	header      map[string]string
 	body        string
-	// service is asked at an address that gives a pod its identity.
+	// service reports whether the request goes to an address that gives a pod its identity.
 	service bool
-	// sign signs the request with keys. Nil: it has no signature.
+	// sign signs the request with keys. Nil means that the request has no signature.
 	sign func(asked *http.Request, body string) error
-	// codes are those that an answer which is no success may name.
+	// codes lists the error codes that a failed response may name.
 	codes []string
 }
 
-// ask gives the answer to a request.
+// ask returns the body of the response to a request.
 func (c *client) ask(ctx context.Context, of request) ([]byte, error) {
 	asked, err := http.NewRequestWithContext(ctx, of.method, of.url, strings.NewReader(of.body))
 	if err != nil {
@@ -84,14 +85,14 @@ func (c *client) ask(ctx context.Context, of request) ([]byte, error) {
 	return said.content, err
 }
 
-// answer is what was said to a request; without a status nothing was.
+// answer is the response to a request. A zero status means that there was no response.
 type answer struct {
 	status  int
 	header  http.Header
 	content []byte
 }
 
-// send sends a request once. An answer that is no success comes with an error.
+// send sends a request once. A failed response is returned together with an error.
 func (c *client) send(asked *http.Request, service bool, codes []string) (answer, error) {
 	through := c.public
 	switch {
@@ -106,7 +107,7 @@ func (c *client) send(asked *http.Request, service bool, codes []string) (answer
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if ended := asked.Context().Err(); ended != nil { // what was read until then may look whole
+	if ended := asked.Context().Err(); ended != nil { // a truncated body may look complete
 		err = ended
 	}
 	said := answer{response.StatusCode, response.Header, content}
@@ -121,21 +122,21 @@ func (c *client) send(asked *http.Request, service bool, codes []string) (answer
 	return said, nil
 }
 
-// askError is a failure with who was asked.
+// askError is a failure with the host that was asked.
 type askError struct {
 	host string
-	// service tells that it is one that gives pods their identity.
+	// service reports whether the host is a service that gives pods their identity.
 	service bool
 	cause   error
 }
 
-// Error is the cause.
+// Error returns the host and the cause.
 func (e *askError) Error() string { return fmt.Sprintf("ask %q: %v", e.host, e.cause) }
 
 // Unwrap returns the cause.
 func (e *askError) Unwrap() error { return e.cause }
 
-// refusal is the error for an answer that is no success.
+// refusal returns the error for a failed response.
 func refusal(said answer, codes []string) error {
 	failure := &statusError{status: said.status, pause: retryAfter(said.header.Get("Retry-After"))}
 	if failure.pause == 0 && failure.status == http.StatusTooManyRequests {
@@ -150,7 +151,7 @@ func refusal(said answer, codes []string) error {
 	return failure
 }
 
-// retryAfter is the pause of a header in seconds, or to a date. Zero: it names none.
+// retryAfter returns the pause that a header names, in seconds or as a date. Zero means that the header names none.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(maxPause/time.Second))) * time.Second
@@ -162,13 +163,13 @@ func retryAfter(header string) time.Duration {
 	return max(min(time.Until(date), maxPause), 0)
 }
 
-// askJSON decodes the answer to a request.
+// askJSON decodes the response to a request.
 func (c *client) askJSON(ctx context.Context, of request, into any) error {
 	content, err := c.ask(ctx, of)
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(content, into) != nil { // its words hold what was sent
+	if json.Unmarshal(content, into) != nil { // the error would contain the response
 		return errNonsense
 	}
 	return nil

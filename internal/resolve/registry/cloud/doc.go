@@ -1,6 +1,6 @@
-// Package cloud gives the credentials of a cloud's registries by the identity that the cloud gives the operator's own pod:
-// those of AWS, Google Cloud and Azure. A token is kept until shortly before it expires and is shared by all who ask. The
-// services that give a pod its identity have addresses that no registry may have; only this package reaches them, and it
-// asks nobody else but the clouds' own services over HTTPS. Errors hold neither a token nor anything that a remote host
-// wrote.
+// Package cloud gets credentials for the registries of AWS, Google Cloud and Azure by the identity that the cloud gives
+// the operator's own pod. A token is kept until shortly before it expires, and all callers share it. The services that
+// give a pod its identity have addresses that no registry may have. Only this package reaches them, and apart from them
+// it sends requests only to the clouds' own services, over HTTPS. Errors contain neither a token nor text that a remote
+// host wrote.
 package cloud

@@ -17,18 +17,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// Failure is why there are no credentials.
+// Failure explains why there are no credentials.
 type Failure struct {
 	cloud imagename.Cloud
 	cause error
-	// remedy is what a person can do about it.
+	// remedy is what a user can do about the failure.
 	remedy string
-	// refused tells that it does not pass by itself.
+	// refused reports whether the failure does not pass by itself.
 	refused bool
 	pause   time.Duration
 }
 
-// Error is the cause and the remedy, without a word of what a remote host wrote.
+// Error returns the cause and the remedy. It contains no text that a remote host wrote.
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("get a token for the operator's identity at %s: %v", f.cloud, f.cause)
 	if f.remedy != "" {
@@ -40,10 +40,10 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// Transient reports whether it may pass by itself.
+// Transient reports whether the failure may pass by itself.
 func (f *Failure) Transient() bool { return !f.refused }
 
-// Pause is the one that a cloud asks for; zero: none.
+// Pause returns the pause that a cloud asks for. Zero means that it asks for none.
 func (f *Failure) Pause() time.Duration { return f.pause }
 
 // Causes of failures.
@@ -57,15 +57,15 @@ var (
 	errNoAnswer    = errors.New("no answer in time")
 )
 
-// statusError is an answer that is not a success.
+// statusError is the error for a failed response.
 type statusError struct {
 	status int
-	// code is one that the cloud is known to give, or empty.
+	// code is a code that the cloud is known to send, or empty.
 	code  string
 	pause time.Duration
 }
 
-// Error is the status.
+// Error returns the status and the code.
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("status %d", e.status)
 	if word := http.StatusText(e.status); word != "" {
@@ -77,13 +77,13 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// passes reports whether the same request may succeed a while later.
+// passes reports whether the same request may succeed later.
 func (e *statusError) passes() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout ||
 		e.code == codeThrottling
 }
 
-// pauseOf is the pause that a cloud asks for with a failure; zero: none.
+// pauseOf returns the pause that a cloud asks for in a failure. Zero means that it asks for none.
 func pauseOf(err error) time.Duration {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure.pause
@@ -91,7 +91,8 @@ func pauseOf(err error) time.Duration {
 	return 0
 }
 
-// fail makes a failure of a cause. The remedy belongs to what a person has to mend, and to a pod that gets no identity.
+// fail returns a Failure for a cause. The remedy is included when a user has to fix the cause, and when the pod gets no
+// identity.
 func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	failure := &Failure{cloud: cloud, cause: cause}
 	var answer *statusError
@@ -108,7 +109,7 @@ func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	return failure
 }
 
-// networkCause says why there is no answer.
+// networkCause returns the reason why there is no response.
 func networkCause(err error) error {
 	var timeout net.Error
 	var lookup *net.DNSError

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
 
-// FuzzEndpoint checks that signed requests for any registry of AWS go to AWS.
+// FuzzEndpoint checks that signed requests for any AWS registry go to AWS.
 func FuzzEndpoint(f *testing.F) {
 	for _, registry := range []string{
 		clouds.ECR, "123456789012.dkr-ecr.eu-west-1.on.aws", "123456789012.dkr.ecr-fips.-.amazonaws.com.cn", "123456789012.dkr-ecr.x.on.amazonwebservices.com.cn",
@@ -36,7 +36,7 @@ func FuzzEndpoint(f *testing.F) {
 	})
 }
 
-// FuzzExpiry checks that a token of any form has an end.
+// FuzzExpiry checks that a token of any form expires.
 func FuzzExpiry(f *testing.F) {
 	for _, token := range []string{"", "a.b.c", clouds.AzureToken(time.Unix(1, 0)), "a.e30.c", "a.eyJleHAiOi0xfQ.c", "a.eyJleHAiOjllOTl9.c"} {
 		f.Add(token)

@@ -9,16 +9,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// googleToken is where a machine of Google Cloud, or the node for a pod, gives the token of its service account.
+// googleToken is the address at which a Google Cloud machine, or the node for a pod, returns the token of its service
+// account.
 const googleToken = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
-// maxSeconds bounds the life of a token that is said in seconds.
+// maxSeconds bounds the life of a token that is given in seconds.
 const maxSeconds = int64(mostLife / time.Second)
 
 const googleRemedy = "bind the operator's ServiceAccount to a principal by Workload Identity Federation for GKE, or give the stack a pull Secret"
 
-// google gets an access token of the pod's service account. Every registry of Google takes it, as the password of a user of
-// a fixed name.
+// google gets an access token of the pod's service account. Every Google registry accepts it as the password of a user
+// with a fixed name.
 func (i *Identities) google(ctx context.Context, _ string) (credentials, error) {
 	var said struct {
 		AccessToken string `json:"access_token"`

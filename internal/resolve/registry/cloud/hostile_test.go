@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
 
-// way is one to an identity, with each place that is asked on it.
+// way is a way to get an identity, with each place that it sends a request to.
 type way struct {
 	registry    string
 	cloud       imagename.Cloud
@@ -51,7 +51,7 @@ func ways(t *testing.T) map[string]way {
 	}
 }
 
-// hostile is what any of the places may answer.
+// hostile is a response that any of the places may send.
 type hostile struct {
 	name      string
 	answer    http.HandlerFunc
@@ -99,7 +99,7 @@ func hostileAnswers() []hostile {
 	}
 }
 
-// TestHostileAnswers gives every answer at every place, and holds what is told and when somebody asks again.
+// TestHostileAnswers sends every response from every place, and checks the message and the time of the next attempt.
 func TestHostileAnswers(t *testing.T) {
 	for name, way := range ways(t) {
 		for _, place := range way.places {
@@ -138,7 +138,7 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	if !tc.transient && !strings.Contains(text, "or give the stack a pull Secret") {
 		t.Errorf("%q names no remedy", text)
 	}
-	// A step that failed is not gone round, and nobody asks again at once.
+	// A failed step is not bypassed, and no other request follows at once.
 	before := len(stands.Asked(""))
 	if _, err := identities.Credentials(t.Context(), way.registry); err == nil || len(stands.Asked("")) != before {
 		t.Errorf("asked again at once: %v", err)
@@ -148,7 +148,7 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	}
 }
 
-// TestOtherFailures are those of single places, and of the environment.
+// TestOtherFailures covers failures of single places and of the environment.
 func TestOtherFailures(t *testing.T) {
 	const ecr = "api.ecr." + clouds.Region + ".amazonaws.com/"
 	all := ways(t)
@@ -164,7 +164,8 @@ func TestOtherFailures(t *testing.T) {
 		place  string
 		answer http.HandlerFunc
 		want   string
-		// transient is whether it may pass by itself, asks who is asked before.
+		// transient reports whether the failure may pass by itself. asks lists the places that receive requests before
+		// it.
 		transient bool
 		asks      int
 	}{
@@ -221,7 +222,7 @@ func TestOtherFailures(t *testing.T) {
 	}
 }
 
-// TestNoProfile shows that nothing on a disk says who the operator is: a profile could name a program to run.
+// TestNoProfile checks that no file defines the operator's identity: a profile could name a program to run.
 func TestNoProfile(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	profile := file(t, "[default]\ncredential_process = /usr/bin/touch "+ran+"\n")
@@ -234,7 +235,7 @@ func TestNoProfile(t *testing.T) {
 	}
 }
 
-// TestUnreachable holds what is told where there is nobody, with the guard of the operator.
+// TestUnreachable checks the message for a place that cannot be reached, with the operator's address checks.
 func TestUnreachable(t *testing.T) {
 	environment(t, nil)
 	identities := New(Options{})
@@ -262,7 +263,7 @@ func TestUnreachable(t *testing.T) {
 	identities.Refused("registry.example.com")
 }
 
-// TestEndpoints holds where the tokens of a registry of AWS are got.
+// TestEndpoints checks where the tokens of an AWS registry come from.
 func TestEndpoints(t *testing.T) {
 	for registry, want := range map[string]ecr{
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com":                {"eu-west-1", "api.ecr.eu-west-1.amazonaws.com"},

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Identities gives the credentials of registries by the identity of the operator's own pod. It is for use by many
-// goroutines.
+// Identities returns credentials for registries by the identity of the operator's own pod. It is safe for concurrent
+// use.
 type Identities struct {
 	client *client
 	tokens *tokens
@@ -20,23 +20,23 @@ type Identities struct {
 	within time.Duration
 }
 
-// credentials are those of a registry, for a while.
+// credentials are valid for one registry until they expire.
 type credentials struct {
 	config  authn.AuthConfig
 	expires time.Time
 }
 
-// fetchTime is how long one attempt to get a token takes at most. It is shorter than the read that waits for it.
+// fetchTime bounds one attempt to get a token. It is shorter than the read that waits for it.
 const fetchTime = 10 * time.Second
 
-// Options of Identities.
+// Options configures Identities.
 type Options struct {
-	// Public reaches the services of clouds, Local the addresses that give a pod its identity. Nil: by the network, each
-	// these addresses and no others.
+	// Public reaches the services of clouds. Local reaches the addresses that give a pod its identity. Nil means the
+	// network, restricted to exactly these addresses.
 	Public, Local http.RoundTripper
 }
 
-// New makes identities; nobody is asked before the first registry.
+// New returns an Identities. It sends no request before the first registry needs credentials.
 func New(options Options) *Identities {
 	through := newClient()
 	if options.Public != nil {
@@ -48,15 +48,15 @@ func New(options Options) *Identities {
 	return &Identities{client: through, tokens: newTokens(), within: fetchTime}
 }
 
-// Credentials gives those of a registry, which is in its normal form and one of a cloud. Its errors are those of ctx, and
-// Failures.
+// Credentials returns the credentials of a cloud registry, whose name must be in its normal form. Its errors are those
+// of ctx, and Failures.
 func (i *Identities) Credentials(ctx context.Context, registry string) (authn.AuthConfig, error) {
 	key, fetch, err := i.source(registry)
 	if err != nil {
 		return authn.AuthConfig{}, err
 	}
 	return i.tokens.get(ctx, key, func() (credentials, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.within) // all who wait share it
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.within) // all waiting callers share it
 		defer cancel()
 		defer i.client.close()
 		found, err := fetch(ctx, registry)
@@ -68,17 +68,18 @@ func (i *Identities) Credentials(ctx context.Context, registry string) (authn.Au
 	})
 }
 
-// good reports whether there is time to use them.
+// good reports whether enough time is left to use the credentials.
 func (c *credentials) good(now time.Time) bool { return now.Before(c.expires.Add(-leastLife)) }
 
-// Refused has another token got the next time, because a registry did not take this one.
+// Refused has the token replaced at the next call, because a registry did not accept it.
 func (i *Identities) Refused(registry string) {
 	if key, _, err := i.source(registry); err == nil {
 		i.tokens.forget(key)
 	}
 }
 
-// source is how the credentials of a registry are got, and what tells them apart from those of others.
+// source returns the function that gets the credentials of a registry, and the key that distinguishes them from the
+// credentials of other registries.
 func (i *Identities) source(registry string) (key string, fetch func(context.Context, string) (credentials, error), err error) {
 	cloud, _ := imagename.CloudOf(registry)
 	switch cloud {

@@ -19,7 +19,7 @@ const (
 	azureRegistry  = clouds.Azure
 )
 
-// environment is that of the operator's pod, and nothing of this machine's.
+// environment sets the environment of the operator's pod, with nothing from this machine.
 func environment(t *testing.T, variables map[string]string) {
 	t.Helper()
 	for _, variable := range os.Environ() {
@@ -48,7 +48,7 @@ func identitiesOf(t *testing.T, stands *clouds.Clouds) *Identities {
 	return New(Options{Public: stands.Public, Local: stands.Local})
 }
 
-// TestIdentities shows every way to an identity, and whom it asks.
+// TestIdentities covers every way to get an identity, and checks which hosts receive requests.
 func TestIdentities(t *testing.T) {
 	ecr := authn.AuthConfig{Username: "AWS", Password: clouds.ECRPassword}
 	google := authn.AuthConfig{Username: "oauth2accesstoken", Password: clouds.GoogleToken}
@@ -105,7 +105,7 @@ func TestIdentities(t *testing.T) {
 			environment(t, tc.environment)
 			stands := clouds.Serve(t)
 			identities := identitiesOf(t, stands)
-			for range 2 { // the second time nobody is asked
+			for range 2 { // the second call sends no request
 				got, err := identities.Credentials(t.Context(), tc.registry)
 				if err != nil {
 					t.Fatal(err)

@@ -10,40 +10,40 @@ import (
 )
 
 const (
-	// maxTokens bounds the tokens that are kept. Which registries they are for is in the hands of an administrator.
+	// maxTokens bounds the tokens that are kept. An administrator decides which registries they are for.
 	maxTokens = 128
-	// renewBefore is how long before its end a token is renewed, unless a quarter of its life is less.
+	// renewBefore is how long before its expiry a token is renewed, or a quarter of its life when that is shorter.
 	renewBefore = 5 * time.Minute
-	// leastLife is what a token has left that is handed out: a read takes less.
+	// leastLife is the minimum time that a returned token is still valid. A read takes less.
 	leastLife = 20 * time.Second
-	// mostLife bounds how long a token is kept, whatever is said of its end.
+	// mostLife bounds how long a token is kept, whatever its expiry.
 	mostLife = 12 * time.Hour
-	// failedFor is how long nobody is asked after a failure, unless the cloud wants a longer pause.
+	// failedFor is how long no request is sent after a failure, unless the cloud asks for a longer pause.
 	failedFor = 20 * time.Second
-	// forgetAfter is how old a token has to be to be replaced because a registry does not take it.
+	// forgetAfter is the minimum age of a token that is replaced because a registry does not accept it.
 	forgetAfter = 5 * time.Minute
 )
 
-// tokens are kept until shortly before they expire. What is asked for at the same time is got once.
+// tokens keeps tokens until shortly before they expire. Concurrent callers for the same key share one attempt.
 type tokens struct {
 	mu   sync.Mutex
 	kept *lru.Cache // key → *token
 }
 
-// token is the last one, and the last attempt to get one.
+// token holds the last credentials and the last attempt to get new ones.
 type token struct {
 	credentials
 	got, renew time.Time
-	// flight ends the attempt that is under way; nil: none is.
+	// flight is closed when the current attempt ends. Nil means that there is no attempt.
 	flight chan struct{}
-	// err is why the last attempt failed, and again when another one may be made.
+	// err is the error of the last attempt, and again is the time at which another attempt may be made.
 	err   error
 	again time.Time
 }
 
 func newTokens() *tokens { return &tokens{kept: lru.New(maxTokens)} }
 
-// get gives the credentials of a key. An attempt to renew them that fails does no harm as long as the old ones are good.
+// get returns the credentials of a key. A failed attempt to renew them does no harm while the old ones are valid.
 func (t *tokens) get(ctx context.Context, key string, fetch func() (credentials, error)) (authn.AuthConfig, error) {
 	t.mu.Lock()
 	one := t.of(key)
@@ -77,7 +77,7 @@ func (t *tokens) of(key string) *token {
 	return one
 }
 
-// known is what is known without asking anybody. Not done: somebody should be asked.
+// known returns what is known without a request. done is false when a new attempt is due.
 func (t *token) known(now time.Time) (config authn.AuthConfig, err error, done bool) { //nolint:revive // whether there is an answer, which may be an error
 	good := t.good(now)
 	switch {

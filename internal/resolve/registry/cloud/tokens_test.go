@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// pass lets time pass in a bubble of synctest.
+// pass lets time pass in a synctest bubble.
 func pass(some time.Duration) { <-time.After(some) }
 
-// giver gives tokens of a life, each with its number, after a second.
+// giver returns tokens with a given life. Each carries its number and takes a second.
 type giver struct {
 	mu    sync.Mutex
 	life  time.Duration
@@ -39,7 +39,7 @@ func (g *giver) now(life time.Duration, err error) {
 	g.life, g.err = life, err
 }
 
-// TestTokensOverTime follows one token through its life, and what becomes of it when the cloud fails.
+// TestTokensOverTime follows one token through its life, and checks what happens to it when the cloud fails.
 func TestTokensOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}
@@ -53,28 +53,28 @@ func TestTokensOverTime(t *testing.T) {
 		}
 		down := fail(imagename.AWS, &statusError{status: 503, pause: time.Minute}, "")
 		want(0, "1", nil, 1)
-		want(54*time.Minute, "1", nil, 1) // a minute before it is renewed
+		want(54*time.Minute, "1", nil, 1) // one minute before renewal
 		from.now(time.Hour, down)
-		want(2*time.Minute, "1", nil, 2)  // it is still good when that fails
-		want(30*time.Second, "1", nil, 2) // and nobody is asked before the pause is over
-		want(40*time.Second, "1", nil, 3) // then somebody is
-		want(5*time.Minute, "", down, 4)  // until it expires
-		want(30*time.Second, "", down, 4) // as long as the cloud wants to be left alone
+		want(2*time.Minute, "1", nil, 2)  // renewal fails, and the token is still valid
+		want(30*time.Second, "1", nil, 2) // no request before the pause is over
+		want(40*time.Second, "1", nil, 3) // the next attempt
+		want(5*time.Minute, "", down, 4)  // expired
+		want(30*time.Second, "", down, 4) // the cloud asks for a longer pause
 		from.now(time.Hour, errNonsense)
 		want(time.Minute, "", errNonsense, 5)
 		want(10*time.Second, "", errNonsense, 5)
 		from.now(time.Minute, nil)
-		want(11*time.Second, "6", nil, 6) // a short life
+		want(11*time.Second, "6", nil, 6) // short life
 		want(30*time.Second, "6", nil, 6)
 		want(20*time.Second, "7", nil, 7)
 		from.now(1000*time.Hour, nil)
 		want(time.Hour, "8", nil, 8)
 		want(11*time.Hour, "8", nil, 8)
-		want(time.Hour, "9", nil, 9) // nothing is kept for longer
+		want(time.Hour, "9", nil, 9) // life is bounded
 	})
 }
 
-// TestTokensForget has a token replaced that a registry does not take, unless it is a new one.
+// TestTokensForget checks that a token that a registry does not accept is replaced, unless it is new.
 func TestTokensForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}
@@ -90,7 +90,7 @@ func TestTokensForget(t *testing.T) {
 	})
 }
 
-// TestTokensTogether has one attempt for all who ask, which goes on when one of them leaves.
+// TestTokensTogether checks that all callers share one attempt, and that it continues when one of them leaves.
 func TestTokensTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}
@@ -117,7 +117,7 @@ func TestTokensTogether(t *testing.T) {
 	})
 }
 
-// TestTokensAreBounded shows that they do not grow without bounds.
+// TestTokensAreBounded checks that the number of tokens is bounded.
 func TestTokensAreBounded(t *testing.T) {
 	kept := newTokens()
 	for i := range maxTokens + 10 {

@@ -1,3 +1,3 @@
-// Package mirror says where an image is read in a cluster whose mirror sets put other places before its own: OpenShift's
-// ImageDigestMirrorSet, ImageTagMirrorSet and ImageContentSourcePolicy, by the rules of its nodes.
+// Package mirror determines where an image is read in a cluster with mirror sets: OpenShift's ImageDigestMirrorSet,
+// ImageTagMirrorSet and ImageContentSourcePolicy. It follows the rules of the cluster's nodes.
 package mirror

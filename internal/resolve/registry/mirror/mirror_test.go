@@ -24,7 +24,7 @@ func policies(name string, entries ...string) mirror.Object {
 
 const never, allow = "NeverContactSource", "AllowContactingSource"
 
-// TestPlaces shows where an image is asked for under the mirror sets of a cluster.
+// TestPlaces checks where an image is read under the mirror sets of a cluster.
 func TestPlaces(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -178,7 +178,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// one is an entry of a mirror set.
+// one returns an entry of a mirror set.
 func one(source, policy string, mirrors ...string) string {
 	quoted := make([]string, 0, len(mirrors))
 	for _, each := range mirrors {
@@ -187,7 +187,7 @@ func one(source, policy string, mirrors ...string) string {
 	return fmt.Sprintf(`{"source":%q,"mirrorSourcePolicy":%q,"mirrors":[%s]}`, source, policy, strings.Join(quoted, ","))
 }
 
-// What no node takes is passed over and counted, and the rest holds.
+// TestReadIgnores checks that entries that no node accepts are skipped and counted, and that the others apply.
 func TestReadIgnores(t *testing.T) {
 	for name, tc := range map[string]struct {
 		object  mirror.Object
@@ -217,7 +217,7 @@ func TestReadIgnores(t *testing.T) {
 	}
 }
 
-// The sources of a cluster are bounded.
+// TestReadIsBounded checks that the sources of a cluster are bounded.
 func TestReadIsBounded(t *testing.T) {
 	var entries []string
 	for i := range 6000 {
@@ -229,7 +229,7 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzRead looks for a set that leads somewhere else than below a mirror or to the repository itself.
+// FuzzRead looks for a set that leads elsewhere than below a mirror or to the repository itself.
 func FuzzRead(f *testing.F) {
 	f.Add("quay.io", "m.corp/a", "quay.io/team/server")
 	f.Add("*.example.com", "m.corp", "a.example.com/x")

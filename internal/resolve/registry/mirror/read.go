@@ -17,28 +17,28 @@ const (
 	KindPolicy = "ImageContentSourcePolicy"
 )
 
-// maxSources bounds the sources of a cluster. Nodes have fewer: their settings are one file.
+// maxSources bounds the sources of a cluster. Nodes have fewer, because their settings are one file.
 const maxSources = 5000
 
-// neverContact is the policy of a source that may not be asked itself.
+// neverContact is the policy of a source that must not receive requests.
 const neverContact = "NeverContactSource"
 
-// Object is a mirror set as a cluster has it.
+// Object is a mirror set of a cluster.
 type Object struct {
 	Kind, Name string
-	// Spec is its specification as JSON.
+	// Spec is the spec of the object as JSON.
 	Spec []byte
 }
 
-// entry is one source of a mirror set, in any of the kinds.
+// entry is one source of a mirror set of any kind.
 type entry struct {
 	Source             string   `json:"source"`
 	Mirrors            []string `json:"mirrors"`
 	MirrorSourcePolicy string   `json:"mirrorSourcePolicy"`
 }
 
-// Read makes one set of all mirror sets. What has no form that a node takes is passed over, and counted. Of several objects
-// with one source the mirrors are taken in the order of kinds and names.
+// Read merges all mirror sets into one Set. It skips and counts entries in a form that no node accepts. If several
+// objects name the same source, their mirrors are used in the order of kinds and names.
 func Read(objects []Object) (set Set, ignored int) {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(a, b Object) int {
@@ -92,7 +92,7 @@ func entriesOf(object Object) ([]entry, error) {
 	}
 }
 
-// add takes an entry, and returns how many of its mirrors have no form that a node takes.
+// add adds the mirrors of an entry, and returns how many have a form that no node accepts.
 func (s *Source) add(kind string, one entry) (ignored int) {
 	s.Never = s.Never || one.MirrorSourcePolicy == neverContact
 	into := &s.Digest
@@ -111,15 +111,15 @@ func (s *Source) add(kind string, one entry) (ignored int) {
 	return ignored
 }
 
-// form is what OpenShift takes: *.domain, or host[:port][/path].
+// form matches what OpenShift accepts: *.domain, or host[:port][/path].
 var form = regexp.MustCompile(`^(\*(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)+|` +
 	`[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*)$`)
 
-// maxLength bounds a source or a mirror.
+// maxLength bounds the length of a source or a mirror.
 const maxLength = 512
 
-// normal is the normal form of a source or a mirror, empty for what is neither. The first element is a host here, whatever it
-// looks like.
+// normal returns the normal form of a source or a mirror, or an empty string if the text is neither. The first element
+// is always the host, even if it does not look like one.
 func normal(text string) string {
 	if len(text) > maxLength || !form.MatchString(text) {
 		return ""

@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// maxPlaces bounds the places that one image is looked for in.
+// maxPlaces bounds the number of places in which one image is looked up.
 const maxPlaces = 8
 
-// Set are the mirrors of a cluster. The zero Set has none.
+// Set lists the mirrored sources of a cluster. The zero Set has none.
 type Set []Source
 
-// Source is what begins repositories, in the normal form of package imagename, and what takes their place.
+// Source is a prefix of repositories, in the normal form of package imagename, with its mirrors.
 type Source struct {
-	// Prefix is host[:port][/path], or *.domain for every host in it.
+	// Prefix is host[:port][/path], or *.domain, which matches every host in the domain.
 	Prefix string
-	// Digest and Tag are the mirrors of images that are named by a digest, and by a tag, in their order.
+	// Digest and Tag list the mirrors, in order, of images that are named by digest and by tag.
 	Digest, Tag []string
-	// Never keeps the source itself from being asked.
+	// Never reports whether the source itself must not receive requests.
 	Never bool
 }
 
-// Places are where the images of a repository may be, in the order in which they are asked for. The source with the longest
-// prefix counts, and no other. None: the repository may not be asked, and has no mirror.
+// Places returns the repositories in which the images of a repository may be, in the order in which they are tried.
+// Only the source with the longest matching prefix counts. An empty result means that the repository must not receive
+// requests and has no mirror.
 func (s Set) Places(repository string, byDigest bool) []string {
 	var best *Source
 	length := 0
@@ -40,7 +41,7 @@ func (s Set) Places(repository string, byDigest bool) []string {
 	}
 	var places []string
 	for _, mirror := range mirrors[:min(len(mirrors), maxPlaces-1)] {
-		if place := mirror + repository[length:]; strings.Contains(place, "/") { // a registry alone is no place of an image
+		if place := mirror + repository[length:]; strings.Contains(place, "/") { // a registry alone is not a repository
 			places = append(places, place)
 		}
 	}
@@ -50,7 +51,7 @@ func (s Set) Places(repository string, byDigest bool) []string {
 	return places
 }
 
-// match is how much of a repository a prefix stands for; 0 when it does not begin with it.
+// match returns the length of the part of a repository that a prefix matches, or 0 if it does not match.
 func match(repository, prefix string) int {
 	domain, wildcard := strings.CutPrefix(prefix, "*")
 	if !wildcard {
