@@ -48,8 +48,8 @@ func expand(fill *strings.Replacer, value any) any {
 	}
 }
 
-// tableName makes a table name of a provider's id. The server pastes it into some statements without quotes, so only
-// lower-case letters, digits and underscores stay.
+// tableName returns a table name for a provider's id. The server inserts it into some statements without quotes, so it
+// contains only lower-case letters, digits and underscores.
 func tableName(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
