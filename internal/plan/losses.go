@@ -34,8 +34,8 @@ func fieldOf(loss *retention.Loss, spec *v1alpha2.LlamaStackDistributionSpec) st
 	return loss.Path
 }
 
-// disables reports whether an entry of spec.disabled disables the owner of data: vectorIo, vector_io or vectorIo/faiss
-// for vector_io/faiss.
+// disables reports whether an entry of spec.disabled matches an owner of data: vectorIo, vector_io or vectorIo/faiss
+// matches vector_io/faiss.
 func disables(item, what string) bool {
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
 	itemAPI, itemID, one := strings.Cut(item, "/")
