@@ -124,7 +124,7 @@ func differ(before, after map[string]any, place ...string) bool {
 
 // at returns the value at a place, or nil when there is none.
 func at(fields map[string]any, place ...string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // a value on the way that is not an object means no value
+	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // a value that is not an object means no value
 	return value
 }
 

@@ -30,7 +30,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	for _, at := range []struct {
 		path string // * stands for any name
 		of   reflect.Type
-		not  []string // shown in another room
+		not  []string // covered elsewhere
 	}{
 		{"spec", reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), []string{"baseConfig", "overrideConfig"}},
 		{"spec.distribution", reflect.TypeFor[v1alpha2.DistributionSpec](), []string{"imageUpdates"}},
@@ -60,8 +60,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 }
 
-// collect notes the paths of everything that a spec says, whichever entry of a list
-// says it.
+// collect records the paths of all values in a spec, for any entry of a list.
 func collect(value any, path string, written map[string]bool) {
 	written[path] = true
 	switch value := value.(type) {

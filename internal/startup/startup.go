@@ -42,7 +42,7 @@ func files(patterns ...string) map[string]string {
 		for _, name := range found {
 			text, err := script.ReadFile(name)
 			if err != nil {
-				panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the files are embedded at build time, so this cannot happen
+				panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the files are embedded, so this cannot happen
 			}
 			out[path.Base(name)] = string(text)
 		}

@@ -49,8 +49,8 @@ func MissingAPIs(d *draft.Draft) []Missing {
 	return found
 }
 
-// ProvidedBy returns the API whose providers also provide another API: inference for models. It returns an empty string
-// when the server always has the API.
+// ProvidedBy returns the API whose providers provide the given API, for example inference for models. It returns an
+// empty string when the server always has the API.
 func ProvidedBy(d *draft.Draft, api string) string {
 	known, ok := d.Release.API(api)
 	switch {

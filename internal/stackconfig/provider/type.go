@@ -53,7 +53,7 @@ type Type struct {
 	// RequiredDefaults are values for keys that the type requires and that a user cannot be expected to supply, in the
 	// order in which they are written. Defaults returns them with the placeholders filled.
 	RequiredDefaults []Default
-	// Requires are the APIs without which the server refuses to start with this provider.
+	// Requires are the APIs that the server requires to start with this provider.
 	Requires []string
 	// Optional are the APIs that the provider uses when they exist.
 	Optional []string

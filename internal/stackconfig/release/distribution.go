@@ -39,7 +39,7 @@ type Variable struct {
 	Required bool `json:"required,omitempty"`
 }
 
-// PathVariable is a variable that names a directory for data.
+// PathVariable is a variable with the path of a data directory.
 type PathVariable struct {
 	// Name is the variable's name: `SQLITE_STORE_DIR`.
 	Name string
