@@ -13,14 +13,14 @@ import (
 // entry is one distribution of the catalogue.
 type entry struct {
 	name string
-	// last is the last release that has it; empty means that the newest has it too.
+	// last is the last release that has it. Empty means that the newest release has it too.
 	last string
-	// only are the releases that have it, where they are few; empty means all.
+	// only are the releases that have it, if there are few. Empty means all.
 	only []string
 }
 
-// pinned are the releases that a line means, by line: their image tags were seen in public use or, where that of no covered
-// release was, are those of the newest release of the time when such images were built.
+// pinned are the releases for each line. Their image tags were seen in public use. Where no tag of a covered release
+// was seen, the tag is that of the newest release at the time when such images were built.
 var pinned = map[string]string{
 	"0.2": "0.2.24",
 	"0.3": "0.3.5",
@@ -50,8 +50,8 @@ func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the release that a line means, empty when the line or the distribution is not offered, or no release of the
-// line has it.
+// pin returns the release for a line. It returns an empty string when the line or the distribution is not offered, or
+// no release of the line has the distribution.
 func (e *entry) pin(line string) string {
 	if !release.IsOffered(line) {
 		return ""
@@ -66,13 +66,13 @@ func (e *entry) pin(line string) string {
 	return version
 }
 
-// has says whether a release has the distribution.
+// has reports whether a release has the distribution.
 func (e *entry) has(version string) bool {
 	return (e.last == "" || release.Compare(version, e.last) <= 0) && (e.only == nil || slices.Contains(e.only, version))
 }
 
-// versions returns the releases of a line that may be asked for, ascending: those that the line's data covers, and the
-// pinned one; none when the line is not offered.
+// versions returns the releases of a line that users may ask for, ascending: the releases covered by the line's data,
+// and the pinned one. It returns none when the line is not offered.
 func (e *entry) versions(line string) []string {
 	match, err := release.LookupOffered(line)
 	if err != nil {
@@ -87,8 +87,8 @@ func (e *entry) versions(line string) []string {
 	return slices.Compact(all)
 }
 
-// defaultVersion returns the release for the name alone: that of the default line, or else of the newest line that has the
-// distribution.
+// defaultVersion returns the release for a name without a version: that of the default line, otherwise that of the
+// newest line that has the distribution.
 func (e *entry) defaultVersion() string {
 	if version := e.pin(release.DefaultLine()); version != "" {
 		return version
@@ -101,7 +101,7 @@ func (e *entry) defaultVersion() string {
 	return ""
 }
 
-// known returns what may be asked for, one text for each row of releases: "0.7.0 to 0.7.3".
+// known returns the releases that users may ask for, as one text for each range: "0.7.0 to 0.7.3".
 func (e *entry) known() []string {
 	var out []string
 	versions := Versions(e.name)
@@ -120,14 +120,14 @@ func (e *entry) known() []string {
 	return out
 }
 
-// follows says whether a release is the next patch after another one.
+// follows reports whether a release is the next patch after another one.
 func follows(version, next string) bool {
 	dot := strings.LastIndexByte(version, '.')
 	patch, err := strconv.Atoi(version[dot+1:])
 	return err == nil && next == version[:dot+1]+strconv.Itoa(patch+1)
 }
 
-// Known returns the names of the catalogue that an offered release has, sorted, with those that the overrides add.
+// Known returns the names of the catalogue that an offered release has, and the names that the overrides add, sorted.
 func Known(overrides Overrides) []string {
 	var names []string
 	for i := range catalogue {
@@ -143,7 +143,8 @@ func Known(overrides Overrides) []string {
 	return slices.Compact(names)
 }
 
-// Versions returns the releases that a distribution of the catalogue may be asked for, ascending; none for another name.
+// Versions returns the releases of a distribution of the catalogue that users may ask for, ascending. It returns none
+// for any other name.
 func Versions(name string) []string {
 	e := byName(name)
 	if e == nil {
@@ -156,15 +157,15 @@ func Versions(name string) []string {
 	return out
 }
 
-// UnknownError says that a name, or a name with a version, is not in the catalogue.
+// UnknownError reports a name, or a name with a version, that is not in the catalogue.
 type UnknownError struct {
-	// Name and Version are what was asked for; Version is empty when the name alone is unknown.
+	// Name and Version are the requested values. Version is empty when the name alone is unknown.
 	Name, Version string
-	// Known are the names there are, or the versions of the name, as ranges: "0.7.0 to 0.7.3".
+	// Known are the available names, or the versions of the name as ranges: "0.7.0 to 0.7.3".
 	Known []string
 }
 
-// Error lists the names or versions to choose from.
+// Error returns a message that lists the available names or versions.
 func (e *UnknownError) Error() string {
 	known := strings.Join(e.Known, ", ")
 	if e.Version == "" {
@@ -173,7 +174,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("distribution %q has no version %q; known versions: %s", e.Name, e.Version, known)
 }
 
-// Path is the field of the spec that an error of Resolve is about.
+// Path returns the field of the spec that caused an error of Resolve.
 func Path(err error) string {
 	unknown, ok := errors.AsType[*UnknownError](err)
 	_, isRelease := errors.AsType[*release.UnknownError](err)
@@ -196,8 +197,8 @@ func byName(name string) *entry {
 	return nil
 }
 
-// find returns the entry for a name and the release that a version means: a release as it is, a line the one that it pins,
-// none the default. The overrides only add to the names that an error lists.
+// find returns the entry for a name and the release for a version: a release unchanged, the pinned release of a line,
+// or the default without a version. The overrides only add to the names that an error lists.
 func find(name, version string, overrides Overrides) (*entry, string, error) {
 	e := byName(name)
 	if e == nil || e.defaultVersion() == "" {

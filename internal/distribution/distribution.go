@@ -8,55 +8,54 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// DetectedBy says how the server release was found.
+// DetectedBy is the way in which the server release was detected.
 type DetectedBy string
 
 const (
-	// ByVersion: spec.distribution.version names it.
+	// ByVersion means that spec.distribution.version names it.
 	ByVersion DetectedBy = "version"
-	// ByCatalogue: it is the release of the catalogue's entry.
+	// ByCatalogue means that it is the release of the catalogue's entry.
 	ByCatalogue DetectedBy = "catalogue"
-	// ByLabel: a label of the image names it.
+	// ByLabel means that a label of the image names it.
 	ByLabel DetectedBy = "label"
-	// ByTag: the image's tag names it.
+	// ByTag means that the image's tag names it.
 	ByTag DetectedBy = "tag"
-	// Unknown: nothing names it, or what names it (Resolved.Version) is a release that is not offered; the data of the
+	// Unknown means that nothing names it, or that Resolved.Version is a release that is not offered. The data of the
 	// default line is used.
 	Unknown DetectedBy = "unknown"
 )
 
-// Overrides replace images: the key is a name, or a name and a version as `name@version`, which goes first. A key may
-// also add a name that the catalogue does not have.
+// Overrides replace images. A key is a name, or a name and a version as `name@version`, which takes precedence. A key
+// may also add a name that the catalogue does not have.
 type Overrides map[string]string
 
-// Resolved is a distribution with everything that the name stands for.
+// Resolved is a distribution with everything that its name determines.
 type Resolved struct {
-	// Name is the distribution's name, empty for a bare image.
+	// Name is the distribution's name. Empty means a bare image.
 	Name string
-	// Version is the server release as far as it is known: `0.7.1`, or a line; empty when it is not known.
+	// Version is the server release as far as it is known: `0.7.1`, or a line. Empty means that it is unknown.
 	Version string
 	// Image is the image to run.
 	Image string
-	// Release is the data to configure the server by; never nil.
+	// Release is the data for the server's configuration. It is never nil.
 	Release *release.Release
-	// Exact says that Release is the data of Version itself. Otherwise it is that of the nearest known release, or, when
-	// DetectedBy is Unknown, of the default line, and the user is to be told.
+	// Exact reports whether Release is the data of Version itself. Otherwise it is the data of the nearest known
+	// release, or, when DetectedBy is Unknown, of the default line, and the user must be told.
 	Exact bool
-	// DetectedBy says how the release was found.
+	// DetectedBy is the way in which the release was detected.
 	DetectedBy DetectedBy
-	// Label is what a label of the image said of the release, when that decided; see WithLabel.
+	// Label is the release from a label of the image, when the label determined the release. See WithLabel.
 	Label string
-	// Entrypoint is the program, with its arguments, that the image starts. Nil: it is not known for sure, and nothing may
-	// be built on it.
+	// Entrypoint is the program, with its arguments, that the image starts. Nil means that it is not known with
+	// certainty, and nothing may depend on it.
 	Entrypoint []string
-	// Base is the config that the distribution runs without any change, as YAML, not to be changed; nil for a bare image, and for a name
-	// that only the overrides know: their base is in the image or has to be given.
+	// Base is the config that the distribution runs by default, as YAML. Do not change it. It is nil for a bare image,
+	// and for a name that only the overrides add: then the base is in the image or must be supplied.
 	Base []byte
 }
 
-// Resolve turns what spec.distribution says into an image, a release and a base config. Exactly one of name and image is
-// to be given. A version picks a release of the name and is optional; with an image it says which release the image
-// holds.
+// Resolve returns the image, the release and the base config for spec.distribution. Exactly one of name and image must
+// be set. A version is optional. With a name, it selects a release. With an image, it is the release in the image.
 func Resolve(name, image, version string, overrides Overrides) (Resolved, error) {
 	switch {
 	case name != "" && image != "":
@@ -92,7 +91,7 @@ func named(e *entry, version string) (Resolved, error) {
 	}, nil
 }
 
-// entrypoint is that of the images that the server's project publishes.
+// entrypoint returns the entrypoint of the images that the server's project publishes.
 func entrypoint(runtime release.Runtime) []string {
 	if !runtime.EntrypointKnown {
 		return nil
@@ -100,9 +99,9 @@ func entrypoint(runtime release.Runtime) []string {
 	return []string{runtime.Entrypoint}
 }
 
-// overridden resolves a name whose image is replaced. The replacement may hold another release than the catalogue's
-// image: a version that was asked for and its tag go first. A name of the administrator's own has no entry, and its base
-// comes with the image.
+// overridden resolves a name whose image is replaced. The replacement may contain another release than the catalogue's
+// image: a requested version and the image's tag take precedence. A name that the administrator adds has no entry, and
+// its base comes with the image.
 func overridden(name, version, image string) (Resolved, error) {
 	r, err := bareImage(image, version)
 	if err != nil {
@@ -116,16 +115,16 @@ func overridden(name, version, image string) (Resolved, error) {
 		if r.Version == "" {
 			r = own
 		}
-		r.Base = own.Base // the tag names a release that is not offered: Unknown stays, and the user is told
+		r.Base = own.Base // the tag names a release that is not offered: Unknown is unchanged, and the user is told
 	}
-	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may start otherwise
+	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have another entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {
 		r.Base, err = baseConfig(r.Release, name)
 	}
 	return r, err
 }
 
-// bareImage resolves an image whose release is said by a version or by its tag, or not at all.
+// bareImage resolves an image with the release from a version, from its tag, or without a known release.
 func bareImage(image, version string) (Resolved, error) {
 	if version != "" {
 		match, err := release.LookupOffered(version)
@@ -149,7 +148,7 @@ func bareImage(image, version string) (Resolved, error) {
 	return unknown, nil
 }
 
-// baseConfig returns the config that a release ships for a distribution; nil when it ships none of that name.
+// baseConfig returns the config that a release ships for a distribution, or nil when it ships none with that name.
 func baseConfig(r *release.Release, name string) ([]byte, error) {
 	d, ok := r.Distribution(name)
 	if !ok {

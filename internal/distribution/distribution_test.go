@@ -22,7 +22,7 @@ const (
 	starterImage = repository + "starter:0.7.1"
 )
 
-// summary is a Resolved without its data: what the tests compare.
+// summary is a Resolved without its data, for comparison in tests.
 type summary struct {
 	Name, Version, Image, Line string
 	Exact                      bool
@@ -178,7 +178,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// TestCatalogue holds what has to be true of every name in every release: a tag that names the release, the data of its
+// TestCatalogue checks what must be true of every name in every release: a tag that names the release, the data of its
 // line, and a base config.
 func TestCatalogue(t *testing.T) {
 	want := map[string]string{
@@ -227,7 +227,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestStarterBase compares the base of starter with the config that the release ships, where the reference data is.
+// TestStarterBase compares the base of starter with the config that the release ships, on machines with the reference
+// data.
 func TestStarterBase(t *testing.T) {
 	got, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {

@@ -2,7 +2,8 @@ package distribution
 
 import "strings"
 
-// tag returns the tag of an image reference, empty when it has none: 0.7.1 of host:5000/a/b:0.7.1@sha256:….
+// tag returns the tag of an image reference, or an empty string when it has none: 0.7.1 for
+// host:5000/a/b:0.7.1@sha256:….
 func tag(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	name := image[strings.LastIndexByte(image, '/')+1:]
@@ -10,7 +11,7 @@ func tag(image string) string {
 	return tag
 }
 
-// Image returns the override for a name: that for the name and version first.
+// Image returns the override for a name. An override for the name and version takes precedence.
 func (o Overrides) Image(name, version string) (string, bool) {
 	if version != "" {
 		if image, ok := o[name+"@"+version]; ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CatalogueImage is an image that the catalogue may have a stack run.
+// CatalogueImage is an image of the catalogue that a stack may run.
 type CatalogueImage struct {
 	// Name and Version are the distribution and the server release.
 	Name, Version string
@@ -25,8 +25,9 @@ func Images() []CatalogueImage {
 	return all
 }
 
-// OverrideKeys returns the keys of Overrides by which stacks ask for a release of a distribution, sorted: its name where
-// the release is the default one, and its name with the line that means the release, and with the release.
+// OverrideKeys returns the keys of Overrides that stacks can use for a release of a distribution, sorted: its name if
+// the release is the default one, its name with the line if the line stands for the release, and its name with the
+// release.
 func OverrideKeys(name, version string) []string {
 	e := byName(name)
 	if e == nil {
@@ -43,8 +44,8 @@ func OverrideKeys(name, version string) []string {
 	return keys
 }
 
-// RelatedImage is the variable by which an installer of a mirrored catalogue replaces the image of a distribution:
-// RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
+// RelatedImage returns the variable with which an installer of a mirrored catalogue replaces the image of a
+// distribution: RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
 func RelatedImage(name string) string {
 	return "RELATED_IMAGE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

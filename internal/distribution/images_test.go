@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// Every image that a name and a version lead to is listed once, and by the keys of an image a stack asks for just that one.
+// Every image that a name and a version can resolve to is listed once, and the override keys of an image resolve to
+// that image.
 func TestImages(t *testing.T) {
 	listed := map[string]bool{}
 	for _, one := range distribution.Images() {

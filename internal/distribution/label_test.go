@@ -8,10 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// TestWithLabel holds the order in which a release is found: version, label, tag.
+// TestWithLabel checks the order in which a release is detected: version, label, tag.
 func TestWithLabel(t *testing.T) {
 	for name, tt := range map[string]struct {
-		name, image, version string // of the spec; with a name, image is its override
+		name, image, version string // from the spec; with a name, image is its override
 		label                string
 		own                  bool
 		want                 summary

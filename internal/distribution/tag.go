@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// publishedPrefix begins the names of the repositories in which the server's project publishes its distributions, wherever
-// they are mirrored.
+// publishedPrefix is the prefix of the repositories in which the server's project publishes its distributions, and of
+// their mirrors.
 const publishedPrefix = "distribution-"
 
 var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// TagAlone reports whether nothing but a tag says which release the image holds. A tag of somebody's own image may be a version
-// of anything: the release is then good for a configuration and its checks, which a label or the server's answer corrects, and
-// not for a change of the container.
+// TagAlone reports whether only the tag names the release in the image. The tag of a user's own image may be a version
+// of anything. Then the release is used for a configuration and its checks, which a label or the server's answer can
+// correct, and not for a change of the container.
 //
-// A tag is believed of a published distribution, by the name of its repository or because an administrator says so, when it is
-// a whole version.
+// A tag of a published distribution is trusted when it is a whole version. The repository name or an administrator's
+// override identifies such a distribution.
 func (r *Resolved) TagAlone() bool {
 	if r.DetectedBy != ByTag {
 		return false
@@ -29,7 +29,7 @@ func (r *Resolved) TagAlone() bool {
 	return !published || !fullVersion.MatchString(tag(r.Image))
 }
 
-// publishedAs is the distribution whose name the repository of an image has; empty when it has none.
+// publishedAs returns the distribution in the repository name of an image, or an empty string when there is none.
 func publishedAs(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	repository, _, _ := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// The tag of an image of one's own may be a version of anything.
+// The tag of a user's own image may be a version of anything.
 func TestTagAlone(t *testing.T) {
 	for image, alone := range map[string]bool{
 		"quay.io/team/llama:1.2":                                           true,
@@ -20,7 +20,7 @@ func TestTagAlone(t *testing.T) {
 		"docker.io/ogxai/distribution-starter:1.2.5":                       false,
 		"mirror.example.com:5000/a/distribution-starter:v1.2.9@sha256:abc": false,
 		"llamastack/distribution-starter:0.2.20":                           false,
-		"quay.io/team/llama:prod":                                          false, // the tag says nothing
+		"quay.io/team/llama:prod":                                          false, // the tag is not a version
 	} {
 		resolved, err := distribution.Resolve("", image, "", nil)
 		if err != nil {

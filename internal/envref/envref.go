@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// Grammar decides which parts of a text are references.
+// Grammar determines which parts of a text are references.
 type Grammar int
 
 const (
-	// Server finds what the server replaces.
+	// Server finds the references that the server replaces.
 	Server Grammar = iota
-	// Lookalike finds what has the form of a reference, with any name without a colon and a closing brace. The server
-	// leaves those with another name than Replaced allows as they are.
+	// Lookalike finds text with the form of a reference and any name without a colon and a closing brace. The server
+	// does not replace a reference for which Replaced is false.
 	Lookalike
 )
 
-// prefix begins every reference.
+// prefix is the start of every reference.
 const prefix = "${env."
 
 // The operators of a reference.
 const (
-	// Default stands before the text that is used while the variable is unset.
+	// Default comes before the text that is used while the variable is unset.
 	Default = ":="
-	// Alternative stands before the text that is used while the variable is set.
+	// Alternative comes before the text that is used while the variable is set.
 	Alternative = ":+"
 )
 
-// Reference is one reference of a text.
+// Reference is one reference in a text.
 type Reference struct {
 	// Name is the name of the variable.
 	Name string
@@ -38,21 +38,21 @@ type Reference struct {
 	Text string
 }
 
-// String is the reference as it is written.
+// String returns the reference as it is written.
 func (r Reference) String() string { return prefix + r.Name + r.Operator + r.Text + "}" }
 
 // Replaced reports whether the server replaces a reference with this name.
 func (r Reference) Replaced() bool { return r.Name != "" && nameLength(r.Name) == len(r.Name) }
 
-// To is the reference to a variable, without a default.
+// To returns the reference to a variable, without a default.
 func To(variable string) string { return Reference{Name: variable}.String() }
 
-// WithDefault is the reference to a variable that has a default.
+// WithDefault returns the reference to a variable with a default.
 func WithDefault(variable, text string) string {
 	return Reference{Name: variable, Operator: Default, Text: text}.String()
 }
 
-// IsMeant reports whether a person meant a text to have a reference, well formed or not.
+// IsMeant reports whether a text probably contains a reference, well formed or not.
 func IsMeant(text string) bool { return strings.Contains(text, prefix) }
 
 // In reports whether the server replaces a part of a text.
@@ -61,9 +61,9 @@ func In(text string) bool {
 	return found
 }
 
-// Static is what a text stands for as far as that can be told without the environment: a default and an alternative take
-// the place of their references, and a reference without either stays. The text depends on condition, the first variable
-// that has an alternative, and is empty or shorter while that is unset.
+// Static returns the value of a text as far as it is known without the environment: a default or an alternative
+// replaces its reference, and a reference without either is unchanged. The text depends on condition, the first
+// variable with an alternative, and is empty or shorter while that variable is unset.
 func Static(text string) (static, condition string) {
 	if !IsMeant(text) {
 		return text, ""
@@ -101,13 +101,13 @@ func (g Grammar) First(text string) (Reference, bool) {
 	return reference, found
 }
 
-// Whole returns the reference that a text is, with nothing before and after it.
+// Whole returns the reference that makes up a whole text, with nothing before and after it.
 func (g Grammar) Whole(text string) (Reference, bool) {
 	before, reference, after, found := g.next(text)
 	return reference, found && before == "" && after == ""
 }
 
-// Replace puts something else in the place of each reference, and writes what is between them by literal, which may be nil.
+// Replace replaces each reference, and passes the text between them through literal, which may be nil.
 func (g Grammar) Replace(text string, replacement func(Reference) string, literal func(string) string) string {
 	if literal == nil {
 		literal = func(text string) string { return text }
@@ -125,7 +125,7 @@ func (g Grammar) Replace(text string, replacement func(Reference) string, litera
 	}
 }
 
-// next finds the first reference of a text. The time it takes grows with the length of the text, whatever is in it.
+// next returns the first reference of a text. Its time is linear in the length of the text, for any content.
 func (g Grammar) next(text string) (before string, reference Reference, after string, found bool) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], prefix)
@@ -151,7 +151,8 @@ func (g Grammar) next(text string) (before string, reference Reference, after st
 	}
 }
 
-// fits reports whether a name, followed by an operator or a closing brace or not, begins a reference.
+// fits reports whether a name starts a reference. followed reports whether an operator or a closing brace follows the
+// name.
 func (g Grammar) fits(name string, followed bool) bool {
 	return followed && (g == Lookalike || name != "")
 }
@@ -166,7 +167,7 @@ func (g Grammar) nameLength(text string) int {
 	return len(text)
 }
 
-// nameLength is the length of the name that a text begins with.
+// nameLength returns the length of the name at the start of a text.
 func nameLength(text string) int {
 	for i := range len(text) {
 		if c := text[i]; c != '_' && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {

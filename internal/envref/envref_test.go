@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// patterns are the grammars as regular expressions; that of the server is its own.
+// patterns are the grammars as regular expressions. The pattern of Server is the server's own.
 var patterns = map[envref.Grammar]*regexp.Regexp{
 	envref.Server:    regexp.MustCompile(`\$\{env\.([A-Z0-9_]+)(?:(:[=+])([^}]*))?\}`),
 	envref.Lookalike: regexp.MustCompile(`\$\{env\.([^:}]*)(?:(:[=+])([^}]*))?\}`),
 }
 
-// texts are references and what is nearly one.
+// texts are references and similar texts.
 var texts = []string{
 	"", "text", "${env.A}", "a${env.A}b${env.B_2}c", "${env.A:=}", "${env.A:=x:+y}", "${env.A:+x y}", "${env.A:+${env.B}}",
 	"${env.a}", "${env.}", "${env.:=x}", "${env.A-B}", "${env.A:-x}", "${env.A:x}", "${env.A", "${env.A:=x", "${env.a ${env.B:=c}",
@@ -39,7 +39,7 @@ func FuzzGrammars(f *testing.F) {
 	f.Fuzz(compare)
 }
 
-// compare holds each grammar to its pattern.
+// compare compares each grammar with its pattern.
 func compare(t *testing.T, text string) {
 	for grammar, pattern := range patterns {
 		var want []envref.Reference
@@ -117,7 +117,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Text that begins many references and ends none takes time in line with its length.
+// Text with many starts of references and no end takes linear time.
 func TestHostileTexts(t *testing.T) {
 	for _, part := range []string{"${env.", "${env.A", "${env.A:=", "${env.A:"} {
 		for _, end := range []string{"", "}", ":x}"} {

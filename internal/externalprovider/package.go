@@ -10,15 +10,15 @@ type Package struct {
 	Type string
 	// Module is the Python module that the server imports: my_org.custom_vllm.
 	Module string
-	// Wheel is the path of the package's wheel below /lls-provider, DependencyWheels those of what it depends on. Without
-	// any, all wheels of /lls-provider/packages are meant.
+	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are those of its dependencies.
+	// Without any, all wheels of /lls-provider/packages are installed.
 	Wheel            string
 	DependencyWheels []string
-	// ConfigSchema is a JSON Schema of the provider's configuration, spec.configSchema of the file: nil, bool, int, float64,
-	// string, []any and map[string]any. Nil: the package has none.
+	// ConfigSchema is a JSON Schema of the provider's configuration, spec.configSchema of the file: nil, bool, int,
+	// float64, string, []any and map[string]any. Nil means that the package has none.
 	ConfigSchema map[string]any
 }
 
-// UnknownType is the provider type in a configuration whose provider's image could not be asked. The last init container
-// replaces it by the type that the image names. No server accepts it.
+// UnknownType is the provider type in a configuration when the metadata of the provider's image could not be read. The
+// last init container replaces it with the type in the image. No server accepts it.
 const UnknownType = "external::unknown"

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// Label of an image holds its metadata file, in base64.
+	// Label is the label of an image with its metadata file, in base64.
 	Label = "io.llamastack.provider"
-	// Directory is the directory of an image that holds the package.
+	// Directory is the directory of an image that contains the package.
 	Directory = "/lls-provider"
 	// File is the metadata file in that directory.
 	File = "lls-provider-spec.yaml"
-	// MaxSize is the size of the largest metadata file, in bytes.
+	// MaxSize is the largest size of a metadata file in bytes.
 	MaxSize = 64 << 10
 )
 
-// What a metadata file says of its own form.
+// The values with which a metadata file identifies its format.
 const (
 	apiVersion = "llamastack.io/v1alpha1"
 	kind       = "ProviderPackage"
@@ -42,8 +42,8 @@ func FromLabel(text string) (*Package, error) {
 	return found, nil
 }
 
-// Parse reads a metadata file. Errors carry the line; no input makes it panic. Fields that are not known are left out: a
-// later version of the format may have them.
+// Parse reads a metadata file. Errors contain the line. No input makes it panic. It ignores unknown fields, because a
+// later version of the format may add some.
 func Parse(data []byte) (*Package, error) {
 	found, err := parse(data)
 	if err != nil {

@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What a package may leave out.
+// The cases leave out the optional parts of a package.
 func TestParseShort(t *testing.T) {
 	const short = "apiVersion: llamastack.io/v1alpha1\nkind: ProviderPackage\nmetadata: {name: a, version: '1', vendor: b}\n" +
 		"spec: {packageName: a, providerType: 'inline::a::b', api: eval, wheelPath: null}\n"
@@ -74,7 +74,7 @@ func TestParseShort(t *testing.T) {
 	}
 }
 
-// Each row is a change of the whole file, and what is said of it.
+// Each row is a change of the complete file, with the resulting error.
 func TestParseErrors(t *testing.T) {
 	for name, tc := range map[string]struct{ old, new, want string }{
 		"another version":   {"llamastack.io/v1alpha1", "llamastack.io/v2", `line 1: apiVersion is "llamastack.io/v2": it must be llamastack.io/v1alpha1`},

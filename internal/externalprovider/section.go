@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maxText is the length of the longest text of a metadata file, in bytes.
+	// maxText is the largest length of a text in a metadata file, in bytes.
 	maxText = 512
-	// maxWheels bounds the wheels that a package names.
+	// maxWheels limits the number of wheels of a package.
 	maxWheels = 256
-	// maxShown is how much of a text an error shows.
+	// maxShown is the length of the text that an error shows.
 	maxShown = 128
 )
 
-// form is what a text has to look like, and what to write otherwise.
+// form is the required form of a text, with the remedy.
 type form struct {
 	pattern *regexp.Regexp
 	remedy  string
@@ -42,14 +42,14 @@ var (
 	}
 )
 
-// section is a mapping of a metadata file. The sections of one file share the first problem that was found.
+// section is a mapping of a metadata file. The sections of one file share the first problem.
 type section struct {
 	node    *yaml.Node
 	path    string
 	problem *error
 }
 
-// fail notes what is wrong with a field.
+// fail records the problem of a field.
 func (s section) fail(key string, at *yaml.Node, format string, args ...any) {
 	if *s.problem == nil {
 		line := s.node.Line
@@ -60,7 +60,7 @@ func (s section) fail(key string, at *yaml.Node, format string, args ...any) {
 	}
 }
 
-// section is a mapping below this one; empty when it is not there.
+// section returns a mapping below this one, or an empty one when it does not exist.
 func (s section) section(key string) section {
 	node := yamlnode.Get(s.node, key)
 	if node == nil || node.Kind != yaml.MappingNode {
@@ -70,14 +70,14 @@ func (s section) section(key string) section {
 	return section{node: node, path: s.path + key + ".", problem: s.problem}
 }
 
-// must holds a field to one value.
+// must checks that a field has a certain value.
 func (s section) must(key, want string) {
 	if found := s.text(key, nil); found != want {
 		s.fail(key, yamlnode.Get(s.node, key), "is %q: it must be %s", shorten(found), want)
 	}
 }
 
-// text is the text of a field that has to be there.
+// text returns the text of a required field.
 func (s section) text(key string, form *form) string {
 	node := yamlnode.Get(s.node, key)
 	if yamlnode.IsNull(node) {
@@ -94,7 +94,7 @@ func (s section) text(key string, form *form) string {
 	return text
 }
 
-// textOf is the text of a node, or what is wrong with it.
+// textOf returns the text of a node, or the problem with it.
 func textOf(node *yaml.Node) (text, problem string) {
 	switch {
 	case node.Kind != yaml.ScalarNode || yamlnode.IsNull(node):
@@ -107,7 +107,7 @@ func textOf(node *yaml.Node) (text, problem string) {
 	return node.Value, ""
 }
 
-// wheel is the path of a wheel, empty when there is none.
+// wheel returns the path of a wheel, or an empty string when there is none.
 func (s section) wheel(key string) string {
 	node := yamlnode.Get(s.node, key)
 	if yamlnode.IsNull(node) {
@@ -116,7 +116,7 @@ func (s section) wheel(key string) string {
 	return s.wheelPath(key, node)
 }
 
-// wheels are the paths of wheels in a list.
+// wheels returns the paths of the wheels in a list.
 func (s section) wheels(key string) []string {
 	node := yamlnode.Get(s.node, key)
 	switch {
@@ -136,7 +136,7 @@ func (s section) wheels(key string) []string {
 	return paths
 }
 
-// wheelPath is a path below the package's directory, without that.
+// wheelPath returns a path below the package's directory, relative to it.
 func (s section) wheelPath(key string, node *yaml.Node) string {
 	text, problem := textOf(node)
 	if problem != "" {
@@ -151,7 +151,7 @@ func (s section) wheelPath(key string, node *yaml.Node) string {
 	return below
 }
 
-// object is a mapping as JSON has it; nil when there is none.
+// object returns a mapping as decoded JSON, or nil when there is none.
 func (s section) object(key string) map[string]any {
 	node := yamlnode.Get(s.node, key)
 	if yamlnode.IsNull(node) {
@@ -165,7 +165,7 @@ func (s section) object(key string) map[string]any {
 	return value
 }
 
-// plain is a node as JSON has it: every key is a text, and so is what JSON has no value for.
+// plain returns a node as decoded JSON. Every key becomes a text, and so does a value without a JSON equivalent.
 func plain(node *yaml.Node) any {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -198,7 +198,7 @@ func scalar(node *yaml.Node) any {
 	}
 }
 
-// shorten cuts a text to what a message has room for.
+// shorten cuts a text to the length that a message can show.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text

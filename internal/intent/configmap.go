@@ -15,30 +15,31 @@ const (
 	PurposeBase     Purpose = "Base"
 	PurposeOverride Purpose = "Override"
 	PurposeCABundle Purpose = "CABundle"
-	// PurposeTrustedCA is what a platform puts into a namespace for everybody to trust.
+	// PurposeTrustedCA is the purpose of certificates that a platform provides in a namespace for all workloads.
 	PurposeTrustedCA Purpose = "TrustedCA"
 )
 
 // ConfigMapUse is one reference to a ConfigMap.
 type ConfigMapUse struct {
-	// Namespace is another one than the object's. Empty: the object's.
+	// Namespace is the namespace of the ConfigMap, if it differs from the object's. Empty means the object's.
 	Namespace string
 	Name      string
-	// Keys are all needed.
+	// Keys are the required keys.
 	Keys []string
-	// AnyOf are keys of which one is needed. Empty: none.
+	// AnyOf are keys of which at least one is required. Empty means none.
 	AnyOf []string
-	// Optional: it is used when it is there.
+	// Optional reports whether the ConfigMap may be missing.
 	Optional bool
-	// NoOther keeps the ConfigMap of the same name in the object's namespace from taking the place of one in another
+	// NoOther reports whether the ConfigMap of the same name in the object's namespace cannot replace one in another
 	// namespace that may not be read.
 	NoOther bool
 	Path    string
 	Purpose Purpose
 }
 
-// TrustedCA is the ConfigMap by which a platform tells a namespace what to trust. A stack that says itself what it
-// trusts takes no notice of it; one of v1alpha1 trusts both, as ever.
+// TrustedCA returns the ConfigMap in which a platform provides the certificates to trust in a namespace. It applies
+// only to a stack that does not configure its own trusted certificates, and to a stack of v1alpha1, which has always
+// trusted both.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
 		return nil
@@ -53,7 +54,7 @@ func caBundle(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.CABundleSpec 
 	return spec.Networking.TLS.CABundle
 }
 
-// ConfigMaps are all references to ConfigMaps, in the order of the spec's fields.
+// ConfigMaps returns all references to ConfigMaps, in the order of the spec's fields.
 func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	var uses []ConfigMapUse
 	path := field.NewPath("spec")
@@ -83,7 +84,7 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 		switch {
 		case override.Key != "" || !names.Compat(obj.Annotations):
 			use.Keys = []string{cmp.Or(override.Key, v1alpha2.DefaultConfigKey)}
-		case use.Namespace != "" || !OwnCommand(&obj.Spec): // a command of the user's own knows which file it reads
+		case use.Namespace != "" || !OwnCommand(&obj.Spec): // a user's own command may read any file
 			use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
 		}
 		uses = append(uses, use)
@@ -91,7 +92,7 @@ func ConfigMaps(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	return uses
 }
 
-// elsewhere is the namespace that an annotation names, where it is another one.
+// elsewhere returns the namespace in an annotation, if it differs from the object's.
 func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	if namespace := obj.Annotations[annotation]; namespace != obj.Namespace {
 		return namespace
@@ -99,7 +100,7 @@ func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	return ""
 }
 
-// ID tells ConfigMaps apart: the name, or namespace and name of one in another namespace.
+// ID identifies a ConfigMap: its name, or namespace and name of a ConfigMap in another namespace.
 func (u ConfigMapUse) ID() string {
 	if u.Namespace == "" {
 		return u.Name
@@ -107,20 +108,20 @@ func (u ConfigMapUse) ID() string {
 	return u.Namespace + "/" + u.Name
 }
 
-// Here is the use of the ConfigMap of the same name in the object's own namespace.
+// Here returns the use of the ConfigMap with the same name in the object's own namespace.
 func (u ConfigMapUse) Here() ConfigMapUse {
 	u.Namespace = ""
 	return u
 }
 
-// OverrideUse is the reference of overrideConfig, which the object has.
+// OverrideUse returns the reference of overrideConfig. The object must have one.
 func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
 	uses := ConfigMaps(obj)
 	return uses[slices.IndexFunc(uses, func(use ConfigMapUse) bool { return use.Purpose == PurposeOverride })]
 }
 
-// OverrideKey is the key of overrideConfig's ConfigMap that holds the configuration. A ConfigMap of a stack of v1alpha1
-// may have it under the name that the file had up to release 0.3.
+// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a stack of v1alpha1, it may be
+// the file name that was used up to release 0.3.
 func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) string {
 	if key := obj.Spec.OverrideConfig.Key; key != "" {
 		return key
@@ -133,7 +134,7 @@ func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) 
 	return v1alpha2.DefaultConfigKey
 }
 
-// Overrides are those of the pods; nothing is set where there are none.
+// Overrides returns the overrides of the pods, or empty overrides when there are none.
 func Overrides(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadOverrides {
 	if spec.Workload == nil || spec.Workload.Overrides == nil {
 		return &v1alpha2.WorkloadOverrides{}
@@ -141,7 +142,7 @@ func Overrides(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadOver
 	return spec.Workload.Overrides
 }
 
-// OwnCommand reports whether the user starts the server, and not the image's entrypoint.
+// OwnCommand reports whether the server is started by the user's command instead of the image's entrypoint.
 func OwnCommand(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return len(Overrides(spec).Command) > 0
 }

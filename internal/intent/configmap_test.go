@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack of v1alpha1 is content with the file's older name, and with any when it has a command of its own.
+// A stack of v1alpha1 accepts the file's older name, and any name when it has its own command.
 func TestKeysOfAnOverride(t *testing.T) {
 	for name, tc := range map[string]struct {
 		older, ownCommand bool

@@ -6,9 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// FromObject reads the spec of an object, which it does not change. All errors
-// are found at once; the Intent then holds what was right, so that further
-// checks can be made on it, and is never nil.
+// FromObject reads the spec of an object, which it does not change. It finds all errors at once. The Intent is never
+// nil. With errors, it contains the valid parts, so that further checks can run on it.
 func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList) {
 	spec, path := &obj.Spec, field.NewPath("spec")
 	in := &Intent{

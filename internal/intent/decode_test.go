@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// object reads a spec from YAML, as the API server would store it.
+// object reads a spec from YAML in the form in which the API server would store it.
 func object(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	var obj v1alpha2.LlamaStackDistribution
@@ -29,7 +29,7 @@ func indent(depth int, text string) string {
 	return prefix + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n"+prefix) + "\n"
 }
 
-// Each row is a fragment of a spec and every message it is answered with.
+// Each row is a fragment of a spec with all error messages for it.
 func TestErrors(t *testing.T) {
 	const (
 		inference = "providers:\n  inference:\n"
@@ -241,7 +241,7 @@ func messages(errs field.ErrorList) []string {
 	return lines
 }
 
-// Redis endpoints in every form, with what becomes of them.
+// The cases are Redis endpoints in every form, with their decoded values.
 func TestRedisEndpoint(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"cache":                    "cache 6379",
@@ -292,7 +292,7 @@ func TestTooManyProviders(t *testing.T) {
 	}
 }
 
-// What no API server would store is reported, not choked on.
+// A value that no API server would store is an error, not a panic.
 func TestNotJSON(t *testing.T) {
 	for _, raw := range []string{"", "{", "{} {}", "\x00"} {
 		obj := object(t, "")

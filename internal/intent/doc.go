@@ -1,8 +1,6 @@
-// Package intent is what a user wishes of the server's configuration, in one
-// normal form. It decodes the spec strictly: the shapes that take two forms
-// (one provider or a list, a name or an object) are resolved, ids have their
-// defaults, lists keep their written order, maps are sorted, and every item
-// remembers the field path it was written at. Whatever is wrong is reported
-// with that path and a remedy, all of it at once. The rules here need nothing
-// but the object; what depends on the server's release is package stackconfig's.
+// Package intent is the user's intent for the server's configuration, in one normal form. It decodes the spec strictly.
+// Values with two forms (one provider or a list, a name or an object) are resolved, ids have their defaults, lists keep
+// their written order, maps are sorted, and every item has the field path at which it was written. All errors are
+// reported at once, each with its path and a remedy. The rules here need only the object. Rules that depend on the
+// server's release belong to package stackconfig.
 package intent

@@ -6,11 +6,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxAnnotations is how many annotations an exposure takes. The admission policy has the same bound.
+// MaxAnnotations is the largest number of annotations of an exposure. The admission policy has the same limit.
 const MaxAnnotations = 256
 
-// DecodeExpose reads networking.expose, a bool or an object (FR-011). Unset is
-// not exposed, {} is exposed.
+// DecodeExpose reads networking.expose, a bool or an object (FR-011). An unset field means not exposed, and {} means
+// exposed.
 func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.ExposeSpec, field.ErrorList) {
 	var spec v1alpha2.ExposeSpec
 	if written == nil {

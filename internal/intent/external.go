@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// decodeExternal reads the providers that come in images of their own. The rules of a single field (package validate) tell
-// what is wrong with it.
+// decodeExternal reads the providers with images of their own. The rules for single fields (package validate) report
+// errors in them.
 func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.Path, errs *Errors) []ExternalProvider {
 	var all []ExternalProvider
 	for _, name := range slices.Sorted(maps.Keys(written)) {
@@ -26,7 +26,7 @@ func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.P
 	return all
 }
 
-// serverAPI is the server's name of an API that was written in camelCase or snake_case.
+// serverAPI returns the server's name of an API that is written in camelCase or snake_case.
 func serverAPI(name string) string {
 	var snake strings.Builder
 	for _, r := range name {
@@ -74,8 +74,8 @@ func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs 
 	return config
 }
 
-// uniqueExternal holds FR-072 for external providers: ids are unique over all APIs. One of the same API takes the place of
-// the other provider (FR-092).
+// uniqueExternal checks FR-072 for external providers: ids are unique over all APIs. An external provider with the same
+// API replaces the other provider (FR-092).
 func uniqueExternal(in *Intent, errs *Errors) {
 	first := make(map[string]*Provider, len(in.Providers))
 	for i := range in.Providers {
@@ -92,7 +92,8 @@ func uniqueExternal(in *Intent, errs *Errors) {
 	}
 }
 
-// ExternalWith is the external provider of an API with an id, nil without one. It goes before any other provider.
+// ExternalWith returns the external provider of an API with an id, or nil when there is none. It takes precedence over
+// any other provider.
 func (in *Intent) ExternalWith(api, id string) *ExternalProvider {
 	for i := range in.External {
 		if p := &in.External[i]; p.API == api && p.ID == id {

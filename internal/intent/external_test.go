@@ -57,7 +57,7 @@ externalProviders:
 	}
 }
 
-// A provider whose place an external one takes needs no Secret, and its variables are no others.
+// A provider that an external provider replaces needs no Secret, and its variables do not conflict with others.
 func TestExternalTakesThePlaceOfAnother(t *testing.T) {
 	in := normal(t, `
 providers: {inference: {id: mine, provider: vllm, apiKey: {secretKeyRef: {name: old, key: k}}}}
@@ -118,7 +118,8 @@ func TestExternalErrors(t *testing.T) {
 	}
 }
 
-// FuzzExternalConfig holds for any JSON in the config of an external provider: no panic, and the same answer twice.
+// FuzzExternalConfig checks for any JSON in the config of an external provider that decoding does not panic and that a
+// second run has the same result.
 func FuzzExternalConfig(f *testing.F) {
 	for _, seed := range []string{`{"a":{"b":[1,2.5,null]}}`, `null`, `[]`, `{`, `{"k":1}`} {
 		f.Add([]byte(seed))

@@ -11,9 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// FuzzProviders holds for any JSON in spec.providers: no panic, the same answer
-// twice, an entry is either whole or answered with an error, and every error
-// lies below the field.
+// FuzzProviders checks for any JSON in spec.providers that decoding does not panic, that a second run has the same
+// result, that each entry is either complete or has an error, and that every error is below the field.
 func FuzzProviders(f *testing.F) {
 	for _, seed := range []string{
 		`{"provider":"vllm","endpoint":"http://vllm:8000","apiKey":{"secretKeyRef":{"name":"a","key":"b"}}}`,
@@ -51,7 +50,7 @@ func FuzzProviders(f *testing.F) {
 	})
 }
 
-// entries counts what the JSON holds.
+// entries counts the entries in the JSON.
 func entries(raw []byte) int {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && list != nil {
@@ -60,7 +59,7 @@ func entries(raw []byte) int {
 	return 1
 }
 
-// FuzzResources is the same for the three lists of resources and for expose.
+// FuzzResources checks the same for the three lists of resources and for expose.
 func FuzzResources(f *testing.F) {
 	for _, seed := range []string{
 		`"llama"`, `{"name":"a","provider":"b","contextLength":5,"metadata":{"x":1}}`, `{"name":"a","mcpEndpoint":"http://x"}`,

@@ -7,103 +7,101 @@ import (
 
 // Intent is the spec of one stack in normal form.
 type Intent struct {
-	// Name and Namespace are the object's.
+	// Name and Namespace identify the object.
 	Name, Namespace string
-	// Distribution says which server runs.
+	// Distribution is the server that runs.
 	Distribution Distribution
-	// Providers of all APIs, API by API in the order of the API's fields, within
-	// one API in written order.
+	// Providers are the providers of all APIs, in the order of the API's fields and in written order within one API.
 	Providers []Provider
-	// External are the providers that come in images of their own, by API in sorted order, within one API in written order.
+	// External are the providers with images of their own, sorted by API and in written order within one API.
 	External []ExternalProvider
-	// Models, Tools and Shields in written order.
+	// Models, Tools and Shields are in written order.
 	Models  []Model
 	Tools   []Tool
 	Shields []Shield
-	// Storage of the server's state.
+	// Storage is the storage of the server's state.
 	Storage Storage
-	// Disabled in written order.
+	// Disabled is in written order.
 	Disabled []Disabled
 	// Server is how the server listens.
 	Server Server
-	// Offline reports whether the server has no way to the internet.
+	// Offline reports whether the server has no internet access.
 	Offline bool
-	// Files are those that the server need not download.
+	// Files are the files that the server need not download.
 	Files ModelFiles
-	// Settings are what the user patches in the generated configuration.
+	// Settings are the user's patch of the generated configuration.
 	Settings Settings
 	// SecretEnv are the user's own variables from Secrets, sorted by name.
 	SecretEnv []Variable
-	// Variables are the names of the environment variables that the user sets on
-	// the container (workload.overrides.env), sorted. A provider of the base that
-	// exists only when a variable is set counts as configured when it is here.
+	// Variables are the names of the environment variables that the user sets on the container
+	// (workload.overrides.env), sorted. A provider of the base that exists only when a variable is set counts as
+	// configured when its variable is in this list.
 	Variables []string
-	// MoreVariables reports whether the container has further variables, whose names
-	// nobody knows here (workload.overrides.envFrom).
+	// MoreVariables reports whether the container has further variables with unknown names
+	// (workload.overrides.envFrom).
 	MoreVariables bool
-	// Secrets are all references to Secrets, those of the fields above, sorted by variable.
+	// Secrets are all references to Secrets, including those of the fields above, sorted by variable.
 	Secrets []SecretUse
 }
 
-// Distribution says which server runs: Name or Image.
+// Distribution is the server that runs, by Name or Image.
 type Distribution struct {
 	Name, Image, Version string
 }
 
 // Provider is one provider of one API.
 type Provider struct {
-	// API in the server's spelling: vector_io.
+	// API is the API in the server's spelling: vector_io.
 	API string
-	// ID is the id written, or the default of FR-035.
+	// ID is the written id, or the default of FR-035.
 	ID string
-	// Type as written: vllm, remote::vllm.
+	// Type is the type as written: vllm, remote::vllm.
 	Type string
-	// Endpoint as written, empty when unset.
+	// Endpoint is the endpoint as written. Empty means that it is not set.
 	Endpoint string
-	// APIKey is nil when unset.
+	// APIKey is the reference to the API key. Nil means that it is not set.
 	APIKey *SecretRef
-	// Secrets are secretRefs and their shorthand, sorted by key.
+	// Secrets are the secretRefs and their short form, sorted by key.
 	Secrets []SecretKey
-	// Settings as written; numbers are json.Number. To be written in the order of
-	// the sorted keys.
+	// Settings are the settings as written. Numbers are json.Number. They are written in the order of the sorted keys.
 	Settings map[string]any
-	// Path of the entry: spec.providers.inference or spec.providers.inference[1].
+	// Path is the field path of the entry: spec.providers.inference or spec.providers.inference[1].
 	Path *field.Path
 }
 
-// ExternalProvider is a provider that comes in a container image of its own.
+// ExternalProvider is a provider with its own container image.
 type ExternalProvider struct {
-	// API in the server's spelling: vector_io.
+	// API is the API in the server's spelling: vector_io.
 	API string
 	// ID is the provider's id in the server.
 	ID string
-	// Image holds the provider's package, as written.
+	// Image contains the provider's package. It is as written.
 	Image string
-	// PullPolicy of that image, empty when unset.
+	// PullPolicy is the pull policy of that image. Empty means that it is not set.
 	PullPolicy corev1.PullPolicy
-	// Config as written; numbers are json.Number. To be written in the order of the sorted keys.
+	// Config is the config as written. Numbers are json.Number. It is written in the order of the sorted keys.
 	Config map[string]any
-	// Secrets are the keys of Config that take their values from Secrets, sorted by key.
+	// Secrets are the keys of Config with values from Secrets, sorted by key.
 	Secrets []SecretKey
-	// Path of the entry: spec.externalProviders.inference[0].
+	// Path is the field path of the entry: spec.externalProviders.inference[0].
 	Path *field.Path
 }
 
-// SecretKey is a configuration key whose value lives in a Secret.
+// SecretKey is a configuration key with a value from a Secret.
 type SecretKey struct {
-	// Key of the provider's config.
+	// Key is the key of the provider's config.
 	Key string
 	SecretRef
 }
 
 // SecretRef is one key of a Secret in the object's namespace.
 type SecretRef struct {
-	// Name of the Secret, Key in its data.
+	// Name is the name of the Secret, and Key the key in its data.
 	Name, Key string
-	// EnvVar is the variable that carries the value to the server. A connection string has one too, though the server
-	// gets its parts in variables of their own.
+	// EnvVar is the variable with the value for the server. A connection string has one too, although the server gets
+	// its parts in separate variables.
 	EnvVar string
-	// Path of the reference, up to and with secretKeyRef.
+	// Path is the field path of the reference, including secretKeyRef.
 	Path *field.Path
 }
 
@@ -113,7 +111,7 @@ type Model struct {
 	Provider        string
 	ProviderModelID string
 	ModelType       string
-	// ContextLength in tokens, nil when unset.
+	// ContextLength is the length in tokens. Nil means that it is not set.
 	ContextLength *int64
 	Quantization  string
 	Metadata      map[string]any
@@ -138,7 +136,7 @@ type Shield struct {
 	Path     *field.Path
 }
 
-// Storage is where state is kept; nil leaves the base's (FR-053).
+// Storage is the storage of the server's state. Nil keeps that of the base (FR-053).
 type Storage struct {
 	KV, SQL *Store
 }
@@ -152,23 +150,23 @@ const (
 
 // Store is one of the two state stores.
 type Store struct {
-	// Type is SQLite, Redis (key-value only) or Postgres; never empty.
+	// Type is SQLite, Redis (key-value only) or Postgres. It is never empty.
 	Type string
-	// Host and Port of Redis.
+	// Host and Port are those of Redis.
 	Host string
 	Port int32
-	// Password of Redis, nil when it has none.
+	// Password is the password of Redis. Nil means that there is none.
 	Password *SecretRef
-	// ConnectionString of PostgreSQL.
+	// ConnectionString is the connection string of PostgreSQL.
 	ConnectionString *SecretRef
 	Path             *field.Path
 }
 
-// Disabled is an API, or one provider of an API, that the server shall not have.
+// Disabled is an API, or one provider of an API, that the server must not have.
 type Disabled struct {
-	// API as written: postTraining or post_training.
+	// API is the API as written: postTraining or post_training.
 	API string
-	// Provider is the provider's id, empty when the whole API is meant.
+	// Provider is the provider's id. Empty means the whole API.
 	Provider string
 	Path     *field.Path
 }
@@ -178,28 +176,29 @@ type Server struct {
 	// Port is never 0 (FR-060).
 	Port     int32
 	PortPath *field.Path
-	// Workers is the number of server processes, 0 when unset.
+	// Workers is the number of server processes. Zero means that it is not set.
 	Workers     int32
 	WorkersPath *field.Path
-	// TLS is nil when the server speaks plain HTTP.
+	// TLS is nil when the server serves plain HTTP.
 	TLS *TLS
 }
 
-// ModelFiles tells which files the user gives the server (modelFiles).
+// ModelFiles describes the files that the user supplies to the server (modelFiles).
 type ModelFiles struct {
-	// Hub reports whether there is a cache of the Hugging Face Hub, Tiktoken whether there are tokenizers of tiktoken.
+	// Hub reports whether there is a cache of the Hugging Face Hub, and Tiktoken whether there are tokenizers of
+	// tiktoken.
 	Hub, Tiktoken bool
 }
 
-// TLS lets the server speak HTTPS.
+// TLS makes the server serve HTTPS.
 type TLS struct {
 	// SecretName is the Secret of type kubernetes.io/tls with the certificate.
 	SecretName string
-	// Path of SecretName: spec.networking.tls.secretName.
+	// Path is the field path of SecretName: spec.networking.tls.secretName.
 	Path *field.Path
 }
 
-// Variable is an environment variable that takes its value from a Secret.
+// Variable is an environment variable with a value from a Secret.
 type Variable struct {
 	Name string
 	SecretRef

@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Message is what a user reads: the field path and the detail, which stands for
-// itself. The type that field.Error writes in between ("Forbidden", "Invalid
-// value") would say it twice.
+// Message returns the text for users: the field path and the detail, which is complete by itself. The type that
+// field.Error writes between them ("Forbidden", "Invalid value") would repeat the detail.
 func Message(err *field.Error) string {
 	if err.Detail == "" {
 		return err.Error()
@@ -20,12 +19,11 @@ func Message(err *field.Error) string {
 	return err.Field + ": " + err.Detail
 }
 
-// MaxErrors is how many errors are told at once. A spec may have as many as it has
-// values; a user mends the first ones and looks again, and a status holds no more.
+// MaxErrors is the number of errors that are reported at once. A spec may have as many errors as values. A user fixes
+// the first ones and looks again, and the status has no room for more.
 const MaxErrors = 100
 
-// Bounded returns the first MaxErrors of a list, each once, and how many more there
-// are.
+// Bounded returns the first MaxErrors errors of a list, without duplicates, and the number of the others.
 func Bounded(errs field.ErrorList) field.ErrorList {
 	type told struct{ path, detail string }
 	seen := make(map[told]bool, len(errs))
@@ -48,7 +46,7 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	return first
 }
 
-// Messages are the messages of a list, one a line, each once.
+// Messages returns the messages of a list, one per line, without duplicates.
 func Messages(errs field.ErrorList) string {
 	lines, seen := make([]string, 0, len(errs)), make(map[string]bool, len(errs))
 	for _, err := range errs {

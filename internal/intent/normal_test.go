@@ -16,7 +16,7 @@ import (
 
 func itoa(n int32) string { return strconv.Itoa(int(n)) }
 
-// paths compares field paths by what they say.
+// paths compares field paths by their text.
 var paths = cmp.Transformer("path", func(p *field.Path) string {
 	if p == nil {
 		return ""
@@ -77,7 +77,7 @@ providers:
 	}
 }
 
-// FR-035: the id of a provider without one.
+// FR-035 defines the id of a provider without one.
 func TestDefaultID(t *testing.T) {
 	for providerType, want := range map[string]string{
 		"vllm": "vllm", "remote::vllm": "vllm", "inline::sentence-transformers": "sentence-transformers",
@@ -90,7 +90,7 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// Every API of the server that can have providers is reached by its field.
+// Every API of the server that can have providers has a field.
 func TestAPIFields(t *testing.T) {
 	for name, api := range map[string]string{
 		"inference": "inference", "safety": "safety", "vectorIo": "vector_io", "toolRuntime": "tool_runtime",
@@ -304,7 +304,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// A command of a stack of v1alpha1 may listen where a server that is told by its configuration may not.
+// A command of a stack of v1alpha1 may listen on a port that a server with a generated configuration may not use.
 func TestPortOfAnOlderStack(t *testing.T) {
 	stack := &v1alpha2.LlamaStackDistribution{}
 	stack.Spec.Networking = &v1alpha2.NetworkingSpec{Port: 80}

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// decodeJSON reads one JSON value; numbers stay as they were written.
+// decodeJSON reads one JSON value. Numbers keep their written form.
 func decodeJSON(raw []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -29,8 +29,8 @@ func decodeJSON(raw []byte) (any, error) {
 	return value, nil
 }
 
-// object reads the fields of one JSON object strictly: a field of the wrong type
-// is an error, and so is every field nobody asked for.
+// object reads the fields of one JSON object strictly. A field of the wrong type is an error, and so is every field
+// that was not read.
 type object struct {
 	*Errors
 	path   *field.Path
@@ -38,8 +38,7 @@ type object struct {
 	asked  []string
 }
 
-// newObject takes a JSON object; anything else is an error that says what was
-// wanted.
+// newObject returns an object for a JSON object. For any other value, it reports an error with the expected form.
 func newObject(value any, path *field.Path, want string, errs *Errors) (*object, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {
@@ -49,8 +48,8 @@ func newObject(value any, path *field.Path, want string, errs *Errors) (*object,
 	return &object{Errors: errs, path: path, fields: fields}, true
 }
 
-// atMost reports whether objects have no more fields than a limit; one that has is an error. A name is that of an inner
-// object, empty for the object itself.
+// atMost reports whether objects have no more fields than a limit, and adds an error for each that has more. A name is
+// that of an inner object, or empty for the object itself.
 func (o *object) atMost(limit int, names ...string) bool {
 	within := true
 	for _, name := range names {
@@ -74,7 +73,7 @@ func (o *object) take(name string) (any, bool) {
 	return value, ok
 }
 
-// typed reads a field of one type; false when it is not there or wrong.
+// typed reads a field of one type. It returns false when the field is missing or has another type.
 func typed[T any](o *object, name, want string) (T, bool) {
 	value, given := o.take(name)
 	found, ok := value.(T)
@@ -84,7 +83,7 @@ func typed[T any](o *object, name, want string) (T, bool) {
 	return found, ok
 }
 
-// text reads a string that is not empty where given.
+// text reads a string, which must not be empty if it is set.
 func (o *object) text(name string) string {
 	text, ok := typed[string](o, name, "a string")
 	if ok && text == "" {
@@ -93,7 +92,7 @@ func (o *object) text(name string) string {
 	return text
 }
 
-// requiredText is text that must be given.
+// requiredText reads a required text.
 func (o *object) requiredText(name, remedy string) string {
 	if _, ok := o.fields[name]; !ok {
 		o.asked = append(o.asked, name)
@@ -103,7 +102,7 @@ func (o *object) requiredText(name, remedy string) string {
 	return o.text(name)
 }
 
-// values reads an object that is passed on as it is.
+// values reads an object that is passed on unchanged.
 func (o *object) values(name string) map[string]any {
 	values, _ := typed[map[string]any](o, name, "an object")
 	if deeper(values, maxDepth) {
@@ -113,8 +112,8 @@ func (o *object) values(name string) map[string]any {
 	return values
 }
 
-// maxDepth bounds values that are passed on: each level is indented in the
-// configuration, so that the deepest JSON there is would fill the memory.
+// maxDepth limits the depth of values that are passed on. Each level is indented in the configuration, so the deepest
+// possible JSON would fill the memory.
 const maxDepth = 32
 
 func deeper(value any, levels int) bool {
@@ -135,7 +134,7 @@ func deeper(value any, levels int) bool {
 	return false
 }
 
-// positive reads an integer above 0.
+// positive reads an integer greater than 0.
 func (o *object) positive(name string) *int64 {
 	number, ok := typed[json.Number](o, name, "a whole number above 0")
 	if !ok {
@@ -176,7 +175,7 @@ func (o *object) texts(name string) map[string]string {
 	return texts
 }
 
-// rest are the names of the fields nobody asked for, sorted.
+// rest returns the names of the fields that were not read, sorted.
 func (o *object) rest() []string {
 	var rest []string
 	for name := range o.fields {
@@ -188,7 +187,7 @@ func (o *object) rest() []string {
 	return rest
 }
 
-// close reports every field nobody asked for.
+// close reports every field that was not read.
 func (o *object) close() {
 	for _, name := range o.rest() {
 		if o.full() {
@@ -199,8 +198,8 @@ func (o *object) close() {
 	}
 }
 
-// full reports whether there are more errors already than anybody is told, so that none needs a remedy, which takes time
-// to find.
+// full reports whether the limit of reported errors is reached. Then further errors need no remedy, which takes time to
+// find.
 func (o *object) full() bool { return len(*o.Errors) >= MaxErrors }
 
 func (o *object) unknownField(path *field.Path, name string) {
@@ -211,10 +210,10 @@ func (o *object) unknownField(path *field.Path, name string) {
 	o.Forbidden(path, "unknown field; known are %s", o.known())
 }
 
-// known are the names of the fields that were asked for.
+// known returns the names of the fields that were read.
 func (o *object) known() string { return strings.Join(slices.Sorted(slices.Values(o.asked)), ", ") }
 
-// nearest also sees through another way to write a name: api_key is apiKey.
+// nearest also recognizes other spellings of a name: api_key is apiKey.
 func nearest(name string, known []string) string {
 	plain := strings.NewReplacer("_", "", "-", "").Replace(name)
 	for _, k := range known {
@@ -225,8 +224,8 @@ func nearest(name string, known []string) string {
 	return suggest.Nearest(name, known)
 }
 
-// wrongType never shows a value: it may be a secret in the wrong place. A bool
-// is shown, because it is what an unquoted word such as y or on turns into.
+// wrongType returns an error without the value, which may be a misplaced secret. It includes a bool, because an
+// unquoted word such as y or on is read as one.
 func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// owned is a part of the configuration that settings may not touch, because a
-// field of the spec sets it or because the server would not survive it.
+// owned is a part of the configuration that settings must not change, because a field of the spec sets it or because
+// the server would fail.
 type owned struct {
-	// path leads to it; * is any key.
+	// path is the path of the part. * stands for any key.
 	path string
-	// instead is the remedy for who sets it, removal the one for who takes it out.
+	// instead is the remedy for setting the part, and removal the remedy for removing it.
 	instead, removal string
 }
 
@@ -24,11 +24,10 @@ const (
 	nameInstead      = "it is the distribution's name: leave it out"
 )
 
-// ownedParts are judged key by key over the servers of all releases.
-// What is not here has no field: the sections telemetry, logging, vector_stores,
-// safety, external_providers_dir and external_apis_dir; of server the host, auth,
-// quota, cors, tenancy, tls_config, hsts_max_age and the registry's interval; of
-// storage what tunes a store.
+// ownedParts lists the keys of the servers of all releases that have a field. These parts have no field and are not
+// listed: the sections telemetry, logging, vector_stores, safety, external_providers_dir and external_apis_dir; of
+// server the host, auth, quota, cors, tenancy, tls_config, hsts_max_age and the registry's interval; of storage the
+// settings that tune a store.
 var ownedParts = []owned{
 	{"version", "it belongs to the base: leave it out", baseRemoval},
 	{"distro_name", nameInstead, "the server needs its distribution's name"},
@@ -49,8 +48,7 @@ var ownedParts = []owned{
 	{"inference_store", "set spec.storage instead", "spec.storage sets it"},
 	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
-	// The registry of what is registered is kept apart by its content, or a changed
-	// model would stop the next start.
+	// The operator determines the place of the registry, and the pods update its content before each start.
 	{"storage.stores.metadata", "the operator places the registry by what is registered: leave it out", "the server needs its registry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
@@ -58,15 +56,14 @@ var ownedParts = []owned{
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.insecure", "it follows from spec.networking.tls: leave it out", "it follows from spec.networking.tls"},
-	// With it the server asks every client for a certificate, and a kubelet has none.
+	// With this setting, the server requires a certificate from every client, and the kubelet has none.
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so that it would never be ready: " +
 			"ask for one in front of the Service", baseRemoval,
 	},
 }
 
-// ownedSettings refuses what settings may not set, in the order of the paths, each
-// with what to use instead.
+// ownedSettings rejects settings for owned parts, in the order of the paths, each with the remedy.
 func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	found := make(map[string]*field.Error)
 	for i := range ownedParts {
@@ -79,8 +76,7 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// findIn follows a path through the values. What stands where an object leads on
-// to it would replace it.
+// findIn follows a path through the values. A value in the place of an object on the path would replace the object.
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -108,8 +104,8 @@ func (o *owned) findAt(object map[string]any, key string, rest []string, at *fie
 	o.findIn(object[key], rest, at, found)
 }
 
-// ownedRemoval refuses to take out what settings may not touch, a part of it, and
-// what holds it; nil when the path is free.
+// ownedRemoval rejects the removal of an owned part, of a part of it, and of a section that contains it. It returns nil
+// for any other path.
 func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")
@@ -125,8 +121,8 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 	return nil
 }
 
-// Owned says what to use in place of settings for a part of the configuration, as far as they may not touch it; empty when
-// they may. It also reports whether the part holds one that they may not touch.
+// Owned returns the remedy for a part of the configuration that settings must not change, or an empty string when they
+// may. It also reports whether the part contains an owned part.
 func Owned(keys ...string) (instead string, holds bool) {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")
@@ -141,7 +137,7 @@ func Owned(keys ...string) (instead string, holds bool) {
 	return "", holds
 }
 
-// overlap reports whether one of two paths leads to the other.
+// overlap reports whether one of two paths is a prefix of the other.
 func overlap(a, b []string) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] && b[i] != "*" {

@@ -11,11 +11,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxProviders is how many providers one API takes.
+// MaxProviders is the largest number of providers of one API.
 const MaxProviders = 64
 
-// MaxProviderFields is how many fields a provider has beside its settings, and secretRefs. The admission policy, whose work
-// on them grows with their square, has the same bound.
+// MaxProviderFields is the largest number of fields of a provider in addition to its settings, and of secretRefs. The
+// admission policy, whose cost grows with their square, has the same limit.
 const MaxProviderFields = 64
 
 const (
@@ -25,13 +25,13 @@ const (
 
 var idPattern = regexp.MustCompile(idForm)
 
-// apiField ties a field of spec.providers to the server's name of the API.
+// apiField maps a field of spec.providers to the server's name of the API.
 type apiField struct {
 	name, api string
 	get       func(*v1alpha2.ProvidersSpec) *v1alpha2.Providers
 }
 
-// apiFields in the order in which the API declares them.
+// apiFields are in the order in which the API declares them.
 var apiFields = []apiField{
 	{"inference", "inference", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Inference }},
 	{"safety", "safety", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Safety }},
@@ -52,8 +52,8 @@ var apiFields = []apiField{
 	{"skills", "skills", func(p *v1alpha2.ProvidersSpec) *v1alpha2.Providers { return p.Skills }},
 }
 
-// APIField is the field of spec.providers that configures an API of the server:
-// vectorIo for vector_io. Empty when there is none.
+// APIField returns the field of spec.providers for an API of the server: vectorIo for vector_io. It returns an empty
+// string when there is none.
 func APIField(api string) string {
 	for _, f := range apiFields {
 		if f.api == api {
@@ -77,8 +77,7 @@ func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path, errs *Error
 	return all
 }
 
-// decodeAPI reads the providers of one API, a single one or a list
-// (FR-004). Entries with errors are left out.
+// decodeAPI reads the providers of one API, a single provider or a list (FR-004). It leaves out entries with errors.
 func decodeAPI(api string, written *v1alpha2.Providers, path *field.Path, errs *Errors) []Provider {
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
@@ -137,8 +136,7 @@ func decodeProvider(api string, value any, path *field.Path, errs *Errors) (Prov
 	return p, len(*errs) == before
 }
 
-// providerID checks an id, or takes the default of FR-035: the type, and of a
-// full type the part behind the last "::".
+// providerID checks an id, or returns the default of FR-035: the type, or for a full type the part after the last "::".
 func (o *object) providerID(id, providerType string) string {
 	path, remedy := o.path.Child("id"), ""
 	if _, written := o.fields["id"]; !written {
@@ -155,8 +153,7 @@ func (o *object) providerID(id, providerType string) string {
 	return id
 }
 
-// secretKeys reads secretRefs and its short form, every other key of the entry
-// whose value is a secret reference.
+// secretKeys reads secretRefs and its short form: every other key of the entry with a secret reference as its value.
 func (o *object) secretKeys() []SecretKey {
 	var keys []SecretKey
 	refs := o.values("secretRefs")
@@ -182,8 +179,8 @@ func (o *object) secretKeys() []SecretKey {
 	return keys
 }
 
-// shorthand reads a key beside the named fields: only a secret reference may
-// stand there, and not under a name that differs from a field's by case alone.
+// shorthand reads a key other than the named fields. It accepts only a secret reference, and no name that differs from
+// a field's name only in case.
 func (o *object) shorthand(key string) *SecretRef {
 	path := o.path.Child(key)
 	fields, isObject := o.fields[key].(map[string]any)
@@ -208,7 +205,7 @@ func (o *object) unknownProviderField(path *field.Path, key string) {
 	}
 }
 
-// checkKeys refuses a configuration key that two fields set.
+// checkKeys rejects a configuration key that two fields set.
 func checkKeys(p *Provider, errs *Errors) {
 	for i, secret := range p.Secrets {
 		if i > 0 && p.Secrets[i-1].Key == secret.Key {
@@ -220,7 +217,7 @@ func checkKeys(p *Provider, errs *Errors) {
 	}
 }
 
-// uniqueIDs holds FR-072: ids are unique over all APIs.
+// uniqueIDs checks FR-072: ids are unique over all APIs.
 func uniqueIDs(providers []Provider, errs *Errors) {
 	first := make(map[string]*field.Path, len(providers))
 	for _, p := range providers {
@@ -233,8 +230,8 @@ func uniqueIDs(providers []Provider, errs *Errors) {
 	}
 }
 
-// API is the server's name of an API that was written as the name of its field
-// in spec.providers: datasetio for datasetIo. Empty when there is no such field.
+// API returns the server's name of an API for the name of its field in spec.providers: datasetio for datasetIo. It
+// returns an empty string when there is no such field.
 func API(name string) string {
 	for _, f := range apiFields {
 		if f.name == name {

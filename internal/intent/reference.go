@@ -9,8 +9,7 @@ import (
 
 const secretShape = "{secretKeyRef: {name: <Secret>, key: <key>}}"
 
-// secret reads a field of the form {secretKeyRef: {name, key}}; nil when it is
-// not there or wrong.
+// secret reads a field of the form {secretKeyRef: {name, key}}. It returns nil when the field is missing or invalid.
 func (o *object) secret(name string) *SecretRef {
 	value, ok := o.take(name)
 	if !ok {
@@ -19,8 +18,8 @@ func (o *object) secret(name string) *SecretRef {
 	return decodeSecret(value, o.path.Child(name), o.Errors)
 }
 
-// decodeSecret reads {secretKeyRef: {name, key}}. An earlier proposal of the API
-// had {name, key}: the error for it says the right spelling.
+// decodeSecret reads {secretKeyRef: {name, key}}. An earlier proposal of the API used {name, key}. The error for that
+// form contains the correct form.
 func decodeSecret(value any, path *field.Path, errs *Errors) *SecretRef {
 	o, ok := newObject(value, path, secretShape, errs)
 	if !ok {
@@ -61,12 +60,12 @@ func isFlat(fields map[string]any) bool {
 	return !deep && (name || key)
 }
 
-// CheckSecret notes what is wrong with a reference that the CRD schema has typed already.
+// CheckSecret checks a reference whose types the CRD schema has already checked.
 func CheckSecret(ref v1alpha2.SecretReference, path *field.Path, errs *Errors) {
 	typedSecret(&ref, path, errs)
 }
 
-// typedSecret normalizes a reference that the CRD schema has typed already.
+// typedSecret normalizes a reference whose types the CRD schema has already checked.
 func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) *SecretRef {
 	if ref == nil {
 		return nil
@@ -91,8 +90,7 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 	return secret
 }
 
-// checkSecret refuses names that no Secret can have. Empty ones are reported as
-// missing elsewhere.
+// checkSecret rejects names that no Secret can have. Empty names are reported as missing elsewhere.
 func checkSecret(secret *SecretRef, errs *Errors) {
 	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
 		errs.InvalidText(secret.Path.Child("name"), secret.Name,

@@ -23,8 +23,7 @@ func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path,
 		func(e v1alpha2.ShieldEntry) []byte { return e.Raw }, decodeShield)
 }
 
-// decodeEntries reads a list whose entries are a name or an object (FR-007).
-// Entries with errors are left out.
+// decodeEntries reads a list with a name or an object in each entry (FR-007). It leaves out entries with errors.
 func decodeEntries[Entry, Item any](
 	entries []Entry, path *field.Path, errs *Errors, raw func(Entry) []byte, decode func(*object) Item,
 ) []Item {
@@ -99,8 +98,8 @@ func decodeShield(o *object) Shield {
 	}
 }
 
-// CheckURL says what is wrong with an http or https URL, nil when it has both a
-// scheme and a host. Text with ${env.…} is left to the server.
+// CheckURL returns an error unless the text is an http or https URL with a host. It accepts text with ${env.…}, which
+// the server checks.
 func CheckURL(text string) error {
 	if envref.IsMeant(text) {
 		return nil
@@ -119,7 +118,7 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// withoutUser takes out what may be a password.
+// withoutUser removes a part of a URL that may contain a password.
 func withoutUser(text string) string {
 	at := strings.LastIndex(text, "@")
 	if at < 0 {

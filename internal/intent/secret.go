@@ -9,14 +9,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The ids that the two state stores have in the names of their variables:
-// LLSD_STORAGE_KV_PASSWORD.
+// The ids of the two state stores in the names of their variables: LLSD_STORAGE_KV_PASSWORD.
 const (
 	KVID  = "storage-kv"
 	SQLID = "storage-sql"
 )
 
-// Purpose says what a secret reference is for.
+// Purpose is the purpose of a secret reference.
 type Purpose string
 
 const (
@@ -24,31 +23,29 @@ const (
 	PurposeProvider Purpose = "Provider"
 	// PurposePassword is the password of a key-value store.
 	PurposePassword Purpose = "Password"
-	// PurposeConnectionString is a PostgreSQL connection string, which is taken
-	// apart before the server sees it.
+	// PurposeConnectionString is a PostgreSQL connection string, which is split into parts for the server.
 	PurposeConnectionString Purpose = "ConnectionString"
-	// PurposeVariable is a variable of the user's own (secretEnv).
+	// PurposeVariable is a variable of the user (secretEnv).
 	PurposeVariable Purpose = "Variable"
 	// PurposeCertificate is one half of the server's certificate, which is mounted
 	// as a file.
 	PurposeCertificate Purpose = "Certificate"
 )
 
-// SecretUse is one reference to a Secret and the variable it becomes.
+// SecretUse is one reference to a Secret with its variable.
 type SecretUse struct {
-	// Secret and Key name the value.
+	// Secret and Key identify the value.
 	Secret, Key string
-	// Path of the reference: spec.providers.inference.apiKey.secretKeyRef.
+	// Path is the field path of the reference: spec.providers.inference.apiKey.secretKeyRef.
 	Path string
-	// EnvVar is the variable's name, empty for what is mounted as a file. A
-	// connection string has a name too, though the server gets its parts in
-	// variables of their own.
+	// EnvVar is the variable's name. Empty means that the value is mounted as a file. A connection string has a name
+	// too, although the server gets its parts in separate variables.
 	EnvVar  string
 	Purpose Purpose
 }
 
-// nameSecrets names the variable of each secret reference, and lists them all, sorted by
-// variable. Two that mean the same value are both listed, for the sake of their paths.
+// nameSecrets sets the variable of each secret reference, and lists all references, sorted by variable. It lists two
+// references to the same value separately, because their paths differ.
 func nameSecrets(in *Intent) []SecretUse {
 	var uses []SecretUse
 	add := func(ref *SecretRef, variable string, purpose Purpose) {
@@ -62,7 +59,7 @@ func nameSecrets(in *Intent) []SecretUse {
 	for i := range in.Providers {
 		p := &in.Providers[i]
 		if in.ExternalWith(p.API, p.ID) != nil {
-			continue // an external provider takes its place
+			continue // an external provider replaces it
 		}
 		add(p.APIKey, names.EnvVar(p.ID, names.FieldAPIKey), PurposeProvider)
 		for k := range p.Secrets {
@@ -95,9 +92,8 @@ func nameSecrets(in *Intent) []SecretUse {
 	return uses
 }
 
-// Each reconcile reads the Secrets of a stack, and each reference is a variable of its
-// pods. The lists of providers are bounded one by one, and together leave room for any
-// number.
+// Each reconcile reads the Secrets of a stack, and each reference is a variable of its pods. The lists of providers are
+// limited separately, which does not limit their total.
 const (
 	maxSecrets          = 256
 	maxSecretReferences = 2000
@@ -121,7 +117,7 @@ func tooManySecrets(uses []SecretUse, errs *Errors) {
 	}
 }
 
-// collisions refuses two references that fold to one variable but mean different values (FR-022).
+// collisions rejects two references with the same variable and different values (FR-022).
 func collisions(uses []SecretUse, errs *Errors) {
 	for i := 1; i < len(uses); i++ {
 		a, b := uses[i-1], uses[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// The references of all providers are bounded together, however few Secrets they name.
+// The total number of references of all providers is limited, however few Secrets they name.
 func TestSecretReferences(t *testing.T) {
 	object := func(count int) *v1alpha2.LlamaStackDistribution {
 		var providers []string

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The ports the server accepts.
+// The ports that the server accepts.
 const (
 	minPort = 1024
 	maxPort = 65535
@@ -44,8 +44,8 @@ func decodeServer(obj *v1alpha2.LlamaStackDistribution, path *field.Path, errs *
 	return server
 }
 
-// leastPort: a configuration says it to the server, which refuses what only root may listen on. A stack of v1alpha1
-// whose configuration is not written here may have a command that listens there.
+// leastPort returns the lowest port. A server with a generated configuration rejects the ports that only root may
+// listen on. A stack of v1alpha1 without a generated configuration may have a command that listens on such a port.
 func leastPort(obj *v1alpha2.LlamaStackDistribution) int32 {
 	if names.Compat(obj.Annotations) && obj.Spec.Providers == nil && obj.Spec.Resources == nil && obj.Spec.Storage == nil {
 		return 1
@@ -100,8 +100,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 	return variables
 }
 
-// variables are the names that the user sets on the container, and not to
-// nothing.
+// variables returns the names of the variables that the user sets on the container to a value that is not empty.
 func variables(env []corev1.EnvVar) []string {
 	var set []string
 	for _, env := range env {

@@ -10,29 +10,29 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Settings are what the user patches in the generated configuration, for
-// sections of the server that no other field of the spec reaches.
+// Settings are the user's patch of the generated configuration, for sections of the server without another field in the
+// spec.
 type Settings struct {
-	// Values are a JSON merge patch without null, nil when there is none. Numbers
-	// are json.Number. To be written in the order of the sorted keys.
+	// Values are a JSON merge patch without null. Nil means that there is none. Numbers are json.Number. They are
+	// written in the order of the sorted keys.
 	Values map[string]any
-	// Path of Values: spec.settings.
+	// Path is the field path of Values: spec.settings.
 	Path *field.Path
-	// Removed is taken out before Values are merged in, in written order.
+	// Removed is removed before Values are merged, in written order.
 	Removed []RemovedSetting
 }
 
-// RemovedSetting is a value to be taken out of the generated configuration.
+// RemovedSetting is a value to remove from the generated configuration.
 type RemovedSetting struct {
-	// Keys lead to it: server, quota.
+	// Keys are the keys of its path: server, quota.
 	Keys []string
 	Path *field.Path
 }
 
-// Text is the path as it was written: server.quota.
+// Text returns the path as it was written: server.quota.
 func (r *RemovedSetting) Text() string { return strings.Join(r.Keys, ".") }
 
-// Decides reports whether the settings set a value, or take it out.
+// Decides reports whether the settings set a value or remove it.
 func (s *Settings) Decides(keys ...string) bool {
 	if slices.ContainsFunc(s.Removed, func(r RemovedSetting) bool {
 		return len(r.Keys) <= len(keys) && slices.Equal(r.Keys, keys[:len(r.Keys)])
@@ -50,7 +50,7 @@ func decodeSettings(written *apiextensionsv1.JSON, removed []string, path *field
 	return settings
 }
 
-// decodeValues reads spec.settings; with an error there are none.
+// decodeValues reads spec.settings. With an error, it returns no values.
 func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors) map[string]any {
 	if written == nil {
 		return nil
@@ -77,8 +77,7 @@ func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors)
 	return values
 }
 
-// nulls refuses null: a merge patch reads it as "remove", and plain kubectl apply
-// and Helm drop it on the way.
+// nulls rejects null: a merge patch reads it as "remove", and plain kubectl apply and Helm drop it before it is stored.
 func nulls(values map[string]any, path *field.Path, below string, errs *Errors) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		switch v := values[key].(type) {
@@ -92,8 +91,8 @@ func nulls(values map[string]any, path *field.Path, below string, errs *Errors) 
 	}
 }
 
-// nullsInList: no path of removeSettings leads into a list, which a merge patch
-// replaces as a whole.
+// nullsInList rejects null in lists. No path of removeSettings leads into a list, which a merge patch replaces as a
+// whole.
 func nullsInList(value any, path *field.Path, errs *Errors) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -48,7 +48,7 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 	}
 }
 
-// With an error there are no values, so that nobody goes on with half of them.
+// With an error there are no values, so that no caller uses a part of them.
 func TestSettingsErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for raw, want := range map[string]string{
@@ -71,9 +71,8 @@ func TestSettingsErrors(t *testing.T) {
 	}
 }
 
-// FuzzSettings holds for any settings and any path: no panic, the same answer
-// twice, and what is accepted has no null in an object and touches nothing that a
-// field sets.
+// FuzzSettings checks for any settings and any path that decoding does not panic, that a second run has the same
+// result, and that accepted settings have no null in an object and change nothing that a field sets.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
 		`{"server":{"auth":{"a":[1,null]},"port":1}}`, `{"storage":{"stores":{"a":{"backend":"b"}}}}`, `[]`, `null`, `{`, `{"*":{"a":null}}`,

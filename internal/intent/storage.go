@@ -31,7 +31,7 @@ func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Erro
 	return storage
 }
 
-// decodeStore reads a store. Without a type it is SQLite (FR-050b, FR-051a).
+// decodeStore reads a store. The default type is SQLite (FR-050b, FR-051a).
 func decodeStore(spec *v1alpha2.KVStorageSpec, path *field.Path, errs *Errors, types ...string) *Store {
 	store := &Store{Type: cmp.Or(string(spec.Type), SQLite), Path: path}
 	s := storeChecks{Errors: errs, store: store}
@@ -63,7 +63,7 @@ func (s storeChecks) known(types []string) bool {
 	return known
 }
 
-// only refuses a field that belongs to another type.
+// only rejects a field that belongs to another type.
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
 		s.Forbidden(s.store.Path.Child(name),
@@ -80,8 +80,8 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
 }
 
-// endpoint reads host:port or redis://host:port. The server builds its URL from
-// host and port alone, so that a user, a database number or TLS has no place.
+// endpoint reads host:port or redis://host:port. The server builds its URL from host and port alone, so a user, a
+// database number or TLS is not possible.
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {

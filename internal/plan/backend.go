@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// backend is by what a Gateway knows a server that speaks HTTPS. Nil: it does not have to, or it cannot, which is a warning.
+// backend returns the values with which a Gateway verifies a server that serves HTTPS. It returns nil when no Gateway
+// needs them, or when the certificate cannot be verified, which is a warning.
 func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	if p.Exposure != render.HTTPRouteKind || !p.ServesTLS {
 		return nil
@@ -24,7 +25,7 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	case secret == "":
 		remedy = fmt.Sprintf("make one for Service %q with the authority of the certificate and a name in it", service)
 	case serving == nil:
-		return nil // the Secret was not read: nothing is known of it
+		return nil // the Secret was not read, so nothing is known about it
 	default:
 		inside := service + "." + p.input.Stack.Namespace + ".svc"
 		wanted := []string{inside + ".cluster.local", inside, p.Hostname}
@@ -38,7 +39,8 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	return nil
 }
 
-// unverifiable says what a Secret lacks for a client to check the certificate in it, and what to do. Empty: nothing.
+// unverifiable returns what a Secret lacks so that a client can verify the certificate in it, with the remedy. It
+// returns an empty string when nothing is missing.
 func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend, wanted []string) string {
 	key, problem := fmt.Sprintf("key %q of Secret %q", names.TLSAuthority, secret), serving.Problem
 	switch {
@@ -56,7 +58,7 @@ func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend
 	return ""
 }
 
-// oneOf lists the names that there are.
+// oneOf returns the available names as a list for a message.
 func oneOf(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	last := len(names) - 1

@@ -8,16 +8,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// CheckedBase is what is known of a configuration that an image comes with.
+// CheckedBase is the result of checking the configuration of an image.
 type CheckedBase struct {
 	// Version is the schema version of the configuration.
 	Version string
-	// Warnings are told where a stack takes the configuration as its base.
+	// Warnings are reported for stacks that use the configuration as their base.
 	Warnings []stackconfig.Finding
 }
 
-// CheckBase holds the configuration that an image comes with to the release of the server in it, as Build does for a stack
-// that asks for nothing of its own and may have any variable. An error is one of Build's: a *ConfigError.
+// CheckBase checks the configuration of an image against the release of the server in the image, as Build does for a
+// stack with an otherwise empty spec and any variables. An error is one of Build's: a *ConfigError.
 func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
 	base, err := baseconfig.ParseUncached(data)
 	if err != nil {
@@ -25,7 +25,7 @@ func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
 	}
 	checked := CheckedBase{Version: base.Version()}
 	object := &v1alpha2.LlamaStackDistribution{}
-	object.Name = "stack" // a configuration that does not name itself gets the name of its stack
+	object.Name = "stack" // a configuration without a name gets the name of its stack
 	object.Spec.Distribution.Image = of.Image
 	wishes, errs := intent.FromObject(object)
 	if len(errs) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// What the published images come with passes the checks of its release.
+// The configurations of the published images pass the checks of their release.
 func TestCheckBaseOfEveryDistribution(t *testing.T) {
 	count := 0
 	for _, name := range distribution.Known(nil) {

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Bounded checks what is bounded of a stack and known before anything is read for it: its fields, the images of external
-// providers among them, and the image that its distribution stands for. Nothing is read from an image that is not allowed.
+// Bounded checks the limited parts of a stack that are known before any reads: its fields, including the images of
+// external providers, and the image of its distribution. This prevents reads from an image that is not allowed.
 func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image string) field.ErrorList {
 	path := field.NewPath("spec", "distribution")
 	if object.Spec.Distribution.Name == "" {
@@ -33,7 +33,7 @@ func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image s
 	return append(errs, rule.Spec(&object.Spec, expose(&object.Spec))...)
 }
 
-// bounded checks the pods that the stack would have.
+// bounded checks the pods of the stack.
 func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	images := []string{p.input.Image}
 	for _, provider := range p.input.External {
@@ -54,7 +54,7 @@ func (p *Plan) bounded(in Input, deployment *appsv1ac.DeploymentApplyConfigurati
 	return nil
 }
 
-// forbidden is the answer to what an administrator does not allow.
+// forbidden returns the error for values that an administrator does not allow.
 func forbidden(errs field.ErrorList) error {
 	return &ConfigError{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds, Errors: errs,

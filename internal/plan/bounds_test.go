@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// The images of external providers and of model files come from where an administrator lets them, as the server's does.
+// Images of external providers and of model files must come from the registries that an administrator allows, like the
+// server's image.
 func TestBoundedImages(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{}
 	if err := yaml.UnmarshalStrict([]byte(`

@@ -19,9 +19,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
-// Build makes the plan of a stack. The same input gives the same plan, byte for byte; secret values are in neither.
+// Build returns the plan of a stack. The same input produces the same plan, byte for byte. Neither contains secret
+// values.
 //
-// A *ConfigError says what the user has to change, and which condition tells it. Any other error is a defect.
+// A *ConfigError describes what the user must change, and the condition that reports it. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
 	if in.Intent == nil {
 		return nil, errors.New("build a plan: the spec was not decoded")
@@ -51,7 +52,7 @@ func Build(in Input) (*Plan, error) {
 	p.Env = withSecretEnv(p.Env, in.Intent)
 	p.stores = p.storesOf(in)
 	p.input.Server.ServesTLS = p.ServesTLS
-	// A generated configuration says it itself; anything else is left as it is.
+	// A generated configuration contains the setting itself. Any other configuration is unchanged.
 	p.input.Server.Insecure = in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated &&
 		!leavesContainer(in)
 	p.tagWarning(in)
@@ -64,7 +65,7 @@ func Build(in Input) (*Plan, error) {
 	return p, nil
 }
 
-// generate makes the configuration from base and spec.
+// generate generates the configuration from base and spec.
 func (p *Plan) generate(in Input) error {
 	if in.Base == nil {
 		return missingBase(in.Distribution.Image)
@@ -99,7 +100,7 @@ func (p *Plan) generate(in Input) error {
 	return nil
 }
 
-// override mounts the user's own ConfigMap, or a copy where something has to stand in it.
+// override mounts the user's own ConfigMap, or a copy if the configuration needs additions.
 func (p *Plan) override(in Input) error {
 	if in.Override == nil {
 		return errors.New("build a plan with overrideConfig: its content was not read")
@@ -126,12 +127,12 @@ func (p *Plan) override(in Input) error {
 	return nil
 }
 
-// needsCopy reports whether something has to stand in a configuration of the user's own.
+// needsCopy reports whether a user's own configuration needs additions.
 func needsCopy(in Input) bool {
 	return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0
 }
 
-// overrideCopy mounts a copy of the user's configuration with what has to stand in it.
+// overrideCopy mounts a copy of the user's configuration with the additions.
 func (p *Plan) overrideCopy(in Input) error {
 	data, err := p.withExternal(in)
 	if err != nil {
@@ -147,7 +148,8 @@ func (p *Plan) overrideCopy(in Input) error {
 	return nil
 }
 
-// generated is the configuration that the operator made; nil when it made none, or copied the user's own.
+// generated returns the configuration that the operator generated. It returns nil when the operator generated none, or
+// copied the user's own.
 func (p *Plan) generated() []byte {
 	if p.Mode != ModeGenerated {
 		return nil
@@ -155,7 +157,7 @@ func (p *Plan) generated() []byte {
 	return p.Config
 }
 
-// mount makes a ConfigMap of a configuration and mounts it.
+// mount adds a ConfigMap with a configuration and mounts it.
 func (p *Plan) mount(in Input, data []byte, digest string) {
 	p.Config, p.ConfigHash = data, digest
 	p.ConfigMapName = names.ConfigMap(in.Object.Name, digest)
@@ -167,7 +169,7 @@ func (p *Plan) mount(in Input, data []byte, digest string) {
 	}
 }
 
-// render makes the objects and the record of their Deployment.
+// render renders the objects and the record of their Deployment.
 func (p *Plan) render(in Input) error {
 	p.input.Secrets = variables(p.Env)
 	p.input.ServiceLinks = serviceLinks(p.input, p.generated())
@@ -207,7 +209,7 @@ func (p *Plan) render(in Input) error {
 	return nil
 }
 
-// recorded completes the plan's Deployment with its record.
+// recorded adds the record to the plan's Deployment.
 func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	var err error
 	if p.Places, err = p.placesOf(in, deployment); err != nil {
@@ -223,7 +225,7 @@ func (p *Plan) recorded(in Input, digest string, deployment *appsv1ac.Deployment
 	return err
 }
 
-// BaseConfigMapName is the name of the ConfigMap that keeps a stack's base.
+// BaseConfigMapName returns the name of the ConfigMap that keeps a stack's base.
 func BaseConfigMapName(stack string, base []byte) string {
 	return names.BaseConfigMap(stack, hash(base))
 }

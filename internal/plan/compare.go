@@ -15,18 +15,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Difference is one thing that differs between two plans of a stack.
+// Difference is one difference between two plans of a stack.
 type Difference struct {
-	// What differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the configuration in which
-	// the entries of a list go by their ids: providers.inference[vllm].config.url.
+	// What is the part that differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the
+	// configuration. In a path, ids identify the entries of a list: providers.inference[vllm].config.url.
 	What string `json:"what"`
-	// From and To are its values; empty where there is none.
+	// From and To are its values. Empty means that there is none.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// Compare lists what differs between two plans of one stack: image, environment, what clients call the models, configuration. A provider that comes or
-// goes is one difference, whatever its keys. Values are those of the configuration, where secrets are variables.
+// Compare lists the differences between two plans of one stack: image, environment, names of the models for clients,
+// configuration. An added or removed provider is one difference, whatever its keys. Values are those of the
+// configuration, which contains variables instead of secrets.
 func Compare(before, after *Plan) []Difference {
 	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)
@@ -46,7 +47,7 @@ func Compare(before, after *Plan) []Difference {
 	return append(found, differences("", from.values, to.values)...)
 }
 
-// images are those that the pods run, the server's and those of external providers.
+// images returns the images of the pods, the server's and those of external providers.
 func images(p *Plan) map[string]string {
 	found := map[string]string{"image": p.input.Image}
 	for i := range p.input.External {
@@ -56,7 +57,7 @@ func images(p *Plan) map[string]string {
 	return found
 }
 
-// differences are sorted by name.
+// differences returns the differences sorted by name.
 func differences(kind string, before, after map[string]string) []Difference {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
@@ -70,7 +71,8 @@ func differences(kind string, before, after map[string]string) []Difference {
 	return found
 }
 
-// environment is that of the server's container, where a Secret's value is the Secret's name and key.
+// environment returns the environment of the server's container, with the name and key of a Secret instead of its
+// value.
 func environment(p *Plan) map[string]string {
 	found := map[string]string{}
 	for _, object := range p.Objects {
@@ -87,7 +89,7 @@ func environment(p *Plan) map[string]string {
 	return found
 }
 
-// models are the ids that clients send, by the field of the model.
+// models returns the ids that clients send, by the field of the model.
 func models(p *Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {
@@ -107,14 +109,14 @@ func valueOf(variable corev1ac.EnvVarApplyConfiguration) string {
 	}
 }
 
-// flattened is a configuration by paths.
+// flattened is a configuration as a map from paths to values.
 type flattened struct {
 	values map[string]string
 	// providers are the types of the providers by API and id.
 	providers map[string]string
 }
 
-// drop takes the keys of a provider away.
+// drop removes the keys of a provider.
 func (f *flattened) drop(provider string) {
 	api, id, _ := strings.Cut(provider, "/")
 	prefix := "providers." + api + "[" + id + "]"
@@ -129,7 +131,7 @@ func flat(config []byte) flattened {
 	f := flattened{values: map[string]string{}, providers: map[string]string{}}
 	var document yaml.Node
 	if err := yaml.Unmarshal(config, &document); err != nil || len(document.Content) == 0 {
-		return f // none was generated
+		return f // no configuration was generated
 	}
 	f.walk(document.Content[0], "")
 	for path, value := range f.values {
@@ -162,16 +164,16 @@ func (f *flattened) walk(node *yaml.Node, path string) {
 	}
 }
 
-// identities are the keys that tell the entries of a list apart.
+// identities are the keys that identify the entries of a list.
 var identities = []string{"provider_id", "model_id", "shield_id", "toolgroup_id", "connector_id", "vector_store_id"}
 
-// label names an entry of a list: by its id, a text by itself, else by its place. Of a model the id alone is enough: it is
-// the provider that may differ.
+// label returns a name for an entry of a list: its id, the text itself for a text, otherwise its position. For a model,
+// the id alone is enough, because the provider may be the difference.
 func label(item *yaml.Node, i int) string {
 	if item.Kind == yaml.ScalarNode {
 		return item.Value
 	}
-	// The entry's own id stands before that of what it refers to.
+	// The entry's own id comes before the id of the object that it refers to.
 	for _, key := range slices.Backward(identities) {
 		if id := yamlnode.Get(item, key); id != nil && id.Value != "" {
 			return conditional(id.Value)
@@ -180,7 +182,7 @@ func label(item *yaml.Node, i int) string {
 	return strconv.Itoa(i)
 }
 
-// conditional is the id in ${env.VLLM_URL:+vllm}.
+// conditional returns the id in ${env.VLLM_URL:+vllm}.
 func conditional(id string) string {
 	if reference, whole := envref.Lookalike.Whole(id); whole && reference.Operator == envref.Alternative {
 		return reference.Text

@@ -14,14 +14,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// asV1alpha1 reports whether the user's ConfigMap is mounted and the server started as stacks of v1alpha1 know it. Only a
-// certificate has to stand in the file itself, and be read by the image's entrypoint.
+// asV1alpha1 reports whether the user's ConfigMap is mounted and the server started as for stacks of v1alpha1. Only a
+// certificate must be written into the file and requires the image's entrypoint.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
 
-// overrideAsV1alpha1 mounts the user's ConfigMap whole, every key a file: users' own commands know the directory. Of one in
-// another namespace the configuration is copied, which no command could know.
+// overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because users' own commands use the
+// directory. Pods cannot mount a ConfigMap in another namespace, so it copies only the configuration from there. No
+// user's command depends on that copy.
 func (p *Plan) overrideAsV1alpha1(in Input) error {
 	ownCommand := intent.OwnCommand(&in.Object.Spec)
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
@@ -48,25 +49,25 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	return nil
 }
 
-// BaseOptional reports whether a stack goes without a base where there is none: nothing but the number of workers asks for a
-// generated configuration, and the stack is one of v1alpha1, which runs the image's own then, as ever.
+// BaseOptional reports whether a stack can run without a base: it is a stack of v1alpha1 that needs a generated
+// configuration only for the number of workers. It then runs the image's own configuration, as before.
 func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersOnly(stack) }
 
-// workersOnly reports whether a stack is one of v1alpha1 of whose configuration nothing but the number of workers is asked.
+// workersOnly reports whether a stack is one of v1alpha1 whose spec configures only the number of workers.
 func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
 	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) && render.TLSSecret(spec) == ""
 }
 
-// workersIgnored tells that the number of workers has no effect, and why.
+// workersIgnored returns a warning that the number of workers has no effect, with the reason.
 func workersIgnored(in Input, why string) stackconfig.Finding {
 	return stackconfig.Finding{
 		Path: "spec.workload.workers", Ignored: true, Message: fmt.Sprintf("%d: %s", render.Workers(&in.Object.Spec), why),
 	}
 }
 
-// KeepsGroup reports whether what runs was given the fsGroup by an operator that gave it on OpenShift too, and bound the
-// pods to a constraint that takes it. It is told by a template that was never rendered here, and after that by the record.
+// KeepsGroup reports whether an earlier operator set the fsGroup of the running pods on OpenShift too, where they then
+// needed a constraint that accepts it. A template that this operator never rendered shows it, and later the record.
 // live is nil when there is no Deployment.
 func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
 	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// marked is a stack that was born as v1alpha1, with these files in its userConfig.
+// marked returns a stack that was created as v1alpha1, with these files in its userConfig.
 func marked(t *testing.T, spec string, files map[string][]byte) plan.Input {
 	t.Helper()
 	in := input(t, spec)
@@ -62,7 +62,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// A file beside the configuration may be what it includes.
+// The configuration may include another file of the same ConfigMap.
 func TestAnyFileOfAUserConfigRollsThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
@@ -72,7 +72,8 @@ func TestAnyFileOfAUserConfigRollsThePods(t *testing.T) {
 	}
 }
 
-// A certificate has to stand in the file: the user's ConfigMap is copied, and the image's entrypoint reads it.
+// A certificate must be written into the file: the user's ConfigMap is copied, and the image's entrypoint reads the
+// copy.
 func TestCertificateOfAnOlderStack(t *testing.T) {
 	built := build(t, marked(t, "overrideConfig: {configMapName: mine}\nnetworking: {tls: {enabled: true, secretName: c}}\n",
 		map[string][]byte{"config.yaml": []byte("version: 2\n")}))
@@ -97,7 +98,7 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// What is in another namespace cannot be mounted.
+// A ConfigMap in another namespace cannot be mounted.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	for _, older := range []bool{true, false} {
 		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("version: 2\n")})

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// constraint is what of a SecurityContextConstraints of OpenShift matters to the files of a volume: whether it takes any
-// uid and fsGroup and assigns none, or takes those of the namespace alone and assigns them.
+// constraint is the part of an OpenShift SecurityContextConstraints that affects the files of a volume: it either
+// accepts any uid and fsGroup and assigns none, or accepts only those of the namespace and assigns them.
 type constraint struct {
 	name string
 	any  bool
@@ -26,13 +26,13 @@ var (
 	restricted = constraint{"restricted-v2", false}
 )
 
-// What OpenShift annotates a namespace with: openshift.io/sa.scc.uid-range and .supplemental-groups.
+// The values of OpenShift's namespace annotations openshift.io/sa.scc.uid-range and .supplemental-groups.
 const rangeFrom, rangeLength = int64(1000680000), int64(10000)
 
 func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLength }
 
-// admit does to a pod what the admission of OpenShift would: of the constraints that its ServiceAccount may use, in this order,
-// the first that takes the pod fills in what the pod leaves open. imageUID is the user that the image names.
+// admit changes a pod as the admission of OpenShift would. The first of the constraints that its ServiceAccount may
+// use, in this order, that accepts the pod sets the missing fields. imageUID is the user of the image.
 func admit(pod *corev1.PodSpec, imageUID int64, usable ...constraint) (by string, uid int64, fsGroup *int64, err error) {
 	security := pod.SecurityContext
 	if security == nil {
@@ -60,8 +60,8 @@ func admit(pod *corev1.PodSpec, imageUID int64, usable ...constraint) (by string
 	return "", 0, nil, err
 }
 
-// The pods of a stack that was taken over on OpenShift can write their volume after a change as before it, and those of
-// every other stack are let in.
+// The pods of a stack that was taken over on OpenShift can write to their volume after a change as before it. The pods
+// of every other stack are admitted.
 func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	const (
 		spec    = `{server: {distribution: {name: starter}, containerSpec: {port: 8321}, storage: {}}}`
@@ -97,7 +97,7 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 
 	first, record := build(spec, older1001, rollout.Record{}, false)
 	check("taken over", first, "anyuid", true, anyUID, restricted)
-	record.Template = "" // the template stays as it was, and this is the record beside it
+	record.Template = "" // the template is unchanged, and this is its record
 	kept, record := build(spec, older1001, record, false)
 	check("kept", kept, "anyuid", true, anyUID, restricted)
 	next, record := build(changed, older1001, record, false)

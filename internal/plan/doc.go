@@ -1,3 +1,3 @@
-// Package plan is the one call that both the controller and the command line make: Build turns a stack and the facts
-// that were read for it into the configuration, the environment and the objects, without touching the world.
+// Package plan contains the function that both the controller and the command line call: Build returns the
+// configuration, the environment and the objects for a stack and the facts that were read for it, without any I/O.
 package plan

@@ -12,19 +12,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// ConfigError is a stack that no plan can be made for until something changes. Its message is for the user.
+// ConfigError reports a stack for which no plan is possible until its input changes. Its message is for the user.
 type ConfigError struct {
-	// Condition is the condition that is False, Reason says why.
+	// Condition is the condition that is False, and Reason its reason.
 	Condition, Reason string
-	// Errors name the fields of the spec. Empty when no field is at fault.
+	// Errors contain the fields of the spec. Empty means that no field is the cause.
 	Errors field.ErrorList
-	// Err is the cause when no field is at fault.
+	// Err is the cause when no field is.
 	Err error
-	// Warnings were found beside the errors.
+	// Warnings were found together with the errors.
 	Warnings []stackconfig.Finding
 }
 
-// Error is the message of each field, one a line, or that of the cause.
+// Error returns the message of each field, one per line, or that of the cause.
 func (e *ConfigError) Error() string {
 	if len(e.Errors) > 0 {
 		return intent.Messages(e.Errors)
@@ -32,7 +32,7 @@ func (e *ConfigError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
 func invalidSpec(errs field.ErrorList) error {
@@ -45,7 +45,7 @@ func notGenerated(reason string, err error) error {
 	return &ConfigError{Condition: v1alpha2.ConditionConfigGenerated, Reason: reason, Err: err}
 }
 
-// missingBase is the answer to a distribution of which no configuration is known.
+// missingBase returns the error for a distribution without a known configuration.
 func missingBase(image string) error {
 	return notGenerated(v1alpha2.ReasonMissingConfigLabels, fmt.Errorf("Distribution image %s missing config labels. "+ //nolint:staticcheck // the sentence is a contract with users
 		"Add labels using `crane mutate` or use `overrideConfig` to provide configuration manually. "+
@@ -59,8 +59,8 @@ func badBase(err error) error {
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 }
 
-// refused is the answer to errors of the engine. The same spec that is served by one release may not fit the next: that
-// has a reason of its own, because the remedy is another one.
+// refused returns the error for errors of the engine. A spec that one release accepts may be invalid for the next. That
+// case has its own reason, because its remedy differs.
 func refused(in Input, report *stackconfig.Report) error {
 	reason := v1alpha2.ReasonConfigGenerationFailed
 	switch {

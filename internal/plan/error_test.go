@@ -117,7 +117,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// An override that nobody read, or a spec that nobody decoded, is the caller's mistake, not the user's.
+// An override that was not read, or a spec that was not decoded, is a mistake of the caller and not of the user.
 func TestBuildNeedsItsInput(t *testing.T) {
 	for name, forget := range map[string]func(*plan.Input){
 		"override": func(in *plan.Input) { in.Override = nil },
@@ -159,7 +159,7 @@ func TestWarningsOnTheRelease(t *testing.T) {
 				t.Errorf("warning %q, want %q", found, tc.want)
 			}
 			ports := strings.Count(strings.Join(environment(container(t, built)), " "), "_PORT=8321")
-			if told := name == "known"; told == (ports == 3) { // LLS_PORT and the variables of both servers
+			if told := name == "known"; told == (ports == 3) { // LLS_PORT and the variables of both server names
 				t.Errorf("%d variables with the port", ports)
 			}
 		})

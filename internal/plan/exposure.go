@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// exposureWarnings tell what whoever exposes the stack may not expect.
+// exposureWarnings adds warnings about effects of an exposure that users may not expect.
 func (p *Plan) exposureWarnings() {
 	const path = "spec.networking.expose"
 	if p.Exposure.Empty() {

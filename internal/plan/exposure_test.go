@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// What whoever exposes a stack may not expect is a warning with its remedy.
+// Unexpected effects of an exposure are warnings with a remedy.
 func TestExposureWarnings(t *testing.T) {
 	const (
 		https    = "tls: {enabled: true, secretName: cert}, "
@@ -68,8 +68,8 @@ func TestExposureWarnings(t *testing.T) {
 	}
 }
 
-// A Gateway is told to speak HTTPS to the server by what the Secret of its certificate tells, or the user is told what is
-// missing there.
+// A Gateway uses HTTPS to the server with values from the Secret of its certificate. If one is missing, the user gets a
+// warning.
 func TestBackendTLS(t *testing.T) {
 	const (
 		path     = "spec.networking.expose"
@@ -149,7 +149,7 @@ func TestBackendTLS(t *testing.T) {
 	}
 }
 
-// backendOf is the host name in the policy of a plan, and the authorities beside it.
+// backendOf returns the host name in the policy of a plan, and the authorities.
 func backendOf(t *testing.T, built *plan.Plan) (hostname, authorities string) {
 	t.Helper()
 	for _, object := range built.Objects {

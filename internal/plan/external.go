@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// external hands the external providers of the configuration to the renderers.
+// external passes the external providers of the configuration to the renderers.
 func (p *Plan) external(in Input, installed []stackconfig.ExternalProvider) {
 	for i := range installed {
 		one := &installed[i]
@@ -24,10 +24,10 @@ func (p *Plan) external(in Input, installed []stackconfig.ExternalProvider) {
 	}
 }
 
-// External are the external providers that the pods install, in the order of their installation.
+// External returns the external providers that the pods install, in installation order.
 func (p *Plan) External() []render.ExternalProvider { return p.input.External }
 
-// externalInputs is what of the external providers feeds the pod template.
+// externalInputs returns the parts of the external providers that affect the pod template.
 func (p *Plan) externalInputs() []string {
 	var inputs []string
 	for i := range p.input.External {
@@ -37,7 +37,8 @@ func (p *Plan) externalInputs() []string {
 	return inputs
 }
 
-// withExternal is the user's configuration with the external providers in it: the configuration itself when there are none.
+// withExternal returns the user's configuration with the external providers in it, or the unchanged configuration when
+// there are none.
 func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if len(in.Intent.External) == 0 {
 		return in.Override.Data, nil
@@ -63,8 +64,8 @@ func overrideError(in Input, err error) error {
 	return fmt.Errorf("ConfigMap %q, key %q: %w", in.Override.ConfigMapName, in.Override.Key, err)
 }
 
-// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, which stacks of v1alpha1 have
-// mounted whole otherwise, and tells what the copy has not.
+// copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, instead of the whole
+// ConfigMap that stacks of v1alpha1 have otherwise, and warns of the differences.
 func (p *Plan) copiedAsV1alpha1(in Input) error {
 	data, err := p.withExternal(in)
 	if err != nil {

@@ -23,7 +23,7 @@ externalProviders:
 
 const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// labelled is a stack of which the image of one external provider was read.
+// labelled returns a stack for which the image of one external provider was read.
 func labelled(t *testing.T, spec string) plan.Input {
 	t.Helper()
 	in := input(t, spec)
@@ -40,7 +40,7 @@ var wantExternal = []render.ExternalProvider{
 	{API: "safety", ID: "guard", Path: "spec.externalProviders.safety[0]", Image: "r/guard:1"},
 }
 
-// variables are the names of the variables that a plan reads from Secrets.
+// variables returns the names of the variables that a plan reads from Secrets.
 func variables(p *plan.Plan) []string {
 	var found []string
 	for _, variable := range p.Env {
@@ -71,7 +71,7 @@ func TestExternalProviders(t *testing.T) {
 	}
 }
 
-// An image with a digest stays as it is written, and a stack without external providers has none of all this.
+// An image with a digest is unchanged, and a stack without external providers has none of these parts.
 func TestExternalImages(t *testing.T) {
 	in := labelled(t, strings.Replace(withExternal, "r/mine:1", "r/mine@"+digest, 1))
 	if got := build(t, in).External()[0].Image; got != "r/mine@"+digest {
@@ -82,7 +82,7 @@ func TestExternalImages(t *testing.T) {
 	}
 }
 
-// The pods follow what they see of an external provider.
+// The pods roll when a part of an external provider that they see changes.
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
@@ -113,7 +113,7 @@ func TestExternalInputs(t *testing.T) {
 	}
 }
 
-// A configuration of the user's own gets the external providers in a copy, beside whatever else has to stand in it.
+// A user's own configuration gets the external providers in a copy, together with other additions.
 func TestExternalProvidersInAnOverride(t *testing.T) {
 	const override = "overrideConfig: {configMapName: mine}\n"
 	built := build(t, labelled(t, override+withExternal+"workload: {workers: 2}\n"))
@@ -160,7 +160,7 @@ server: {port: 9000, workers: 2}
 	}
 }
 
-// A stack of v1alpha1, whose ConfigMap is mounted whole otherwise, is told what the copy has not.
+// A stack of v1alpha1, whose whole ConfigMap is mounted otherwise, gets a warning about the differences of the copy.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
 	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}
@@ -198,7 +198,7 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// An image that changes with a release is told.
+// An image that changes with a release is listed as a difference.
 func TestCompareExternalImages(t *testing.T) {
 	before, after := build(t, labelled(t, withExternal)), build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
 	want := []plan.Difference{{What: "image of the external provider safety/guard", From: "r/guard:1", To: "r/guard:2"}}

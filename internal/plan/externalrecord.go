@@ -6,18 +6,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// ExternalImage is what is known of the image of an external provider.
+// ExternalImage holds the known facts about the image of an external provider.
 type ExternalImage struct {
-	// Package is what the image's label says. Nil: it has none that can be used, or was not read.
+	// Package is the metadata in the image's label. Nil means that the label is missing, is invalid or was not read.
 	Package *externalprovider.Package
-	// Digest of the image when it was read. Empty: it was not read.
+	// Digest is the digest of the image when it was read. Empty means that it was not read.
 	Digest string
-	// Changed says that the settings are others than those that were held to the schema of the label. A record does not have
-	// the schema: who wants the settings to be checked reads the image again.
+	// Changed reports whether the settings differ from those that were checked against the schema in the label. A
+	// record does not contain the schema, so checking the settings requires reading the image again.
 	Changed bool
 }
 
-// RecordedImage is what a record knows of the image of an external provider. Nil: nothing.
+// RecordedImage returns the facts in a record about the image of an external provider, or nil when there are none.
 func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvider) (*ExternalImage, error) {
 	for _, found := range recorded {
 		if found.ID != provider.ID || found.Image != rollout.ExternalImage(provider.Image) {
@@ -31,7 +31,7 @@ func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvide
 		if found.Settings == "" {
 			return known, nil
 		}
-		known.Package.ConfigSchema = map[string]any{} // it lets any settings pass
+		known.Package.ConfigSchema = map[string]any{} // it accepts any settings
 		settings, err := externalSettings(provider)
 		known.Changed = settings != found.Settings
 		return known, err
@@ -39,7 +39,7 @@ func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvide
 	return nil, nil //nolint:nilnil // a record need not know an image
 }
 
-// recordExternal is what the record keeps of the images of external providers.
+// recordExternal returns the facts about the images of external providers for the record.
 func recordExternal(in Input) ([]rollout.External, error) {
 	var recorded []rollout.External
 	for i := range in.Intent.External {

@@ -21,7 +21,7 @@ func externals() []intent.ExternalProvider {
 	}
 }
 
-// withExternals is an input with external providers, whose images say what is in found, by id.
+// withExternals returns an input with external providers, with the facts about their images in found, by id.
 func withExternals(t *testing.T, external []intent.ExternalProvider, found map[string]*plan.ExternalImage) plan.Input {
 	t.Helper()
 	in := input(t, "disabled: [eval]\n")
@@ -38,7 +38,7 @@ func withExternals(t *testing.T, external []intent.ExternalProvider, found map[s
 	return in
 }
 
-// recall is what a record knows of the images of external providers, by id.
+// recall returns the facts in a record about the images of external providers, by id.
 func recall(t *testing.T, record rollout.Record, external []intent.ExternalProvider) map[string]*plan.ExternalImage {
 	t.Helper()
 	known := map[string]*plan.ExternalImage{}
@@ -54,8 +54,8 @@ func recall(t *testing.T, record rollout.Record, external []intent.ExternalProvi
 	return known
 }
 
-// What was found out about the images of external providers is in the record, and comes back out of it, so that nobody has
-// to read them again. A record is written of what it knows, and stays the same.
+// The facts about the images of external providers are written to the record and read from it, so that the images need
+// not be read again. A record that is written from recorded facts does not change.
 func TestExternalImagesAreRecorded(t *testing.T) {
 	schema := map[string]any{"type": "object"}
 	found := map[string]*plan.ExternalImage{
@@ -84,7 +84,7 @@ func TestExternalImagesAreRecorded(t *testing.T) {
 	}
 }
 
-// Another image is another one, and settings that nobody held to the schema are told.
+// A changed image is not the recorded one, and settings that were not checked against the schema are marked as changed.
 func TestChangesOfExternalProviders(t *testing.T) {
 	found := map[string]*plan.ExternalImage{
 		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{API: "inference", Type: "remote::a", Module: "a", ConfigSchema: map[string]any{"a": 1}}},

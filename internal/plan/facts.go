@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
-// facts is what the renderers need to know whatever the configuration is.
+// facts returns the input of the renderers that does not depend on the configuration.
 func facts(in Input) render.Input {
 	result := render.Input{
 		CABundle:  in.Trust.bundle(),
@@ -46,13 +46,13 @@ func facts(in Input) render.Input {
 	return result
 }
 
-// Hostname is the host name that a stack is exposed by, earlier as in Input.EarlierHost; empty: it is not, or has
-// whatever the cluster gives it.
+// Hostname returns the host name with which a stack is exposed. earlier is Input.EarlierHost. An empty string means
+// that the stack is not exposed, or has a host name from the cluster.
 func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
 	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
 }
 
-// expose is how the stack is reached from outside; nil: it is not.
+// expose returns how the stack is exposed outside the cluster, or nil when it is not.
 func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 	if spec.Networking == nil {
 		return nil
@@ -64,10 +64,10 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 	return &wanted
 }
 
-// image is what the pods run; beside a digest the tag stays, for people.
+// image returns the image of the pods. The tag stays in front of a digest, for readers.
 func image(in Input) string { return pinned(in.Distribution.Image, in.Digest) }
 
-// pinned is an image with the digest that was read of it. Empty: none was.
+// pinned returns an image with the digest that was read for it. An empty digest means that none was read.
 func pinned(image, digest string) string {
 	if digest == "" || strings.Contains(image, "@") {
 		return image
@@ -75,7 +75,7 @@ func pinned(image, digest string) string {
 	return image + "@" + digest
 }
 
-// configuration is the text that the server's configuration comes from, as far as it was read.
+// configuration returns the text of the server's configuration, as far as it was read.
 func configuration(in Input) []byte {
 	switch {
 	case in.Override != nil:
@@ -87,8 +87,8 @@ func configuration(in Input) []byte {
 	}
 }
 
-// server tells the renderers what the release needs. When nobody knows the release, the names of all known releases are
-// set: a server ignores another's.
+// server returns the needs of the release for the renderers. When the release is unknown, the variables of all known
+// releases are set, because a server ignores those of another release.
 func server(in Input) render.Server {
 	resolved := &in.Distribution
 	runtime := resolved.Release.Runtime
@@ -111,7 +111,7 @@ func server(in Input) render.Server {
 	return result
 }
 
-// The two names that the port's variable has had: the server was renamed.
+// The two names of the variable for the port. It was renamed with the server.
 const (
 	oldPortVariable = "LLAMA_STACK_PORT"
 	newPortVariable = "OGX_PORT"
@@ -124,10 +124,11 @@ func otherPortVariable(runtime release.Runtime) string {
 	return oldPortVariable
 }
 
-// paths point the directories that a configuration names, and those that the distribution's own names, at the volume:
-// nothing is written beside it, and the path is the same before and after 0.8, where the server's default moved.
+// paths returns variables that set the directories of a configuration, and those of the distribution's own
+// configuration, to paths on the volume, so that all data is on the volume and the path is the same before and after
+// 0.8, where the server's default moved.
 //
-// A stack of v1alpha1 has none of that but where the server's default moved away from its volume.
+// A stack of v1alpha1 gets such variables only where the server's default moved away from its volume.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {
@@ -145,7 +146,7 @@ func paths(in Input, config []byte) []render.EnvVar {
 	return variables(byName(found))
 }
 
-// ownHome reports whether the user says where the server's home directory is.
+// ownHome reports whether the user sets the server's home directory.
 func ownHome(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return slices.ContainsFunc(intent.Overrides(spec).Env, func(e corev1.EnvVar) bool { return e.Name == names.EnvHome })
 }
@@ -160,8 +161,8 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret has the variables with derived values read them from another Secret than that of the usual name; empty:
-// from that.
+// readFromSecret returns the variables with derived values changed to read from another Secret. An empty secret means
+// the usual Secret.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env
@@ -175,7 +176,7 @@ func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfi
 	return result
 }
 
-// withSecretEnv adds the user's own variables: any configuration may read them, the user's own too.
+// withSecretEnv adds the user's own variables, which any configuration may read, including the user's own.
 func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.EnvVar {
 	result := slices.Clone(env)
 	for _, variable := range in.SecretEnv {
@@ -189,8 +190,8 @@ func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.En
 	return byName(result)
 }
 
-// ownVariables refuses variables from Secrets that the operator sets itself: a port or a directory that nobody but the
-// server knows of would be another one than the probes, the Service and the volumes have.
+// ownVariables rejects variables from Secrets that the operator sets itself. Otherwise the server would use another
+// port or directory than the probes, the Service and the volumes.
 func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 	var errs field.ErrorList
 	own := render.OwnVariables(input)
@@ -209,7 +210,7 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings tell that a configuration was made by the rules of another release than the image holds, as far as
+// releaseWarnings warns when a configuration was generated for another release than the one in the image, as far as
 // that is known.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"

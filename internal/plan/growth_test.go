@@ -18,20 +18,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Bounds of what one object may cost; test/scale has those of many.
+// Limits for the cost of one object. test/scale has those for many.
 const (
-	// mostAllocated is what the pipeline may allocate for an object in all, in bytes. What it holds at once is less.
+	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. The bytes in use at one
+	// time are fewer.
 	mostAllocated = 192 << 20
-	// mostGrowth is how much more may be allocated for four times as much: sixteen times would be the square.
+	// mostGrowth is the factor by which allocations may grow for an object of four times the size. Quadratic growth
+	// would be sixteen times.
 	mostGrowth = 5
-	// noise is what is allocated whatever the object, and once in a while: buffers, caches.
+	// noise is the size of occasional allocations that do not depend on the object: buffers, caches.
 	noise = 4 << 20
 
 	mostTime = 500 * time.Millisecond
 	mostHeld = 128 << 20
 )
 
-// shaped is what the pipeline is given of a shape.
+// shaped returns the input of the pipeline for a shape.
 func shaped(t testing.TB, s *shape.Shape, n int) plan.Input {
 	t.Helper()
 	stack, err := s.Of(n)
@@ -48,7 +50,7 @@ func shaped(t testing.TB, s *shape.Shape, n int) plan.Input {
 	return in
 }
 
-// pipeline is what the controller and the command line do with an object: what is invalid is not planned.
+// pipeline runs the steps of the controller and the command line for an object. An invalid object is not planned.
 func pipeline(t testing.TB, in plan.Input) {
 	t.Helper()
 	var errs field.ErrorList
@@ -62,8 +64,8 @@ func pipeline(t testing.TB, in plan.Input) {
 	}
 }
 
-// worked is the largest n of a shape, to a tenth, whose spec is not too large to be worked on. Objects grow with n, so
-// that it is searched for among small ones.
+// worked returns the largest n of a shape, to within a tenth, whose spec is not too large to be planned. Objects grow
+// with n, so the search uses small ones.
 func worked(t testing.TB, s *shape.Shape) int {
 	t.Helper()
 	fits := func(n int) bool { return validate.SpecBytes(shaped(t, s, n).Object) <= validate.MaxSpecBytes }
@@ -77,7 +79,7 @@ func worked(t testing.TB, s *shape.Shape) int {
 	return less[sort.Search(len(less)-1, func(i int) bool { return fits(less[i]) })]
 }
 
-// allocated is how many bytes the pipeline allocates for an object.
+// allocated returns the number of bytes that the pipeline allocates for an object.
 func allocated(t *testing.T, in plan.Input) uint64 {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -87,13 +89,13 @@ func allocated(t *testing.T, in plan.Input) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The pipeline needs memory that grows with an object as the object does, and bounded memory for the largest one.
+// The memory of the pipeline grows in proportion to the object, and is limited for the largest object.
 func TestMemoryGrowsWithTheObject(t *testing.T) {
-	pipeline(t, input(t, "{resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: http://a}}}")) // what is loaded once
+	pipeline(t, input(t, "{resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: http://a}}}")) // data that is loaded once
 	for i := range shape.All {
 		s := &shape.All[i]
 		t.Run(s.Name, func(t *testing.T) {
-			// The largest object that the API server takes, and the largest that is worked on.
+			// The largest object that the API server accepts, and the largest that is planned.
 			for _, n := range slices.Compact([]int{s.Most, worked(t, s)}) {
 				quarter, whole := allocated(t, shaped(t, s, n/4)), allocated(t, shaped(t, s, n))
 				if whole > mostAllocated {
@@ -107,7 +109,8 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 	}
 }
 
-// BenchmarkLargest shows for each shape the time, and the memory that is held at once, as MiB: at most 500 ms and 128 MiB.
+// BenchmarkLargest measures for each shape the time, and the memory in use at one time in MiB. The limits are 500 ms
+// and 128 MiB.
 func BenchmarkLargest(b *testing.B) {
 	for i := range shape.All {
 		s := &shape.All[i]
@@ -125,8 +128,8 @@ func BenchmarkLargest(b *testing.B) {
 	}
 }
 
-// heldBy is how much larger the heap becomes while a function runs. Garbage counts as far as the collector leaves it, as it
-// does for the operator's limit.
+// heldBy returns the growth of the heap while a function runs. Garbage that the collector has not freed counts, as it
+// does for the operator's memory limit.
 func heldBy(run func()) uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	read := func() uint64 {

@@ -10,9 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// KeepConfigMaps chooses which ConfigMaps of a stack stay: the current ones, of each kind (generated, base) the newest
-// other, and any that a ReplicaSet uses, so that a rollback finds what its pods mount. existing are the stack's own
-// ConfigMaps. The names come back sorted; a current one is among them whether it exists already or not.
+// KeepConfigMaps returns the ConfigMaps of a stack to keep: the current ones, the newest other one of each kind
+// (generated, base), and any that a ReplicaSet uses, so that a rollback finds the ConfigMaps that its pods mount.
+// existing are the stack's own ConfigMaps. The names are sorted and include the current ones, whether they exist
+// already or not.
 func KeepConfigMaps(existing []metav1.PartialObjectMetadata, current []string, replicaSets []appsv1.ReplicaSet) []string {
 	keep := slices.Clone(current)
 	for i := range replicaSets {

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// inputs is what feeds the pod template. What a renderer of the pod reads and this leaves out would change pods without
-// anybody asking; a test holds the two together.
+// inputs returns the inputs of the pod template. If a renderer of the pod read an input that is missing here, pods
+// would change without a request. A test compares the two.
 func (p *Plan) inputs(in Input) rollout.Inputs {
 	spec := &in.Object.Spec
 	inputs := rollout.Inputs{
@@ -52,8 +52,8 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 	return inputs
 }
 
-// earlierInputs is the digest of the same inputs as operators before this one had it: without the platform's certificates
-// beside those of the spec. Empty: it is no other.
+// earlierInputs returns the digest of the same inputs as earlier operators computed it: without the platform's
+// certificates in addition to those of the spec. An empty string means that it does not differ.
 func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	if in.Trust.Own == nil || in.Trust.Platform == nil {
 		return "", nil
@@ -62,7 +62,7 @@ func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	return rollout.Digest(inputs, rollout.References{})
 }
 
-// elsewhere are the ConfigMaps of other namespaces that the pods' configuration and certificates come from.
+// elsewhere returns the ConfigMaps of other namespaces from which the pods' configuration and certificates come.
 func elsewhere(in Input) []string {
 	var ids []string
 	if in.Override != nil && in.Override.Namespace != "" {
@@ -74,7 +74,7 @@ func elsewhere(in Input) []string {
 	return ids
 }
 
-// record is the record of this rendering.
+// record returns the record of this rendering.
 func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
 	external, err := recordExternal(in)
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *Plan) record(in Input, inputs string) (rollout.Record, error) {
 	}, nil
 }
 
-// storageSecret is the Secret with derived values as the record has it.
+// storageSecret returns the Secret with derived values for the record.
 func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 	if len(p.Derived) == 0 {
 		return nil
@@ -129,10 +129,10 @@ func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 	return in.StorageSecret
 }
 
-// maxLeft bounds the losses in a record, which is an annotation.
+// maxLeft limits the losses in a record, which is an annotation.
 const maxLeft = 8
 
-// left are the losses as the record keeps them; nil without any.
+// left returns the losses for the record, or nil when there are none.
 func left(losses []retention.Loss) []string {
 	var messages []string
 	for i, loss := range losses {

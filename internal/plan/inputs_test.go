@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// What feeds the template is in the digest, and nothing else: a change that a pod sees rolls it, one that it does not
-// see leaves it alone. The digest and the renderers are written apart; this table holds them together.
+// The digest contains exactly the inputs of the template: a change that a pod sees rolls it, and any other change does
+// not. The digest and the renderers are separate code, and this table compares them.
 func TestInputsAreWhatThePodSees(t *testing.T) {
 	const from = `
 providers:
@@ -115,7 +115,7 @@ func changed(t *testing.T, spec string, edit func(string) string, change func(*p
 	return build(t, in).Rendered.Record
 }
 
-// Of the references only the digest's place in the annotation changes; the template's own digest leaves it out.
+// A change of the references changes only the digest in the annotation. The template's own digest does not include it.
 func TestReferencesAreInTheAnnotation(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in)
@@ -137,7 +137,7 @@ func TestReferencesAreInTheAnnotation(t *testing.T) {
 	}
 }
 
-// The mark of an older version and the container's name come from annotations.
+// The mark of an older API version and the container's name come from annotations.
 func TestTheCompatMarkIsAnInput(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in).Rendered.Record.Inputs

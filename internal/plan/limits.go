@@ -8,8 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// withLimits is the stack with the limits that its running pods have because of their workers: as much as they request. A
-// quota of the namespace may demand limits, and pods without any would be refused; limits of the user's own go first.
+// withLimits returns the stack with the limits that its running pods have because of their workers: as much as they
+// request. A quota of the namespace may require limits, and would reject pods without any. The user's own limits take
+// precedence.
 func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	kept := limited(in)
 	if len(kept) == 0 {
@@ -33,7 +34,8 @@ func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// limited are the resources in which a stack of v1alpha1 with workers stays limited, of those that it says nothing about.
+// limited returns the resources that stay limited in a stack of v1alpha1 with workers, if its spec does not mention
+// them.
 func limited(in Input) []corev1.ResourceName {
 	workload := in.Object.Spec.Workload
 	if !names.Compat(in.Object.Annotations) || workload == nil || workload.Workers == nil {

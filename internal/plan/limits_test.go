@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Workers that were limited to what they request stay so, and no pod is replaced because of it.
+// Workers that were limited to their requests stay limited, and no pod is replaced because of it.
 func TestLimitsOfWorkers(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\nworkload: {workers: 4, resources: {requests: {cpu: 2}, limits: {nvidia.com/gpu: 1}}}\n"
 	files := map[string][]byte{"config.yaml": []byte("version: 2\n")}

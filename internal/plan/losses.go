@@ -11,7 +11,7 @@ import (
 
 const pathDistribution = "spec.distribution"
 
-// losses are the data that this plan leaves behind of what runs, each with the field that does it.
+// losses returns the data of the running pods that this plan would leave behind, each with the responsible field.
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {
@@ -23,8 +23,8 @@ func (p *Plan) losses(in Input) []retention.Loss {
 	return losses
 }
 
-// fieldOf is the field that a user most likely changed: the places tell a provider that is gone, the spec whether it was
-// disabled.
+// fieldOf returns the field that a user most likely changed. The places show a removed provider, and the spec shows
+// whether it was disabled.
 func fieldOf(loss *retention.Loss, spec *v1alpha2.LlamaStackDistributionSpec) string {
 	for i, item := range spec.Disabled {
 		if slices.ContainsFunc(loss.What, func(what string) bool { return disables(item, what) }) {
@@ -34,8 +34,8 @@ func fieldOf(loss *retention.Loss, spec *v1alpha2.LlamaStackDistributionSpec) st
 	return loss.Path
 }
 
-// disables reports whether an entry of spec.disabled takes data away: vectorIo, vector_io or vectorIo/faiss does for
-// vector_io/faiss.
+// disables reports whether an entry of spec.disabled matches an owner of data: vectorIo, vector_io or vectorIo/faiss
+// matches vector_io/faiss.
 func disables(item, what string) bool {
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
 	itemAPI, itemID, one := strings.Cut(item, "/")
@@ -43,8 +43,7 @@ func disables(item, what string) bool {
 	return plain(itemAPI) == plain(api) && (!one || itemID == id)
 }
 
-// Waiting are the losses that the roll-out waits for, and the words of the stack's annotation that accept nothing of
-// them.
+// Waiting returns the losses that block the roll-out, and the words in the stack's annotation that accept none of them.
 func (p *Plan) Waiting() (waiting []retention.Loss, unknown []string) {
 	return retention.Waiting(p.Losses, p.input.Stack.Annotations[retention.Annotation])
 }

@@ -5,19 +5,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// Mode says where the configuration of a stack comes from.
+// Mode is the source of a stack's configuration.
 type Mode string
 
 const (
-	// ModeImageDefault: the image's own configuration runs unchanged, nothing is mounted.
+	// ModeImageDefault means that the image's own configuration runs unchanged, and nothing is mounted.
 	ModeImageDefault Mode = "ImageDefault"
-	// ModeGenerated: made from a base and the spec.
+	// ModeGenerated means that the configuration is generated from a base and the spec.
 	ModeGenerated Mode = "Generated"
-	// ModeOverride: the user's own configuration, as it is but for what networking and workload ask for.
+	// ModeOverride means that the user's own configuration runs, with only the changes for networking and workload.
 	ModeOverride Mode = "Override"
 )
 
-// ModeOf decides when a configuration is generated: when any part of the spec stands in it.
+// ModeOf returns the mode for a spec. A configuration is generated when the spec contains any setting for it.
 func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	switch {
 	case spec.OverrideConfig != nil:
@@ -32,13 +32,13 @@ func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 // NeedsBase reports whether Build needs a base configuration.
 func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(spec) == ModeGenerated }
 
-// configured reports whether the spec asks anything of the configuration itself.
+// configured reports whether the spec configures the server's configuration itself.
 func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return spec.Providers != nil || spec.Resources != nil || spec.Storage != nil || len(spec.Disabled) > 0 ||
 		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil
 }
 
-// needsServerSection reports whether something outside of the configuration's own fields has to stand in it, also in an
+// needsServerSection reports whether the configuration needs settings for other fields of the spec, even with an
 // override.
 func needsServerSection(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return render.Workers(spec) > 1 || render.TLSSecret(spec) != ""

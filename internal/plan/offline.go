@@ -5,7 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/offline"
 )
 
-// offlineVariables keep the server from looking outside, where the spec asks for that.
+// offlineVariables returns variables that keep the server from accessing the internet, for a stack that is offline.
 func offlineVariables(in Input) []render.EnvVar {
 	if !in.Object.Spec.Offline {
 		return nil
@@ -17,7 +17,8 @@ func offlineVariables(in Input) []render.EnvVar {
 	return env
 }
 
-// offlineWarnings tell what needs the internet of a configuration that is not generated: the user's own, or the image's.
+// offlineWarnings warns of the parts that need the internet in a configuration that is not generated: the user's own,
+// or the image's.
 func (p *Plan) offlineWarnings(in Input) {
 	const path = "spec.offline"
 	if !in.Object.Spec.Offline {
@@ -26,7 +27,7 @@ func (p *Plan) offlineWarnings(in Input) {
 	field, data := path, in.Distribution.Base
 	switch {
 	case p.Mode == ModeGenerated:
-		return // its errors and warnings are the engine's
+		return // the engine reports its errors and warnings
 	case in.Override != nil:
 		field, data = "spec.overrideConfig", in.Override.Data
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// What needs the internet is told wherever the configuration comes from, and of nothing that may reach it.
+// A part that needs the internet is reported for any source of the configuration, but not for a stack with internet
+// access.
 func TestOfflineWarnings(t *testing.T) {
 	override := func(data string) func(*plan.Input) {
 		return func(in *plan.Input) { in.Override.Data = []byte("version: 2\ndistro_name: mine\n" + data) }
@@ -20,7 +21,7 @@ func TestOfflineWarnings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spec  string
 		input func(*plan.Input)
-		want  []string // beginnings
+		want  []string // prefixes
 	}{
 		"not offline": {spec: "distribution: {name: starter}\n"},
 		"the image's own configuration": {spec: "offline: true\n", want: []string{
@@ -59,7 +60,7 @@ func TestOfflineWarnings(t *testing.T) {
 	}
 }
 
-// told are those warnings that speak of the internet.
+// told returns the warnings about the internet.
 func told(warnings []stackconfig.Finding) []string {
 	var lines []string
 	for _, warning := range warnings {
@@ -71,7 +72,7 @@ func told(warnings []stackconfig.Finding) []string {
 	return lines
 }
 
-// The variables are the release's, and a stack that nobody knows the release of has those of the nearest.
+// The variables are those of the release. A stack with an unknown release has those of the nearest one.
 func TestOfflineVariables(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"distribution: {name: starter, version: \"0.8\"}\noffline: true\n":       true,
@@ -91,7 +92,7 @@ func TestOfflineVariables(t *testing.T) {
 	}
 }
 
-// A variable from a Secret may not be one that the operator sets: which of the two would count?
+// A variable from a Secret must not be one that the operator sets, because only one of the two can apply.
 func TestOfflineVariablesAreReserved(t *testing.T) {
 	const secret = "secretEnv: {HF_HUB_OFFLINE: {secretKeyRef: {name: a, key: b}}, " + names.EnvTiktokenCache + ": {secretKeyRef: {name: a, key: c}}}\n"
 	in := input(t, secret)

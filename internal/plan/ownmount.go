@@ -12,11 +12,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount looks for a volume of the user's where the generated configuration would be mounted, which goes before it.
+// beneathOwnMount handles a volume of the user at the directory of the generated configuration, which then takes
+// precedence.
 //
-// Where nothing but the number of workers asked for a configuration, the stack is one of v1alpha1 that brings its own: the
-// server is not led to a file that the volume may lack, nothing is mounted beneath the volume, and the registry is left alone.
-// Where the spec says more, the user is told that it has no effect.
+// If the configuration is generated only for the number of workers, the stack is one of v1alpha1 with its own
+// configuration. Then no variable points to a file that the volume may lack, nothing is mounted beneath the volume, and
+// the registry is unchanged. If the spec configures more, the user gets a warning that it has no effect.
 func (p *Plan) beneathOwnMount(in Input) {
 	at, found := ownMount(&in.Object.Spec)
 	if !found {
@@ -32,7 +33,7 @@ func (p *Plan) beneathOwnMount(in Input) {
 	p.Warnings = append(p.Warnings, workersIgnored(in, "a volume of your own is mounted at "+names.ConfigDir+", and its configuration decides"))
 }
 
-// ownMount is the field of the user's volume at the directory of the configuration or beneath it.
+// ownMount returns the field of the user's volume at or below the directory of the configuration.
 func ownMount(spec *v1alpha2.LlamaStackDistributionSpec) (*field.Path, bool) {
 	workload := field.NewPath("spec", "workload")
 	mounts := intent.Overrides(spec).VolumeMounts

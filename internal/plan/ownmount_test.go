@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// The server is not led to a configuration in whose place the user mounted a volume.
+// No variable points to a configuration that a volume of the user replaces.
 func TestOwnMountInPlaceOfTheConfiguration(t *testing.T) {
 	mount := func(more, path string) string {
 		return "workload: {" + more + "overrides: {volumes: [{name: mine, configMap: {name: mine}}], volumeMounts: [{name: mine, mountPath: " + path + "}]}}\n"

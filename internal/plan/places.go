@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// placesOf finds where the stack will keep its data: in the configuration that the server reads, and in the pod as it is
-// rendered, the user's patches included.
+// placesOf returns the places of the stack's data, from the configuration that the server reads and from the rendered
+// pod, including the user's patches.
 func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) (*retention.Places, error) {
 	server := names.ServerContainer(in.Object.Annotations)
 	pod, err := typedPod(deployment.Spec.Template.Spec, server)
@@ -30,7 +30,8 @@ func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfigurat
 	}), nil
 }
 
-// typedPod has the volumes of a rendered pod, and of the server's container what tells where data lies.
+// typedPod returns the volumes of a rendered pod, and the parts of the server's container that determine the places of
+// data.
 func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*corev1.PodSpec, error) {
 	part := corev1ac.PodSpecApplyConfiguration{Volumes: rendered.Volumes}
 	for i := range rendered.Containers {
@@ -48,7 +49,7 @@ func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*cor
 	return pod, json.Unmarshal(data, pod)
 }
 
-// root is the configuration that the server reads; nil when nobody knows it.
+// root returns the configuration that the server reads, or nil when it is unknown.
 func (p *Plan) root() *yaml.Node {
 	if p.Report != nil {
 		return p.Report.Root()
@@ -67,7 +68,7 @@ func rootOf(config []byte) *yaml.Node {
 	return parsed.Root()
 }
 
-// derivedFrom tells the source of the values that the operator derives.
+// derivedFrom returns the source of the values that the operator derives.
 func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	return func(secret, key string) string {
 		if !names.IsStorageSecret(stack, secret) {
@@ -82,21 +83,21 @@ func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	}
 }
 
-// Running is a Deployment whose record does not tell where its data lies.
+// Running is a Deployment whose record does not contain the places of its data.
 type Running struct {
-	// Stack is the stack's name, Container the server's.
+	// Stack is the stack's name, and Container the name of the server's container.
 	Stack, Container string
-	// Distribution is what its image was chosen by.
+	// Distribution is the distribution of its image.
 	Distribution distribution.Resolved
-	// Pod is its pod template's.
+	// Pod is the pod spec of its template.
 	Pod *corev1.PodSpec
-	// Config is the mounted configuration; it is nil when the server reads the image's own. Override reports whether the
-	// user wrote it.
+	// Config is the mounted configuration. Nil means that the server reads the image's own. Override reports whether
+	// the user wrote it.
 	Config   []byte
 	Override bool
 }
 
-// PlacesOf finds where a running stack keeps its data.
+// PlacesOf returns the places of a running stack's data.
 func PlacesOf(in Running) *retention.Places {
 	config := in.Config
 	if config == nil && !in.Override {

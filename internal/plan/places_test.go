@@ -19,7 +19,7 @@ func mark(in plan.Input) plan.Input {
 	return in
 }
 
-// lost is a Loss in one line: what and where, and whether the roll-out waits.
+// lost returns each Loss as one line: what and where, and whether the roll-out waits.
 func lost(losses []retention.Loss) []string {
 	var found []string
 	for _, loss := range losses {
@@ -32,7 +32,7 @@ func lost(losses []retention.Loss) []string {
 	return found
 }
 
-// Specs of the cases, and what the starter keeps.
+// Specs of the cases, and the data of the starter.
 const (
 	lossVolume = "\nworkload: {storage: {}}\n"
 	lossRedis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"
@@ -40,7 +40,7 @@ const (
 	lossAll    = "batches,conversations,files,inference,prompts,registry,responses,vector_io/faiss,vector_io/sqlite-vec"
 )
 
-// lossCase is a change from one spec to another one, and what it leaves behind.
+// lossCase is a change from one spec to another, with the data that it leaves behind.
 type lossCase struct {
 	before, after string
 	compat        bool // a stack of v1alpha1
@@ -71,7 +71,7 @@ func checkLosses(t *testing.T, cases map[string]lossCase) {
 	}
 }
 
-// TestLossesOfVolumes shows what is left behind by a change of the volume, or one that moves no data.
+// TestLossesOfVolumes checks the data that is left behind by a change of the volume, and changes that move no data.
 func TestLossesOfVolumes(t *testing.T) {
 	checkLosses(t, map[string]lossCase{
 		"nothing changes":               {lossVolume, lossVolume, false, nil, ""},
@@ -104,7 +104,7 @@ func TestLossesOfVolumes(t *testing.T) {
 	})
 }
 
-// TestLossesOfStores shows what is left behind by a change of the stores.
+// TestLossesOfStores checks the data that is left behind by a change of the stores.
 func TestLossesOfStores(t *testing.T) {
 	const (
 		other  = "\nstorage: {kv: {type: redis, endpoint: \"redis://other:6379\"}}\n"
@@ -139,7 +139,7 @@ func TestLossesOfStores(t *testing.T) {
 	})
 }
 
-// TestLossesOfProviders shows what is left behind by a change of the providers and APIs.
+// TestLossesOfProviders checks the data that is left behind by a change of the providers and APIs.
 func TestLossesOfProviders(t *testing.T) {
 	checkLosses(t, map[string]lossCase{
 		"vector_io disabled": {
@@ -182,7 +182,7 @@ func TestLossesOfProviders(t *testing.T) {
 	})
 }
 
-// TestLossesAcrossReleases shows what is left behind by a change of the release.
+// TestLossesAcrossReleases checks the data that is left behind by a change of the release.
 func TestLossesAcrossReleases(t *testing.T) {
 	of := func(line, rest string) string {
 		return "distribution: {name: starter, version: \"" + line + "\"}" + rest
@@ -213,8 +213,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 	})
 }
 
-// The table of a key-value store in PostgreSQL stays the same whatever release comes; the one that a stack has been
-// using is kept.
+// The table of a key-value store in PostgreSQL is the same for every release. A stack keeps the table that it uses.
 func TestTheTableStays(t *testing.T) {
 	const spec = "\nstorage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}\n"
 	of := func(line string) plan.Input {
@@ -242,7 +241,7 @@ func TestTheTableStays(t *testing.T) {
 	}
 }
 
-// A stack of v1alpha1 has no variables but those that lead to what lies on its volume.
+// A stack of v1alpha1 has only variables for the data on its volume.
 func TestPathsOfAnOlderStack(t *testing.T) {
 	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "HOME="}
 	set := func(spec string) []string {
@@ -272,7 +271,8 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// What the starter of a release leaves behind when the next one, or the one before, takes its place on the same volume.
+// The cases show the data that the starter of a release leaves behind when the next or previous one replaces it on the
+// same volume.
 func TestCrossings(t *testing.T) {
 	const files = "agents,batches,files,inference,registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"
 	want := map[string][]string{
@@ -301,7 +301,7 @@ func starterOf(line string) string {
 	return "distribution: {name: starter, version: \"" + line + "\"}\nworkload: {storage: {}}"
 }
 
-// A base of another ConfigMap is what moves the data when the release stays.
+// A base in another ConfigMap moves the data when the release is unchanged.
 func TestLossesOfAnotherBase(t *testing.T) {
 	const spec = "baseConfig: {configMapName: mine}\nworkload: {storage: {}}"
 	before, after := input(t, spec), input(t, spec)

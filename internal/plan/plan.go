@@ -19,107 +19,114 @@ import (
 
 // Input is a stack and everything that was read for it.
 type Input struct {
-	// Object is the stack. It is only read.
+	// Object is the stack. Build does not change it.
 	Object *v1alpha2.LlamaStackDistribution
-	// Intent is what the spec of Object decodes to, without errors: see validate.Spec.
+	// Intent is the decoded spec of Object, without errors: see validate.Spec.
 	Intent *intent.Intent
-	// Distribution is what spec.distribution stands for.
+	// Distribution is the resolved spec.distribution.
 	Distribution distribution.Resolved
-	// Digest of the image, where Base was read from it: the pods run what was read, whatever becomes of the tag. Empty:
-	// the image runs as it is written.
+	// Digest is the digest of the image, if Base was read from it. The pods run that image even if the tag changes.
+	// Empty means that the image is used as written.
 	Digest string
-	// Packages are what the images of external providers say of themselves, by the provider's id: see
-	// stackconfig.Input. PackageDigests are the digests of those images, where they were read.
+	// Packages are the metadata in the images of external providers, by provider id: see stackconfig.Input.
+	// PackageDigests are the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string
-	// CatalogueImage is the operator's image for the name and version asked for, before overrides. Empty for a bare
+	// CatalogueImage is the operator's image for the requested name and version, before overrides. Empty means a bare
 	// image.
 	CatalogueImage string
-	// RenderedByTag reports whether the pods that run were rendered for what the tag of their image says. They stay so.
+	// RenderedByTag reports whether the running pods were rendered for the release in the tag of their image. They keep
+	// that.
 	RenderedByTag bool
-	// Limited are resources that the pods which run are limited in by an operator before this one, because of their workers,
-	// sorted. They stay so.
+	// Limited are the resources that an earlier operator limited in the running pods because of their workers, sorted.
+	// They stay limited.
 	Limited []corev1.ResourceName
-	// RunningRelease is the server release line that runs now, from the record or the status. Empty: none runs.
+	// RunningRelease is the server release line that runs now, from the record or the status. Empty means that none
+	// runs.
 	RunningRelease string
-	// Before are the places of what runs. Nil: nothing runs, or nobody knows.
+	// Before are the places of the running pods' data. Nil means that nothing runs, or that the places are unknown.
 	Before *retention.Places
-	// Base is the base configuration. Nil: none is needed, see NeedsBase, or there is none.
+	// Base is the base configuration. Nil means that none is needed (see NeedsBase) or that there is none.
 	Base *Base
-	// Trust is what the server shall trust beside the public authorities. Zero: it trusts what its image does.
+	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value means
+	// those of its image.
 	Trust Trust
-	// Serving is the server's certificate, as the Secret that the spec names for it has it. Nil: it was not read.
+	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.
 	Serving *cabundle.Serving
-	// Unexposed keeps the stack from being exposed, whatever its spec says: another has its host name.
+	// Unexposed prevents the exposure of the stack, whatever its spec contains, because another stack has its host
+	// name.
 	Unexposed bool
-	// EarlierHost reports whether what exposes the stack has the made-up host name, or none, that operators before this one gave
-	// it, and keeps it.
+	// EarlierHost reports whether the exposure of the stack has the generated host name, or none, from an earlier
+	// operator, and keeps it.
 	EarlierHost bool
-	// Override is the content of spec.overrideConfig. Nil: the spec has none.
+	// Override is the content of spec.overrideConfig. Nil means that the spec has none.
 	Override *Override
-	// References is the state of the Secrets and ConfigMaps that the pods read. Zero offline.
+	// References is the state of the Secrets and ConfigMaps that the pods read. It is the zero value offline.
 	References rollout.References
-	// StorageSecret is the Secret that holds the derived values. Nil: the one of the usual name, which is not recorded.
+	// StorageSecret is the Secret with the derived values. Nil means the Secret with the usual name, which is not
+	// recorded.
 	StorageSecret *rollout.StorageSecret
-	// OperatorVersion goes into the record, never into the configuration.
+	// OperatorVersion is written to the record, never to the configuration.
 	OperatorVersion string
-	// Cluster is what the stack runs in; no pod depends on it.
+	// Cluster describes the cluster of the stack. No pod depends on it.
 	Cluster render.Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster.
 	OpenShift bool
-	// KeepsGroup reports whether the pods of a stack of v1alpha1 keep on OpenShift the fsGroup that an operator before this
-	// one gave them, see the function of that name.
+	// KeepsGroup reports whether the pods of a stack of v1alpha1 on OpenShift keep the fsGroup that an earlier operator
+	// set. See the function KeepsGroup.
 	KeepsGroup bool
-	// Bounds are what an administrator lets the stacks of the namespace use. Nil: anything.
+	// Bounds are the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
 	Bounds *bounds.Rule
-	// LongConfigMapName takes the longer name for the generated configuration, because the usual one is taken by
-	// other content.
+	// LongConfigMapName selects the longer name for the generated configuration, because the usual one is used by other
+	// content.
 	LongConfigMapName bool
 }
 
 // Base is a base configuration.
 type Base struct {
-	// Data as it was read.
+	// Data is the content as it was read.
 	Data []byte
-	// Source says where.
+	// Source is the place from which it was read.
 	Source v1alpha2.ConfigSource
 }
 
 // Override is the ConfigMap of spec.overrideConfig.
 type Override struct {
-	// Namespace is another one than the stack's: pods cannot mount what is there. Empty: the stack's.
+	// Namespace is the namespace of the ConfigMap, if it differs from the stack's. Pods cannot mount a ConfigMap from
+	// there. Empty means the stack's.
 	Namespace string
-	// ConfigMapName and Key say where Data was read.
+	// ConfigMapName and Key identify the source of Data.
 	ConfigMapName, Key string
 	// Data is the user's configuration.
 	Data []byte
-	// Files are all keys of the ConfigMap, for a stack of v1alpha1, which has it mounted whole.
+	// Files are all keys of the ConfigMap, for a stack of v1alpha1, which mounts all of them.
 	Files map[string][]byte
-	// Warnings tell that the ConfigMap is used in place of another.
+	// Warnings are set when the ConfigMap replaces another one.
 	Warnings []stackconfig.Finding
 }
 
-// Plan is what a stack should be.
+// Plan is the desired state of a stack.
 type Plan struct {
-	// Mode says where the configuration comes from.
+	// Mode is the source of the configuration.
 	Mode Mode
-	// ConfigSource says the same as the status has it.
+	// ConfigSource is the same for the status.
 	ConfigSource v1alpha2.ConfigSource
-	// Objects to apply, in order. The Secret with derived values is not among them: see WithStorageSecret.
+	// Objects are the objects to apply, in order, without the Secret with derived values: see WithStorageSecret.
 	Objects []render.Object
 	// Rendered is the Deployment of Objects with its record, for rollout.Decide.
 	Rendered rollout.Rendered
-	// Config is the configuration that was generated. Nil when none was.
+	// Config is the generated configuration. Nil means that none was generated.
 	Config []byte
-	// ServesTLS reports whether the server speaks HTTPS, and nothing else.
+	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool
-	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty when nothing is mounted.
+	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty means that nothing is mounted.
 	ConfigHash string
-	// ConfigMapName is the mounted ConfigMap, BaseConfigMapName the one that keeps the base. Empty when there is none.
+	// ConfigMapName is the mounted ConfigMap, and BaseConfigMapName the ConfigMap with the base. Empty means that there
+	// is none.
 	ConfigMapName, BaseConfigMapName string
-	// Exposure is the kind of object by which the stack is reached from outside, ExposureServed reports whether the cluster
-	// serves it, Hostname is the host name it asks for. Empty: the stack is not exposed, or has the name that the
-	// cluster gives it.
+	// Exposure is the kind of object that exposes the stack outside the cluster. ExposureServed reports whether the
+	// cluster serves that kind. Hostname is the requested host name. Empty means that the stack is not exposed, or has
+	// a host name from the cluster.
 	Exposure       schema.GroupVersionKind
 	ExposureServed bool
 	Hostname       string
@@ -127,28 +134,29 @@ type Plan struct {
 	Env []stackconfig.EnvVar
 	// Derived are the entries of the Secret with derived values.
 	Derived []secretvalue.Derived
-	// Models are the user's models as clients call them.
+	// Models are the user's models under the names that clients use.
 	Models []stackconfig.PublicModel
-	// Places are where the stack keeps its data. Losses are what of Input.Before they do not lead to.
+	// Places are the places of the stack's data. Losses are the parts of Input.Before that are not among them.
 	Places *retention.Places
 	Losses []retention.Loss
 	// Warnings are for the user.
 	Warnings []stackconfig.Finding
-	// ProviderCount and ResourceCount are the numbers in the generated configuration, ConfigVersion its schema version.
+	// ProviderCount and ResourceCount are the numbers in the generated configuration, and ConfigVersion is its schema
+	// version.
 	ProviderCount, ResourceCount int32
 	ConfigVersion                string
-	// Report explains the generated configuration. Nil when none was generated.
+	// Report explains the generated configuration. Nil means that none was generated.
 	Report *stackconfig.Report
 
 	input  render.Input
 	stores stores
-	// hidden is a configuration that is not mounted, because the user mounts one in its place. It is an input all the same:
-	// operators before this one mounted it beneath, and their pods stay.
+	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an
+	// input: earlier operators mounted it beneath the volume, and their pods must not be replaced.
 	hidden *render.Config
 }
 
-// WithStorageSecret gives the objects to apply with the Secret of derived values, in its place in the order. The
-// values are by the keys of Derived.
+// WithStorageSecret returns the objects to apply, including the Secret with derived values in its place in the order.
+// The keys of the values are those of Derived.
 func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 	if len(p.Derived) == 0 {
 		return p.Objects
@@ -156,5 +164,5 @@ func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 	return render.InsertSecret(p.Objects, render.StorageSecret(p.input, values))
 }
 
-// Release is the server release line that the plan is for; empty when nobody knows it.
+// Release returns the server release line of the plan. It returns an empty string when the release is unknown.
 func (p *Plan) Release() string { return p.input.Server.Release }

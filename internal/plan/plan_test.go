@@ -23,7 +23,7 @@ import (
 
 const samples = "../../config/samples"
 
-// input is a stack with the given spec and what would be read for it.
+// input returns a stack with the given spec, and the facts that would be read for it.
 func input(t *testing.T, spec string) plan.Input {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -67,7 +67,7 @@ func build(t *testing.T, in plan.Input) *plan.Plan {
 	return built
 }
 
-// text is every object as it would be sent.
+// text returns every object in the form in which it is sent.
 func text(t *testing.T, objects []render.Object) string {
 	t.Helper()
 	var b strings.Builder
@@ -98,7 +98,7 @@ func container(t *testing.T, built *plan.Plan) corev1ac.ContainerApplyConfigurat
 	return built.Rendered.Deployment.Spec.Template.Spec.Containers[0]
 }
 
-// environment gives a container's variables as NAME=value or NAME@secret/key.
+// environment returns a container's variables as NAME=value or NAME@secret/key.
 func environment(container corev1ac.ContainerApplyConfiguration) []string {
 	var result []string
 	for _, variable := range container.Env {
@@ -173,7 +173,8 @@ resources: {models: [llama3.2-8b]}
 	}
 }
 
-// The pods run the digest that was read; the record tells a later build what was found, and where.
+// The pods run the image with the digest that was read. The record contains the findings and their sources for a later
+// build.
 func TestBuildFromLabels(t *testing.T) {
 	in := input(t, `disabled: [eval]`)
 	in.Distribution.Image, in.Distribution.Label = "example.com/own:prod", "0.7.3"
@@ -230,8 +231,8 @@ workload: {workers: 2}
 	}
 }
 
-// The probes speak what the server speaks, whoever gave it the certificate, and a server that demands TLS is told to do
-// without only when it has none and its configuration is not ours.
+// The probes use the server's protocol, whatever the source of its certificate. A server that requires TLS gets the
+// argument for plain HTTP only when it has no certificate and its configuration is not generated.
 func TestTLS(t *testing.T) {
 	const (
 		tls      = "networking: {tls: {enabled: true, secretName: cert}}\n"
@@ -324,7 +325,7 @@ func TestPathsLeadToTheVolume(t *testing.T) {
 	}
 }
 
-// TestDirectoriesAreMade shows that a directory which the server does not make itself is made by the pod.
+// TestDirectoriesAreMade checks that the pod creates a directory that the server does not create itself.
 func TestDirectoriesAreMade(t *testing.T) {
 	for spec, want := range map[string]string{
 		"networking: {port: 9000}":                             "",
@@ -369,7 +370,8 @@ storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key:
 	}
 }
 
-// Same input, same bytes: with objects decoded anew each time, so that no map comes in the order of another.
+// The same input produces the same bytes. The objects are decoded again each time, so that the iteration order of maps
+// differs.
 func TestBuildIsDeterministic(t *testing.T) {
 	for _, path := range samplePaths(t) {
 		var first string
@@ -445,7 +447,7 @@ func sample(t *testing.T, path string) *v1alpha2.LlamaStackDistribution {
 	return nil
 }
 
-// The program that the pod template starts is among the files that are mounted, whatever the spec asks for.
+// The program that the pod template starts is among the mounted files, for any spec.
 func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	built := build(t, input(t, "resources: {models: [llama3.2-8b]}\n"))
 	for _, object := range built.Objects {
@@ -461,7 +463,8 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	t.Errorf("no ConfigMap %q", names.Startup("demo"))
 }
 
-// The user's own configuration and the image's are left alone: the operator does not know what they declare.
+// With the user's own configuration or the image's, no program runs, because the operator does not know which resources
+// they register.
 func TestNoProgramBesideForeignConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",

@@ -16,14 +16,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// stores is what tells where a stack keeps its data.
+// stores is the configuration that determines the places of a stack's data.
 type stores struct {
 	config       []byte
 	distribution distribution.Resolved
 	intent       *intent.Intent
 }
 
-// storesOf finds the configuration that the server will read; empty when nobody knows it.
+// storesOf returns the configuration that the server will read. It is empty when that is unknown.
 func (p *Plan) storesOf(in Input) stores {
 	config := p.Config
 	switch p.Mode {
@@ -36,10 +36,10 @@ func (p *Plan) storesOf(in Input) stores {
 	return stores{config: config, distribution: in.Distribution, intent: in.Intent}
 }
 
-// TriesChanges reports whether a change of what the pods run is tried in a pod of its own first (spec.workload.preflight).
-// Unset, or with Auto, only where that is useful, because the old pods stop before the new ones start, and does
-// no harm: nothing but the pods' own volume has the server's data, and no device is asked for that may be the only one.
-// A stack that was made as v1alpha1 is changed as ever, unless its spec asks for more.
+// TriesChanges reports whether a change of the pods is first tried in a separate pod (spec.workload.preflight). When
+// unset or Auto, this happens only if it is useful, because the old pods stop before the new ones start, and safe: only
+// the pods' own volume contains the server's data, and the pods request no device that may be the only one. A stack
+// that was created as v1alpha1 is changed as before, unless its spec asks for a trial.
 func (p *Plan) TriesChanges() bool {
 	spec, mode := &p.input.Stack.Spec, v1alpha2.PreflightMode("")
 	if spec.Workload != nil {
@@ -57,7 +57,8 @@ func (p *Plan) TriesChanges() bool {
 		!intent.OwnCommand(spec) && stackconfig.OnlyFiles(p.stores.config, p.stores.distribution.Release, p.stores.intent)
 }
 
-// asksForDevices reports whether a pod needs what a node has few of: extended resources, as GPUs are, or claims of them.
+// asksForDevices reports whether a pod requests scarce resources of a node: extended resources, such as GPUs, or
+// resource claims.
 func asksForDevices(pod *corev1ac.PodSpecApplyConfiguration) bool {
 	if len(pod.ResourceClaims) > 0 {
 		return true
@@ -80,13 +81,13 @@ func extended(list *corev1.ResourceList) bool {
 	return false
 }
 
-// PreflightName is the name of the pod that tries this plan's pods, and of everything that is made for it.
+// PreflightName returns the name of the pod that tries this plan's pods, and of all objects created for it.
 func (p *Plan) PreflightName() (string, error) {
 	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
 }
 
-// PreflightObjects are what tries this plan's pods, in the order to apply them, the pod last. The values are those of
-// WithStorageSecret, the constraint is the one of OpenShift that lets the pods in that run.
+// PreflightObjects returns the objects that try this plan's pods, in the order to apply them, the pod last. The values
+// are those of WithStorageSecret. The constraint is the OpenShift constraint that admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {

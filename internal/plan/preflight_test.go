@@ -15,7 +15,7 @@ func TestTriesChanges(t *testing.T) {
 	for _, tc := range []struct {
 		name, spec string
 		input      func(*plan.Input)
-		// auto is what Auto, and no wish, come to.
+		// auto is the result for Auto and for an unset field.
 		auto bool
 	}{
 		{name: "a volume for one pod at a time", spec: "workload: {storage: {}}\n", auto: true},
@@ -66,7 +66,7 @@ func TestTriesChanges(t *testing.T) {
 	}
 }
 
-// Who never heard of it is not surprised: a stack of v1alpha1 is changed as ever.
+// A stack of v1alpha1 is changed as before, because its user does not expect a trial.
 func TestTriesChangesOfOlderStacks(t *testing.T) {
 	for mode, want := range map[v1alpha2.PreflightMode]bool{
 		"": false, v1alpha2.PreflightAuto: true, v1alpha2.PreflightAlways: true, v1alpha2.PreflightNever: false,

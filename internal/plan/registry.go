@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
-// registry says how the pods bring the registry of a generated configuration in line. The user's own configuration, and
-// the image's, are left as they are: nobody told the operator what they declare.
+// registry returns how the pods update the registry for a generated configuration. With the user's own configuration,
+// or the image's, the registry is unchanged, because the operator does not know which resources they register.
 func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	if found == nil {
 		return nil
@@ -20,24 +20,24 @@ func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	}
 }
 
-// recordedEntrypoint is the image's entrypoint for the record, where it was read with the base. That of the catalogue's
-// images is always known.
+// recordedEntrypoint returns the image's entrypoint for the record, if it was read together with the base. The
+// entrypoint of the catalogue's images is always known.
 func recordedEntrypoint(in Input) string {
 	if in.Digest == "" || len(in.Distribution.Entrypoint) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(in.Distribution.Entrypoint)
-	if err != nil { // a list of strings has a JSON form
+	if err != nil { // a list of strings can always be encoded
 		return ""
 	}
 	return string(text)
 }
 
-// RecordedEntrypoint is the entrypoint that a record remembers; nil when it remembers none.
+// RecordedEntrypoint returns the entrypoint in a record, or nil when there is none.
 func RecordedEntrypoint(recorded rollout.Distribution) []string {
 	var entrypoint []string
 	if err := json.Unmarshal([]byte(recorded.Entrypoint), &entrypoint); err != nil {
-		return nil // a damaged record is as good as none
+		return nil // a damaged record counts as none
 	}
 	return entrypoint
 }

@@ -10,17 +10,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// The server's listener for metrics: its port is a number, which a Service named ogx-metrics turns into a URL.
+// The server's listener for metrics. Its port is a number, but a Service named ogx-metrics would set its variable to a
+// URL.
 const (
 	metricsEnabledVariable = "OGX_METRICS_ENDPOINT_ENABLED"
 	metricsPortVariable    = "OGX_METRICS_PORT"
 )
 
 // serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services of the namespace
-// (X_SERVICE_HOST, X_PORT). A stack of v1alpha1 has always had them, and its configuration may read them. It has none where
-// the name of a Service would harm the server: where the server, or what the operator generated for it, reads a port in a
-// variable X_PORT that nobody sets, a Service named x would make that a URL. The variables of the server's own port are always
-// set.
+// (X_SERVICE_HOST, X_PORT). A stack of v1alpha1 has always had them, and its configuration may read them. It does not
+// have them when the name of a Service could break the server: if the server, or the configuration that the operator
+// generated for it, reads a port from a variable X_PORT that nothing sets, a Service named x would set it to a URL. The
+// variables of the server's own port are always set.
 func serviceLinks(in render.Input, generated []byte) bool {
 	if !names.Compat(in.Stack.Annotations) {
 		return false
@@ -40,8 +41,8 @@ func serviceLinks(in render.Input, generated []byte) bool {
 	return true
 }
 
-// readsService reports whether the configuration, or what the user wrote of the container, reads a variable that only a Service
-// sets.
+// readsService reports whether the configuration, or the user's settings of the container, read a variable that only a
+// Service sets.
 func readsService(in render.Input, generated []byte) bool {
 	user := intent.Overrides(&in.Stack.Spec)
 	texts := slices.Concat([]string{string(generated)}, user.Command, user.Args)
@@ -53,7 +54,8 @@ func readsService(in render.Input, generated []byte) bool {
 	})
 }
 
-// setVariables are the names of the variables that the container sets itself, which go before those of Services.
+// setVariables returns the names of the variables that the container sets itself, which take precedence over those of
+// Services.
 func setVariables(in render.Input) []string {
 	set := render.OwnVariables(in)
 	for _, variable := range in.Secrets {

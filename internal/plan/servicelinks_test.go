@@ -6,8 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack of v1alpha1 has the variables of Services, as ever, but where one would take the place of a port that the server
-// reads.
+// A stack of v1alpha1 still has the variables of Services, unless one would replace a port that the server reads.
 func TestServiceLinks(t *testing.T) {
 	const (
 		vllm    = `{inference: {provider: vllm, settings: {base_url: "http://${env.VLLM_SERVICE_HOST:=vllm}:8000/v1"}}}`

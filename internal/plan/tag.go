@@ -6,18 +6,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// leavesContainer reports whether the container is left as the image has it, because nothing but a tag says what the server
-// in it needs. Pods that were rendered by the tag keep what that gave them.
+// leavesContainer reports whether the container keeps the settings of the image, because only a tag names the release
+// of its server. Pods that were rendered for the release in the tag keep their settings.
 func leavesContainer(in Input) bool { return in.Distribution.TagAlone() && !in.RenderedByTag }
 
-// asTheImageHas takes out what a release needs of its container, and adds what serves every release.
+// asTheImageHas removes the container settings for a release, and adds those that work with every release.
 func asTheImageHas(server render.Server, runtime release.Runtime) render.Server {
 	server.Command, server.WritesTemp = nil, false
 	server.PortVariables = append(server.PortVariables, otherPortVariable(runtime))
 	return server
 }
 
-// tagWarning tells what the server would need if its tag told the truth.
+// tagWarning warns of the settings that the server would need if its tag were correct.
 func (p *Plan) tagWarning(in Input) {
 	resolved, runtime, needs := &in.Distribution, in.Distribution.Release.Runtime, ""
 	switch {

@@ -13,34 +13,36 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// Trust is what a server shall trust beside the public authorities.
+// Trust holds the certificates that a server trusts in addition to the public authorities.
 type Trust struct {
-	// Own are the certificates that the spec names, in DER form. Nil: it names none.
+	// Own are the certificates that the spec names, in DER form. Nil means that it names none.
 	Own [][]byte
-	// Platform are the certificates that a platform put into the stack's namespace, in DER form. Nil: there are none.
+	// Platform are the certificates that a platform provides in the stack's namespace, in DER form. Nil means that
+	// there are none.
 	Platform [][]byte
-	// Both reports whether the server is to trust the platform's beside those of the spec, whether there are any or not.
+	// Both reports whether the server trusts the platform's certificates in addition to those of the spec, whether or
+	// not there are any.
 	Both bool
-	// Elsewhere is the ConfigMap of another namespace that Own was read from, as intent.ConfigMapUse.ID. Empty: it was
-	// read in the stack's own.
+	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means
+	// that it was read from the stack's own namespace.
 	Elsewhere string
-	// Warnings tell what of the ConfigMaps is left out, and which one is used in place of another.
+	// Warnings report ignored parts of the ConfigMaps, and a ConfigMap that replaces another one.
 	Warnings []stackconfig.Finding
 }
 
-// UnusableKey is a key of a ConfigMap that cannot be trusted.
+// UnusableKey is a key of a ConfigMap without usable certificates.
 type UnusableKey struct {
-	// Use is the reference to the ConfigMap, as far as Namespace is concerned the one that was read.
+	// Use is the reference to the ConfigMap. Its Namespace is the namespace from which it was read.
 	Use     intent.ConfigMapUse
 	Key     string
 	Problem cabundle.Problem
 }
 
-// ReadTrust reads the certificates out of what ConfigMaps hold, by intent.ConfigMapUse.ID and key. A ConfigMap that the
-// spec names and that is not among them gives no certificate.
+// ReadTrust reads the certificates from the contents of ConfigMaps, by intent.ConfigMapUse.ID and key. A ConfigMap that
+// the spec names and that is missing from the contents adds no certificate.
 //
-// Whatever is no certificate makes a key of the user's unusable. A stack of v1alpha1 has been content with the
-// certificates beside it: it is warned. What a platform gives is used as far as it can be.
+// Any entry that is not a certificate makes a user's key unusable. A stack of v1alpha1 has always used the other
+// certificates of such a key, so it gets a warning. All usable certificates of a platform are used.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey
@@ -96,7 +98,7 @@ func (t *Trust) readPlatform(content map[string][]byte) {
 	}
 }
 
-// bundle is the bundle of all certificates; nil: there are none.
+// bundle returns the bundle of all certificates, or nil when there are none.
 func (t *Trust) bundle() *render.CABundle {
 	if t.Own == nil && t.Platform == nil {
 		return nil
@@ -105,8 +107,8 @@ func (t *Trust) bundle() *render.CABundle {
 	return &render.CABundle{PEM: cabundle.PEM(all), Hash: cabundle.Digest(all)}
 }
 
-// ReadOverride is the configuration that the spec names, out of what ConfigMaps hold, by intent.ConfigMapUse.ID and key.
-// Nil: the spec names none.
+// ReadOverride returns the configuration that the spec names, from the contents of ConfigMaps, by
+// intent.ConfigMapUse.ID and key. It returns nil when the spec names none.
 func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) *Override {
 	if stack.Spec.OverrideConfig == nil {
 		return nil
@@ -121,8 +123,9 @@ func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]ma
 	return override
 }
 
-// contentOf is what the ConfigMap of a use holds, or, in place of one in another namespace, that of the same name in the
-// stack's own, with the use of the one that it is. Nil: neither was read.
+// contentOf returns the content of the ConfigMap of a use, or, for a use in another namespace, of the ConfigMap with
+// the same name in the stack's own namespace. It also returns the use of the ConfigMap that was found. The content is
+// nil when neither was read.
 func contentOf(contents map[string]map[string][]byte, use intent.ConfigMapUse) (map[string][]byte, intent.ConfigMapUse) {
 	content, ok := contents[use.ID()]
 	if here := use.Here(); !ok && contents[here.ID()] != nil {
@@ -131,8 +134,9 @@ func contentOf(contents map[string]map[string][]byte, use intent.ConfigMapUse) (
 	return content, use
 }
 
-// takenHere tells that a ConfigMap of the stack's own namespace takes the place of one in another. It does not tell
-// whether that is there: who may not read it may not know that either.
+// takenHere returns a warning that a ConfigMap of the stack's own namespace replaces one in another namespace. The
+// warning does not reveal whether the other exists, because a user without permission to read it may not learn that
+// either.
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"ConfigMap %q of namespace %q is not there, is out of the operator's reach, or its annotation %s does not name %q: "+

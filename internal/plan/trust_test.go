@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// older is a stack of v1alpha1 as it is stored.
+// older returns a stack of v1alpha1 as it is stored.
 func older(t *testing.T, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	var document map[string]any
@@ -128,7 +128,8 @@ func TestReadTrust(t *testing.T) {
 	}
 }
 
-// Pods that an operator rendered without the platform's certificates beside those of the spec are not replaced for them.
+// Pods that an operator rendered without the platform's certificates in addition to those of the spec are not replaced
+// because of them.
 func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
 	one, _ := testutil.SameCertificate(t)
 	ours, _ := cabundle.Read(one)
@@ -150,7 +151,7 @@ func TestThePlatformsCertificatesReplaceNoPods(t *testing.T) {
 	}
 }
 
-// The record says which ConfigMaps of other namespaces run.
+// The record contains the ConfigMaps of other namespaces that are in use.
 func TestRecordOfOtherNamespaces(t *testing.T) {
 	object := older(t, `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}, `+
 		`tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: shared}}}}`)

@@ -15,8 +15,8 @@ import (
 // vectorIO is the API of vector stores.
 const vectorIO = "vector_io"
 
-// unshared warns of several replicas that do not share what clients store: each request would be answered by what one of
-// them has.
+// unshared warns of several replicas that do not share the data of clients, because each request would be answered from
+// the data of one of them.
 func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	replicas, path := render.Replicas(spec), "spec.workload.replicas"
 	if render.Autoscaled(spec) {
@@ -50,7 +50,7 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	}
 }
 
-// inFiles are the names of what the server keeps in files, sorted.
+// inFiles returns the names of the data that the server stores in files, sorted.
 func (p *Plan) inFiles() []string {
 	var kept []string
 	for _, name := range slices.Sorted(maps.Keys(p.Places.Data)) {
@@ -64,11 +64,11 @@ func (p *Plan) inFiles() []string {
 	return kept
 }
 
-// inMemory are the providers of which each pod answers from its own memory, sorted.
+// inMemory returns the providers for which each pod answers from its own memory, sorted.
 func (p *Plan) inMemory() []string {
 	match, err := release.Lookup(p.Places.Release)
 	if err != nil {
-		return nil // the release is not known
+		return nil // the release is unknown
 	}
 	var held []string
 	for _, name := range slices.Sorted(maps.Keys(p.Places.Data)) {
@@ -80,7 +80,7 @@ func (p *Plan) inMemory() []string {
 	return held
 }
 
-// unlisted warns where a pod does not find the vector stores that another one made.
+// unlisted warns when a pod does not find the vector stores that another pod created.
 func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	match, err := release.Lookup(p.Places.Release)
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {

@@ -15,7 +15,7 @@ const (
 	oneVolume = "replicas have one volume that pods of a single node can mount"
 )
 
-// Several replicas that do not share what clients store are a warning, with what to use instead.
+// Several replicas that do not share the data of clients cause a warning with an alternative.
 func TestReplicasThatShareNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string
@@ -74,7 +74,8 @@ func TestReplicasThatShareNothing(t *testing.T) {
 	}
 }
 
-// What the release does not read of the user's own configuration is a warning, and the file is mounted as it is.
+// Settings of a user's own configuration that the release does not read cause a warning, and the file is mounted
+// unchanged.
 func TestOverrideIsChecked(t *testing.T) {
 	in := input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\n")
 	in.Override.Data = []byte("version: 2\ndistro_name: mine\nproviders: {inference: [{provider_id: a, provider_type: \"remote::vlm\"}]}\nserver: {port: 8321}\n")

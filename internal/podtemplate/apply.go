@@ -14,13 +14,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Apply lays the patch over the template, which is only read, and gives the result with the server's container first,
-// the one container that the template has. The errors are the user's: each has its path below path and a remedy.
+// Apply merges the patch into a copy of the template. The server's container comes first in the result. The template
+// has only that container. The errors are for the user: each has its path below path and a remedy.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	result, errs := lay(template, patch, path)
 	if len(errs) == 0 {
-		// Only the template of a stack has the operator's own init containers, which a patch changes without an image.
+		// Only the template of a stack has the operator's own init containers, which a patch may change without an
+		// image.
 		errs = guardInitContainers(result.Spec, path.Child("spec", "initContainers"))
 	}
 	if len(errs) > 0 {
@@ -29,7 +30,7 @@ func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	return result, nil
 }
 
-// lay is Apply, but for what no stub of a template can tell.
+// lay is Apply without the checks that need the complete template.
 func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	changes, errs := read(patch, path)
@@ -40,7 +41,7 @@ func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, pat
 	if err != nil {
 		return nil, broken(path, err)
 	}
-	original := runtime.DeepCopyJSON(before) // a merge writes into both of its arguments
+	original := runtime.DeepCopyJSON(before) // a merge writes to both of its arguments
 	server := *template.Spec.Containers[0].Name
 	aside := setAside(original, changes, server)
 	after, err := strategicpatch.StrategicMergeMapPatch(original, changes, corev1.PodTemplateSpec{})
@@ -59,13 +60,13 @@ func lay(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, pat
 	return result, nil
 }
 
-// Check finds what is wrong with a patch whatever stack it is for; server is the name of the server's container.
+// Check returns the errors of a patch that do not depend on the stack. server is the name of the server's container.
 func Check(patch []byte, server string, path *field.Path) field.ErrorList {
 	_, errs := lay(skeleton(server), patch, path)
 	return errs
 }
 
-// skeleton is what every stack's template has at the most of what a patch may not change.
+// skeleton returns a template with every part that a patch must not change and that every stack's template may have.
 func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	container := corev1ac.Container().WithName(server).WithImage("image")
 	spec := corev1ac.PodSpec().WithContainers(container)
@@ -78,7 +79,7 @@ func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().WithLabels(names.Selector("stack")).WithSpec(spec)
 }
 
-// serverFirst makes the server's container the one that kubectl takes when nobody names one.
+// serverFirst makes the server's container the default for kubectl.
 func serverFirst(template map[string]any, server string) {
 	containers := items(template, "spec", "containers")
 	slices.SortStableFunc(containers, func(a, b any) int {
@@ -102,7 +103,7 @@ func fieldsOf(template *corev1ac.PodTemplateSpecApplyConfiguration) (map[string]
 	return fields, convert(template, &fields)
 }
 
-// convert goes through JSON, the one form that both sides have.
+// convert converts a value by way of JSON, which both types support.
 func convert(from, to any) error {
 	data, err := json.Marshal(from)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package podtemplate lays the user's strategic merge patch (spec.workload.overrides.podTemplate) over the pod template
-// of a stack. The patch is read strictly, so that a slip of the pen is an error with its path, and held to what it may
-// not change: what selects the pods, which server runs, and what the operator mounts for it.
+// Package podtemplate applies the user's strategic merge patch (spec.workload.overrides.podTemplate) to the pod
+// template of a stack. It reads the patch strictly, so that a misspelt field is an error with its path. It rejects
+// changes to the labels that select the pods, to the server that runs, and to the operator's mounts for it.
 package podtemplate

@@ -3,19 +3,19 @@ package podtemplate
 import "slices"
 
 // environment keeps the variables of the server's container that a patch does not name out of the merge, and puts them
-// back at their places. A stack has a variable for each key of a Secret, and the merge takes time that grows with the
-// square of them: it sorts the list by looking for each of its items in the list.
+// back in their places. A stack has a variable for each key of a Secret, and the merge takes quadratic time in their
+// number, because it sorts the list by searching for each of its items.
 type environment struct {
 	server string
-	// before are the variables of the template, nil when the merge gets them all.
+	// before are the variables of the template. Nil means that the merge gets all of them.
 	before []any
 	named  naming
 }
 
-// naming says of each variable that a patch names whether it removes it.
+// naming contains each variable that a patch names, and whether the patch removes it.
 type naming map[any]bool
 
-// setAside takes the variables that the patch does not name out of the template.
+// setAside removes the variables that the patch does not name from the template.
 func setAside(template, patch map[string]any, server string) environment {
 	container := find(items(template, "spec", "containers"), "name", server)
 	before, _ := container["env"].([]any)
@@ -27,8 +27,9 @@ func setAside(template, patch map[string]any, server string) environment {
 	return environment{server: server, before: before, named: named}
 }
 
-// namedIn are the names of the variables in a patch of the containers. False: there are none, or the patch does more than
-// to set variables and to remove some, so that only the merge itself knows what becomes of the others.
+// namedIn returns the names of the variables in a patch of the containers. It returns false when there are none, or
+// when the patch does more than set and remove variables, so that only the merge itself can determine the result for
+// the others.
 func namedIn(containers []any, server string) (naming, bool) {
 	var patch map[string]any
 	for _, item := range containers {
@@ -61,8 +62,8 @@ func namedIn(containers []any, server string) (naming, bool) {
 	return named, true
 }
 
-// putBack merges the variables that were set aside into the list as the merge would have: those of the patch in its order,
-// each other one before the next of the patch that stood behind it.
+// putBack merges the variables that were set aside into the list in the order of the merge: those of the patch in its
+// order, and each other one before the next variable of the patch that came after it.
 func (e environment) putBack(template map[string]any) {
 	container := find(items(template, "spec", "containers"), "name", e.server)
 	if e.before == nil || container == nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patchOf makes a template of a server with some variables, or a patch of them.
+// patchOf returns a template of a server with some variables, or a patch of them.
 func patchOf(env []any) map[string]any {
 	container := map[string]any{"name": "server", "env": env}
 	return map[string]any{"spec": map[string]any{"containers": []any{container}}}
@@ -25,7 +25,7 @@ func merged(t *testing.T, before, changes map[string]any) map[string]any {
 	return after
 }
 
-// What is set aside and put back is where the merge would have left it, whatever the patch says of the others.
+// Variables that are set aside and put back are where the merge would have left them, for any patch of the others.
 func TestSetAside(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -64,7 +64,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// A patch that does more than to set and to remove variables gets all of them.
+// A patch that does more than set and remove variables gets all of them.
 func TestNothingSetAside(t *testing.T) {
 	variable := map[string]any{"name": "A", "value": "1"}
 	for name, changes := range map[string]map[string]any{

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ownVolumes are the operator's. One with a mount path may neither go nor change, nor may its mount: the server finds
-// there what the operator made for it. The others may only not go.
+// ownVolumes are the operator's volumes. A patch must not remove or change a volume with a mount path, nor its mount,
+// because the server expects the operator's files there. The other volumes must only not be removed.
 var ownVolumes = []struct{ name, mountPath string }{
 	{names.DataVolume, ""},
 	{names.TmpVolume, ""},
@@ -72,8 +72,8 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 	return errs
 }
 
-// imageless finds containers that no pod runs. A name that is nearly the server's is a slip; nothing is merged into the
-// server's container then.
+// imageless reports containers without an image, which cannot run. A name that is similar to the server's is a spelling
+// mistake, because nothing is then merged into the server's container.
 func imageless(after map[string]any, server string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, item := range items(after, "spec", "containers") {
@@ -88,7 +88,7 @@ func imageless(after map[string]any, server string, path *field.Path) field.Erro
 	return errs
 }
 
-// guardInitContainers finds init containers that no pod runs.
+// guardInitContainers reports init containers without an image, which cannot run.
 func guardInitContainers(pod *corev1ac.PodSpecApplyConfiguration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range pod.InitContainers {
@@ -117,24 +117,24 @@ func guardVolumes(before, after map[string]any, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// differ reports whether the value at a place is another than it was.
+// differ reports whether the value at a place has changed.
 func differ(before, after map[string]any, place ...string) bool {
 	return !reflect.DeepEqual(at(before, place...), at(after, place...))
 }
 
-// at is the value at a place, nil when there is none.
+// at returns the value at a place, or nil when there is none.
 func at(fields map[string]any, place ...string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // no object on the way is no value
+	value, _, _ := unstructured.NestedFieldNoCopy(fields, place...) // a value that is not an object means no value
 	return value
 }
 
-// items is the list at a place.
+// items returns the list at a place.
 func items(fields map[string]any, place ...string) []any {
 	list, _ := at(fields, place...).([]any)
 	return list
 }
 
-// find gives the item whose key has the value, nil when there is none.
+// find returns the item whose key has the value, or nil when there is none.
 func find(items []any, key, value string) map[string]any {
 	for _, item := range items {
 		if object, ok := item.(map[string]any); ok && object[key] == value {

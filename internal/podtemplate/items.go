@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// unnamed finds the items of lists that the merge cannot place: those without the key that tells one item from another,
-// the name of a container or the path of a mount. An item that is a directive needs none.
+// unnamed reports the items of lists that the merge cannot place: those without the key that identifies an item, such
+// as the name of a container or the path of a mount. An item that is a directive needs no key.
 func unnamed(value any, typ reflect.Type, path *field.Path) field.ErrorList {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()

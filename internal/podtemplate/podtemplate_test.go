@@ -56,7 +56,7 @@ func toJSON(t testing.TB, text string) []byte {
 
 var path = field.NewPath("podTemplate")
 
-// Each case says by a JSON patch what becomes of the template.
+// Each case describes the effect on the template as a JSON patch.
 func TestApply(t *testing.T) {
 	type edit = func(pod map[string]any)
 	container := func(pod map[string]any) map[string]any {
@@ -151,7 +151,7 @@ func fields(t testing.TB, template any) map[string]any {
 	return result
 }
 
-// A patch is bounded in bytes and in the length of each list and map, so that the merge is.
+// A patch is limited in bytes and in the length of each list and map, which limits the cost of the merge.
 func TestBounds(t *testing.T) {
 	entries := func(count int, entry string) string {
 		var b strings.Builder
@@ -279,7 +279,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What a patch may not do to a stack it may not do to any: admission sees it before there is a template.
+// A patch that is forbidden for one stack is forbidden for all, because admission checks it before there is a template.
 func TestCheck(t *testing.T) {
 	for patch, refused := range map[string]bool{
 		`{spec: {priorityClassName: high}}`:                              false,
@@ -294,7 +294,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Whatever is written, the pods stay those of the Deployment and run the server that was chosen.
+// With any patch, the pods match the selector of the Deployment and run the selected server.
 func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		`{"spec":{"containers":[{"name":"llama-stack","image":"x"}]}}`, `{"metadata":{"labels":{"$patch":"replace"}}}`,

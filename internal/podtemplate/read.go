@@ -15,26 +15,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Bounds of a patch. The merge looks for each item of a list among all others, so that a long list costs much, and pods
-// with nearly as many variables or volumes are not known to anybody.
+// Limits of a patch. The merge searches for each item of a list among all others, so a long list is expensive. No pods
+// with nearly as many variables or volumes are known.
 const (
-	// MaxBytes is the size of a patch in bytes.
+	// MaxBytes is the largest size of a patch in bytes.
 	MaxBytes = 256 << 10
-	// MaxEntries is the length of each list, and of each map, in a patch.
+	// MaxEntries is the largest length of each list, and of each map, in a patch.
 	MaxEntries = 500
 )
 
-// Directives of a strategic merge patch: what a key that begins with "$" may be.
+// Directives of a strategic merge patch: the allowed keys that start with "$".
 const (
 	directive = "$patch"
 	remove    = "delete"
 )
 
-// directives by which a key of a patch is no field.
+// directives are the prefixes of keys in a patch that are not fields.
 var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/", "$setElementOrder/"}
 
-// read decodes a patch and finds what no pod template has. An object that is to be removed is null in the result: the
-// merge would leave an empty one.
+// read decodes a patch and reports fields that a pod template does not have. An object to remove is null in the result,
+// because the merge would leave an empty object.
 func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	if len(patch) > MaxBytes {
 		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d bytes are more than the %d that a patch may have: "+
@@ -63,7 +63,7 @@ func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	return changes, nil
 }
 
-// tooMany finds the lists and maps that are too long.
+// tooMany reports lists and maps that are too long.
 func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 	entries := 0
 	switch value := value.(type) {
@@ -87,8 +87,8 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 	}
 }
 
-// withoutDirectives is the patch as fields of a template only. It refuses null, which kubectl apply and Helm lose on
-// the way, and keys that look like a directive and are none.
+// withoutDirectives returns the fields of the patch without directives. It rejects null, which kubectl apply and Helm
+// drop before it is stored, and keys that look like a directive but are not one.
 func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -144,7 +144,7 @@ func strict(fields map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// removals makes {$patch: delete} of an object null. In a list it names the item that goes, and stays.
+// removals changes {$patch: delete} of an object to null. In a list, the directive names the item to remove, and stays.
 func removals(fields map[string]any) {
 	for key, value := range fields {
 		switch value := value.(type) {

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render/ingresscontroller"
 )
 
-// IngressClass is the class of the stack's Ingress. Empty: the cluster's default.
+// IngressClass returns the class of the stack's Ingress. An empty string means the cluster's default.
 func IngressClass(in Input) string {
 	if in.Expose == nil {
 		return ""
@@ -15,7 +15,7 @@ func IngressClass(in Input) string {
 	return cmp.Or(in.Expose.IngressClassName, in.Cluster.Ingress.ClassName)
 }
 
-// backendTLS are the annotations on Ingress and Service that have the Ingress speak HTTPS to the server.
+// backendTLS returns the annotations on Ingress and Service that make the Ingress controller use HTTPS to the server.
 func backendTLS(in Input) (ingress, service map[string]string) {
 	if !in.Server.ServesTLS || compat(in) || !exposedBy(in, ingressKind) {
 		return nil, nil
@@ -23,8 +23,8 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 	return ingresscontroller.BackendTLS(IngressClass(in), names.Service(in.Stack.Name))
 }
 
-// ingressTLSSecret is the Secret with the certificate that an Ingress shows: the one that the spec names for it, else that
-// of the server where there is a host name for it. Empty: it serves plain HTTP.
+// ingressTLSSecret returns the Secret with the certificate of an Ingress: the one that the spec names for it, otherwise
+// that of the server if the Ingress has a host name. An empty string means that the Ingress serves plain HTTP.
 func ingressTLSSecret(in Input) string {
 	if secret := in.Expose.TLSSecretName; secret != "" || compat(in) {
 		return secret
@@ -35,5 +35,5 @@ func ingressTLSSecret(in Input) string {
 	return TLSSecret(&in.Stack.Spec)
 }
 
-// PlainOutside reports whether clients outside of the cluster reach the stack by plain HTTP.
+// PlainOutside reports whether clients outside the cluster reach the stack with plain HTTP.
 func PlainOutside(in Input) bool { return exposedBy(in, ingressKind) && ingressTLSSecret(in) == "" }

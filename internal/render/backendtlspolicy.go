@@ -9,20 +9,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// BackendTLSPolicyKind is the Gateway API's; a cluster need not serve it.
+// BackendTLSPolicyKind is a kind of the Gateway API. A cluster need not serve it.
 var BackendTLSPolicyKind = schema.GroupVersionKind{
 	Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "BackendTLSPolicy",
 }
 
-// Backend says by what a Gateway knows that it speaks to the server.
+// Backend holds the values with which a Gateway verifies the server.
 type Backend struct {
-	// Hostname is in the certificate of the server.
+	// Hostname is a name in the certificate of the server.
 	Hostname string
-	// Authorities signed it, in PEM form. Nil: public ones did.
+	// Authorities are the authorities that signed it, in PEM form. Nil means public authorities.
 	Authorities []byte
 }
 
-// backendTLSPolicy has Gateways speak HTTPS to the server. It says what the API server would default, as httpRoute does.
+// backendTLSPolicy returns the policy that makes Gateways use HTTPS to the server. It sets the defaults of the API
+// server explicitly, as httpRoute does.
 func backendTLSPolicy(in Input) (*gatewayv1ac.BackendTLSPolicyApplyConfiguration, error) {
 	if !gatewaySpeaksTLS(in) {
 		return nil, nil
@@ -40,7 +41,7 @@ func backendTLSPolicy(in Input) (*gatewayv1ac.BackendTLSPolicyApplyConfiguration
 		WithSpec(gatewayv1ac.BackendTLSPolicySpec().WithTargetRefs(target).WithValidation(validation)), nil
 }
 
-// serverCA holds the authorities that the policy refers to.
+// serverCA returns the ConfigMap with the authorities that the policy refers to.
 func serverCA(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if !gatewaySpeaksTLS(in) || in.Backend.Authorities == nil {
 		return nil, nil

@@ -6,16 +6,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// CABundle is what the server trusts in outgoing calls.
+// CABundle contains the certificates that the server trusts in outgoing calls.
 type CABundle struct {
 	// PEM is the whole bundle.
 	PEM []byte
-	// Hash is the digest of what the user gave for it. A changed one rolls the pods; other roots with a newer operator
-	// do not.
+	// Hash is the digest of the user's part of the bundle. A change rolls the pods. Other root certificates in a newer
+	// operator do not.
 	Hash string
 }
 
-// caBundle holds the certificates that the server trusts. A server reads them when it starts.
+// caBundle returns the ConfigMap with the certificates that the server trusts. A server reads them when it starts.
 func caBundle(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.CABundle == nil {
 		return nil, nil
@@ -33,8 +33,8 @@ func caVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 		WithItems(corev1ac.KeyToPath().WithKey(names.CABundleFile).WithPath(names.CABundleFile)))
 }
 
-// caVariables point OpenSSL, and the libraries with a list of their own, at the bundle. Stacks of v1alpha1 have had the
-// first only.
+// caVariables returns variables with the path of the bundle, for OpenSSL and for libraries with their own list of
+// certificates. Stacks of v1alpha1 have always had only the first.
 func caVariables(in Input) []EnvVar {
 	place := names.CADir + "/" + names.CABundleFile
 	env := []EnvVar{{Name: names.EnvCABundle, Value: place}}

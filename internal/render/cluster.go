@@ -1,42 +1,43 @@
 package render
 
-// Cluster is what concerns every stack of a cluster, none of their pods.
+// Cluster holds the settings of a cluster for all of its stacks. None affects their pods.
 type Cluster struct {
-	// OperatorNamespace is where the operator runs. Empty: where the shipped manifests install it.
+	// OperatorNamespace is the namespace of the operator. Empty means the namespace in the shipped manifests.
 	OperatorNamespace string `json:"operatorNamespace,omitempty"`
-	// NetworkPolicies says that each stack has a NetworkPolicy, whatever its spec says.
+	// NetworkPolicies reports whether each stack has a NetworkPolicy, whatever its spec contains.
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
-	// Ingress says how exposed stacks are reached.
+	// Ingress holds the settings for exposed stacks.
 	Ingress Ingress `json:"ingress,omitzero"`
-	// Gateway that exposed stacks are attached to. Nil: none is configured.
+	// Gateway is the Gateway to which exposed stacks are attached. Nil means that none is configured.
 	Gateway *Gateway `json:"gateway,omitempty"`
-	// Routes says that the cluster serves OpenShift's Route, HTTPRoutes and BackendTLSPolicies that it serves these of the
-	// Gateway API.
+	// Routes reports whether the cluster serves OpenShift's Route. HTTPRoutes and BackendTLSPolicies report the same
+	// for these kinds of the Gateway API.
 	Routes             bool `json:"routes,omitempty"`
 	HTTPRoutes         bool `json:"httpRoutes,omitempty"`
 	BackendTLSPolicies bool `json:"backendTLSPolicies,omitempty"`
-	// ExposureUnknown says that Ingress and Gateway could not be read: nothing is known of how to expose a stack.
+	// ExposureUnknown reports whether Ingress and Gateway could not be read, so that the way to expose a stack is
+	// unknown.
 	ExposureUnknown bool `json:"exposureUnknown,omitempty"`
 }
 
-// Ingress says how exposed stacks are reached.
+// Ingress holds the settings for exposed stacks.
 type Ingress struct {
-	// Domain that the host names of stacks without one of their own are made in. Empty: names.DefaultDomain, but for Routes,
-	// which get a name from OpenShift.
+	// Domain is the domain for generated host names of stacks without their own host name. Empty means
+	// names.DefaultDomain, except for Routes, which get a name from OpenShift.
 	Domain string `json:"domain,omitempty"`
-	// ClassName of Ingresses whose stack names none. Empty: the cluster's default.
+	// ClassName is the class of Ingresses for stacks that name none. Empty means the cluster's default.
 	ClassName string `json:"className,omitempty"`
-	// Annotations of every Ingress; those of a stack go before.
+	// Annotations are those of every Ingress. The annotations of a stack take precedence.
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// ControllerNamespaces are where connections to exposed stacks come from.
+	// ControllerNamespaces are the namespaces from which connections to exposed stacks come.
 	ControllerNamespaces []string `json:"controllerNamespaces,omitempty"`
 }
 
 // Gateway is a Gateway of the Gateway API.
 type Gateway struct {
-	// Name and Namespace of the Gateway.
+	// Name and Namespace identify the Gateway.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
-	// SectionName is its listener. Empty: each that takes the route.
+	// SectionName is the name of its listener. Empty means each listener that accepts the route.
 	SectionName string `json:"sectionName,omitempty"`
 }

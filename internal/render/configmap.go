@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// MaxBase is the largest base configuration that is kept, in bytes.
+	// MaxBase is the largest size in bytes of a base configuration to keep.
 	MaxBase = 768 << 10
-	// MaxConfig is the largest generated configuration, in bytes: a ConfigMap holds 1 MiB with its metadata.
+	// MaxConfig is the largest size in bytes of a generated configuration. A ConfigMap holds 1 MiB with its metadata.
 	MaxConfig = 1<<20 - 16<<10
 )
 
-// TooLargeError is a configuration that does not fit into a ConfigMap.
+// TooLargeError reports a configuration that does not fit into a ConfigMap.
 type TooLargeError struct {
-	// What says which one: "base configuration" or "generated configuration".
+	// What is the kind of configuration: "base configuration" or "generated configuration".
 	What string
 	// Size and Limit are in bytes.
 	Size, Limit int
 }
 
-// Error names the sizes.
+// Error returns a message with the sizes.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, the limit is %d", e.What, e.Size, e.Limit)
 }
 
-// configMap holds the generated configuration. Immutable and named after its content: another content is another
-// object, and a pod that starts later still finds what it was rolled out with.
+// configMap returns the ConfigMap with the generated configuration. It is immutable and named after its content.
+// Different content is a different object, so a pod that starts later still finds the configuration of its roll-out.
 func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Config == nil || in.Config.Data == nil {
 		return nil, nil
@@ -41,7 +41,7 @@ func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	return immutable(in, in.Config.ConfigMapName, in.Config.Key, names.ConfigKindGenerated, in.Config.Data), nil
 }
 
-// baseConfigMap keeps the base that the configuration was generated from. No pod mounts it.
+// baseConfigMap returns the ConfigMap with the base of the generated configuration. No pod mounts it.
 func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Base == nil {
 		return nil, nil

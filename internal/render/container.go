@@ -11,14 +11,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// insecureArgument makes a server that demands TLS serve plain HTTP.
+// insecureArgument makes a server that requires TLS serve plain HTTP.
 const insecureArgument = "--insecure"
 
-// defaultMemory is requested when the user says nothing about resources.
+// defaultMemory is the memory request when the user sets no resources.
 const defaultMemory = "1Gi"
 
-// serverContainer runs the image's entrypoint, which reads the environment and adds instrumentation; a command of ours
-// would lose that, and is only given to an image that would not find its configuration.
+// serverContainer returns the server's container. It runs the image's entrypoint, which reads the environment and adds
+// instrumentation. A command would replace that, so only an image whose entrypoint does not find its configuration gets
+// one.
 func serverContainer(
 	in Input, mounts []*corev1ac.VolumeMountApplyConfiguration,
 ) (*corev1ac.ContainerApplyConfiguration, error) {
@@ -59,7 +60,7 @@ func serverContainer(
 	return container, nil
 }
 
-// arguments are the user's. Without any, a server that demands TLS is told to do without.
+// arguments returns the user's arguments. Without any, a server that requires TLS gets the argument for plain HTTP.
 func arguments(in Input) []string {
 	user := overrides(&in.Stack.Spec)
 	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure && !in.Launcher {
@@ -68,8 +69,9 @@ func arguments(in Input) []string {
 	return user.Args
 }
 
-// resources are the user's, whole; else a request that places the pod sensibly and limits nothing. A stack of v1alpha1
-// has that for each of the two that it does not request itself: Kubernetes would request the whole limit.
+// resources returns the user's resources unchanged, otherwise a request that helps scheduling, without limits. A stack
+// of v1alpha1 gets that request for CPU and for memory if it does not request them itself, because Kubernetes would
+// request the whole limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
 	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources
@@ -83,7 +85,7 @@ func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, erro
 	return applyConfiguration[*corev1ac.ResourceRequirementsApplyConfiguration]("spec.workload.resources", given)
 }
 
-// UsualRequests are those of a stack that says nothing about resources.
+// UsualRequests returns the requests of a stack that sets no resources.
 func UsualRequests(spec *v1alpha2.LlamaStackDistributionSpec) corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(spec)), resource.DecimalSI),
@@ -91,7 +93,7 @@ func UsualRequests(spec *v1alpha2.LlamaStackDistributionSpec) corev1.ResourceLis
 	}
 }
 
-// requested adds what is not requested and does not break the limit.
+// requested adds the missing requests that do not exceed the limit.
 func requested(given *corev1.ResourceRequirements, usual corev1.ResourceList) corev1.ResourceList {
 	for name, quantity := range usual {
 		if limit, ok := given.Limits[name]; ok && limit.Cmp(quantity) < 0 {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// progressDeadline in seconds: the ten minutes a server may take to start (startupSeconds), and five to pull its
-	// image and to be placed.
+	// progressDeadline is in seconds: ten minutes for the server to start (startupSeconds), and five to schedule the
+	// pod and pull its image.
 	progressDeadline = startupSeconds + 300
-	// revisionHistory is how many old ReplicaSets stay for a rollback; their ConfigMaps stay with them.
+	// revisionHistory is the number of old ReplicaSets to keep for a rollback. Their ConfigMaps are kept too.
 	revisionHistory = 10
 )
 
-// deployment runs the server. Everything of the pod goes out in this one object, so that image, configuration and
-// environment never change apart from each other.
+// deployment returns the Deployment of the server. All parts of the pod are in this one object, so that image,
+// configuration and environment never change separately.
 func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 	template, err := podTemplate(in)
 	if err != nil {
@@ -39,7 +39,7 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 		WithSpec(spec), nil
 }
 
-// Replicas is the number of pods that the spec asks for.
+// Replicas returns the number of pods that the spec asks for.
 func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	if wanted := workload(spec).Replicas; wanted != nil {
 		return *wanted
@@ -47,14 +47,15 @@ func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// strategy keeps serving while new pods start, unless old and new pods would fight over a volume.
+// strategy returns a strategy that keeps serving while new pods start, unless old and new pods need the same exclusive
+// volume.
 func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStrategyApplyConfiguration {
 	storage := workload(spec).Storage
 	return strategyFor(storage != nil && exclusive(accessModes(storage)))
 }
 
-// WithAccessModes is a copy of a rendered Deployment that replaces its pods as a volume with these access modes allows,
-// whatever the spec asks for.
+// WithAccessModes returns a copy of a rendered Deployment with the strategy for a volume with these access modes,
+// whatever the spec contains.
 func WithAccessModes(
 	rendered *appsv1ac.DeploymentApplyConfiguration, modes []corev1.PersistentVolumeAccessMode,
 ) *appsv1ac.DeploymentApplyConfiguration {

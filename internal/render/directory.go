@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// directoryContainer makes directories with what the server's container has: image, environment, volumes, user.
+// directoryContainer returns a container that creates directories with the image, environment, volumes and user of the
+// server's container.
 func directoryContainer(
 	directories []string, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {
@@ -20,8 +21,8 @@ func directoryContainer(
 	return beside(server, names.DirectoryContainer, shell(strings.Join(script, " && ")))
 }
 
-// shellText is a path of the server's configuration for a shell, within double quotes. Both know the same three forms of
-// a reference, and take an empty variable for an unset one.
+// shellText returns a path of the server's configuration for a shell, for use in double quotes. Both have the same
+// three forms of a reference, and treat an empty variable as unset.
 func shellText(path string) string { return envref.Server.Replace(path, shellReference, shellLiteral) }
 
 func shellReference(reference envref.Reference) string {
@@ -29,7 +30,8 @@ func shellReference(reference envref.Reference) string {
 	return "${" + reference.Name + operator + shellLiteral(reference.Text) + "}"
 }
 
-// shellLiteral escapes what a shell reads within double quotes. A leading ~ is the server's home.
+// shellLiteral escapes the characters that a shell interprets in double quotes. A leading ~ stands for the server's
+// home directory.
 func shellLiteral(text string) string {
 	home := ""
 	if text == "~" || strings.HasPrefix(text, "~/") {

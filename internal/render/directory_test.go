@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShellText lets a real shell read the paths, with a variable set and unset.
+// TestShellText makes a real shell read the paths, with a variable set and unset.
 func TestShellText(t *testing.T) {
 	for _, tc := range []struct {
 		path, unset, set string

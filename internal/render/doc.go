@@ -1,4 +1,4 @@
-// Package render turns a stack and the few facts it runs on into the Kubernetes objects that make it up: one function
-// per object, in a file named after its kind. It holds no policy about when to write and knows no cluster; the same
-// input gives the same objects, byte for byte.
+// Package render returns the Kubernetes objects of a stack for the stack and a few facts about its environment: one
+// function per object, in a file named after its kind. It does not decide when objects are written, and does not access
+// a cluster. The same input produces the same objects, byte for byte.
 package render

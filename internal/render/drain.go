@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// drainGrace in seconds is how long a server that is ended may take to finish the requests it has. It ends as soon as
-	// it has finished them, so only long streaming answers make use of it. Kubernetes' own default is too short for them.
+	// drainGrace is the time in seconds that a terminating server has to finish its requests. The server ends as soon
+	// as it has finished them, so only long streaming answers use the whole time. The default of Kubernetes is too
+	// short for them.
 	drainGrace = 120
-	// drainSleep in seconds is how long a server still takes requests while everything that sends some learns that it
-	// ends. From SIGTERM on it refuses new connections.
+	// drainSleep is the time in seconds for which a terminating server still accepts requests, until all senders know
+	// that it is terminating. After SIGTERM, it rejects new connections.
 	drainSleep = 5
 )
 
-// drained lets the server finish its requests before it ends. It comes after the user's patch: a preStop hook of the user
-// takes the place of ours, and the API server refuses two of them, and one that is longer than the grace period. A stack of
-// v1alpha1 ends its pods as ever.
+// drained adds the preStop hook that lets the server finish its requests. It runs after the user's patch, because a
+// preStop hook of the user replaces the operator's, and the API server rejects two hooks and a hook that is longer than
+// the grace period. The pods of a stack of v1alpha1 terminate as before.
 func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if compat(in) {
 		return
@@ -45,7 +46,7 @@ func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	}
 }
 
-// withoutDrain ends the containers of a pod that serves nobody at once.
+// withoutDrain makes the containers of a pod that serves no requests terminate immediately.
 func withoutDrain(pod *corev1ac.PodSpecApplyConfiguration) {
 	for _, container := range containers(pod) {
 		if container.Lifecycle == nil {

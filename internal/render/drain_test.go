@@ -15,8 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestDrain shows how a pod is ended: the server takes requests for a moment, then finishes those it has. The hook is never
-// longer than the grace period and never beside a hook of the user, both of which the API server refuses.
+// TestDrain checks how a pod terminates: the server accepts requests for a moment, then finishes those that it has. The
+// hook is never longer than the grace period and never added to a hook of the user, because the API server rejects
+// both.
 func TestDrain(t *testing.T) {
 	grace := func(seconds int64) *v1alpha2.WorkloadOverrides {
 		return &v1alpha2.WorkloadOverrides{TerminationGracePeriodSeconds: &seconds}
@@ -32,7 +33,7 @@ func TestDrain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		overrides *v1alpha2.WorkloadOverrides
 		compat    bool
-		grace     int64 // 0: none is set
+		grace     int64 // 0 means that none is set
 		lifecycle string
 	}{
 		"default":           {grace: 120, lifecycle: sleeps + "5\n"},
@@ -65,8 +66,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// checkPreflight wants no hook in the pod in which the template is tried: nobody is served there, and its grace period is
-// short.
+// checkPreflight checks that the pod that tries the template has no hook, because it serves no requests and its grace
+// period is short.
 func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	t.Helper()
 	before := lifecycleOf(t, template.Spec)
@@ -88,7 +89,7 @@ func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplat
 	}
 }
 
-// renderedTemplate is the pod template of the rendered Deployment.
+// renderedTemplate returns the pod template of the rendered Deployment.
 func renderedTemplate(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfiguration {
 	t.Helper()
 	objects, err := render.Objects(in)
@@ -104,7 +105,7 @@ func renderedTemplate(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecAp
 	return nil
 }
 
-// lifecycleOf is the lifecycle of the server's container as YAML, empty without one.
+// lifecycleOf returns the lifecycle of the server's container as YAML, or an empty string when there is none.
 func lifecycleOf(t *testing.T, pod *corev1ac.PodSpecApplyConfiguration) string {
 	t.Helper()
 	for i := range pod.Containers {

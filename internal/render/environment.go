@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// environment is ours and then the user's, each name once: the user's entry wins.
+// environment returns the operator's variables followed by the user's, each name once. The user's variable takes
+// precedence.
 func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
 	var own []*corev1ac.EnvVarApplyConfiguration
 	for _, variable := range lastOfEach(ownEnvironment(in), EnvVar.name) {
@@ -20,7 +21,8 @@ func environment(in Input) ([]*corev1ac.EnvVarApplyConfiguration, error) {
 		overrides(&in.Stack.Spec).Env, func(e corev1.EnvVar) string { return e.Name })
 }
 
-// ownEnvironment has a fixed order: a variable may refer to an earlier one as $(NAME).
+// ownEnvironment returns the operator's variables in a fixed order, because a variable may refer to an earlier one as
+// $(NAME).
 func ownEnvironment(in Input) []EnvVar {
 	spec := &in.Stack.Spec
 	mountPath := MountPath(spec)
@@ -51,8 +53,8 @@ func ownEnvironment(in Input) []EnvVar {
 	return append(env, in.Secrets...)
 }
 
-// OwnVariables are the names of the variables that the operator sets on the server's container, without those that carry
-// Secrets, in order.
+// OwnVariables returns the names of the variables that the operator sets on the server's container, except those with
+// values from Secrets, in order.
 func OwnVariables(in Input) []string {
 	in.Secrets = nil
 	var variables []string
@@ -62,8 +64,8 @@ func OwnVariables(in Input) []string {
 	return variables
 }
 
-// configVariables lead to the configuration. In a stack of v1alpha1 LLAMA_STACK_CONFIG does even where the operator
-// mounts none: a volume of the user's may hold one there.
+// configVariables returns the variables with the path of the configuration. A stack of v1alpha1 gets LLAMA_STACK_CONFIG
+// even when the operator mounts no configuration, because a volume of the user may contain one at that path.
 func configVariables(in Input) []EnvVar {
 	if in.Config == nil {
 		if compat(in) {
@@ -81,7 +83,7 @@ func configVariables(in Input) []EnvVar {
 	return env
 }
 
-// configPlace is the path of the configuration in the server's container.
+// configPlace returns the path of the configuration in the server's container.
 func configPlace(config *Config) string {
 	if config.Whole {
 		return names.ConfigDir + "/" + config.Key

@@ -9,8 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Exposure says by which kind of object the stack is reached from outside, and whether the cluster serves that kind.
-// No kind: it is not, or nobody knows how. A Gateway is what an administrator chose; a Route is what OpenShift has.
+// Exposure returns the kind of object that exposes the stack outside the cluster, and whether the cluster serves that
+// kind. An empty kind means that the stack is not exposed, or that the way to expose it is unknown. An administrator
+// chooses a Gateway, and OpenShift provides Routes.
 func Exposure(in Input) (kind schema.GroupVersionKind, served bool) {
 	switch {
 	case in.Expose == nil, in.Cluster.ExposureUnknown:
@@ -24,14 +25,14 @@ func Exposure(in Input) (kind schema.GroupVersionKind, served bool) {
 	}
 }
 
-// exposedBy says that the stack is exposed by an object of the kind.
+// exposedBy reports whether an object of the kind exposes the stack.
 func exposedBy(in Input, kind schema.GroupVersionKind) bool {
 	by, served := Exposure(in)
 	return by == kind && served
 }
 
-// Hostname is the stack's host name (FR-064, FR-065). Empty: whatever the cluster gives it. A stack of v1alpha1 and an
-// exposure that an operator before this one made keep the name that they have, or that they have none.
+// Hostname returns the stack's host name (FR-064, FR-065). An empty string means a host name from the cluster. A stack
+// of v1alpha1, and an exposure from an earlier operator, keep their name, or stay without one.
 func Hostname(in Input) string {
 	domain := in.Cluster.Ingress.Domain
 	switch kind, _ := Exposure(in); {
@@ -39,7 +40,7 @@ func Hostname(in Input) string {
 		return ""
 	case in.Expose.Hostname != "":
 		return in.Expose.Hostname
-	case domain == "" && (compat(in) || in.EarlierHost || kind == RouteKind): // OpenShift makes a name up for a Route
+	case domain == "" && (compat(in) || in.EarlierHost || kind == RouteKind): // OpenShift generates a name for a Route
 		return ""
 	case compat(in) || in.EarlierHost:
 		return names.EarlierHostLabel(in.Stack.Name, in.Stack.Namespace) + "." + domain
@@ -48,12 +49,12 @@ func Hostname(in Input) string {
 	}
 }
 
-// MadeUpForNobody reports whether the stack's host name is one in the default domain, which no DNS knows.
+// MadeUpForNobody reports whether the stack's host name is in the default domain, which no DNS server resolves.
 func MadeUpForNobody(in Input) bool {
 	return in.Expose != nil && in.Expose.Hostname == "" && in.Cluster.Ingress.Domain == "" && Hostname(in) != ""
 }
 
-// exposureAnnotations are the stack's, over others.
+// exposureAnnotations returns the stack's annotations merged over others.
 func exposureAnnotations(in Input, others map[string]string) map[string]string {
 	annotations := maps.Clone(others)
 	if annotations == nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// externalLimit bounds what the packages of all external providers take on the node's disk.
+// externalLimit limits the size of the packages of all external providers on the node's disk.
 const externalLimit = "8Gi"
 
-// externalPackages is where the server imports external providers from.
+// externalPackages is the directory from which the server imports external providers.
 const externalPackages = names.ExternalDir + "/" + names.ExternalPackages
 
-// installScript runs the program that installs what was copied, by the Python of the server's image.
+// installScript runs the program that installs the copied packages, with the Python of the server's image.
 const installScript = `python=$(command -v python || command -v python3) || {
   echo "this image has no Python" >&2
   echo '{"message":"The image of the server has no Python, which external providers need"}' >` + terminationLog + `
@@ -36,8 +36,9 @@ func externalVolume() *corev1ac.VolumeApplyConfiguration {
 		corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(externalLimit)))
 }
 
-// withInstalledConfig shows the configuration that the installation completed in place of the one that the operator
-// generated. That one stays a volume of the pod: the installation reads it, and it is kept for as long as the pod may start.
+// withInstalledConfig mounts the configuration that the installation completed in place of the generated one. The
+// generated one stays a volume of the pod, because the installation reads it, and because its ConfigMap is then kept
+// for as long as the pod may start.
 func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*corev1ac.VolumeMountApplyConfiguration {
 	for _, mount := range mounts {
 		if *mount.Name == names.ConfigVolume {
@@ -47,8 +48,8 @@ func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*co
 	return mounts
 }
 
-// externalContainers copy the package of each external provider out of its image, install them, and complete the
-// configuration that the server's container and those beside it read.
+// externalContainers returns the containers that copy the package of each external provider from its image, install the
+// packages, and complete the configuration for the server's container and the containers that run with its settings.
 func externalContainers(
 	in Input, server *corev1ac.ContainerApplyConfiguration,
 ) ([]*corev1ac.ContainerApplyConfiguration, error) {
@@ -69,7 +70,7 @@ func externalContainers(
 	return append(containers, install), nil
 }
 
-// installContainer runs as the server does, but for its environment: nothing that it reads needs a secret.
+// installContainer returns a container like the server's except for its environment, because it needs no secrets.
 func installContainer(in Input, server *corev1ac.ContainerApplyConfiguration) (*corev1ac.ContainerApplyConfiguration, error) {
 	providers, err := installed(in.External)
 	if err != nil {
@@ -96,7 +97,7 @@ func installContainer(in Input, server *corev1ac.ContainerApplyConfiguration) (*
 	return container, nil
 }
 
-// installed is the list of providers as the program reads it.
+// installed returns the list of providers in the format of the program.
 func installed(providers []ExternalProvider) (string, error) {
 	type entry struct {
 		Index  int    `json:"index"`
@@ -120,8 +121,8 @@ func installed(providers []ExternalProvider) (string, error) {
 	return string(data), nil
 }
 
-// imported has Python look for the packages of external providers before those of the image, and before those of a
-// PYTHONPATH of the user's own. It comes after the user's patch, which may set one.
+// imported makes Python search the packages of external providers before those of the image, and before those of the
+// user's own PYTHONPATH. It runs after the user's patch, which may set one.
 func imported(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if !hasExternal(in) {
 		return
@@ -148,13 +149,13 @@ func withPackages(env []corev1ac.EnvVarApplyConfiguration) []corev1ac.EnvVarAppl
 		own.WithName(names.EnvUserPythonPath)
 		before = append(slices.Clone(before), own)
 		path.WithValue(externalPackages + ":$(" + names.EnvUserPythonPath + ")")
-	case ptr.Deref(own.Value, "") != "": // an empty place would be the working directory
+	case ptr.Deref(own.Value, "") != "": // an empty entry would mean the working directory
 		path.WithValue(externalPackages + ":" + *own.Value)
 	}
 	return slices.Concat(before, []corev1ac.EnvVarApplyConfiguration{*path}, env[i+1:])
 }
 
-// isExternal reports whether it is the name of a container that installs external providers.
+// isExternal reports whether a container with that name installs external providers.
 func isExternal(in Input, container string) bool {
 	return hasExternal(in) && (container == names.ExternalContainer ||
 		slices.ContainsFunc(in.External, func(p ExternalProvider) bool { return container == names.ExternalCopyContainer(p.ID) }))

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// withExternal is a stack with two external providers.
+// withExternal returns a stack with two external providers.
 func withExternal(t *testing.T, workload string) render.Input {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -36,7 +36,7 @@ func withExternal(t *testing.T, workload string) render.Input {
 	}
 }
 
-// The pods of a namespace that Pod Security holds to "restricted" may install external providers.
+// Pods with external providers are accepted in a namespace with the "restricted" Pod Security standard.
 func TestExternalProvidersMeetRestricted(t *testing.T) {
 	for _, name := range []string{"external", "external-openshift", "external-options"} {
 		rule := &bounds.Rule{PodSecurity: api.LevelRestricted}
@@ -49,7 +49,8 @@ func TestExternalProvidersMeetRestricted(t *testing.T) {
 	}
 }
 
-// What copies and installs packages has limits that a quota may demand, and asks for no more than the server.
+// The containers that copy and install packages have limits, which a quota may require, and do not request more than
+// the server.
 func TestResourcesOfExternalProviders(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, copies, installs string }{
 		"the usual ones":    {"{}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
@@ -83,7 +84,7 @@ func TestResourcesOfExternalProviders(t *testing.T) {
 	}
 }
 
-// Images of users, and what reads their packages, get nothing of the server's but its configuration.
+// Users' images, and the container that reads their packages, get nothing from the server except its configuration.
 func TestExternalProvidersGetNoSecrets(t *testing.T) {
 	in := withExternal(t, "{overrides: {env: [{name: A, value: b}], envFrom: [{secretRef: {name: all}}], volumes: [{name: keys, secret: {secretName: keys}}], volumeMounts: [{name: keys, mountPath: /keys}]}}")
 	pod := template(t, in).Spec
@@ -118,7 +119,7 @@ func TestExternalProvidersGetNoSecrets(t *testing.T) {
 	}
 }
 
-// Python looks for external providers first, and then where the user says.
+// Python searches external providers first, and then the user's path.
 func TestPythonPath(t *testing.T) {
 	const ours = names.ExternalDir + "/" + names.ExternalPackages
 	patch := func(env string) string {
@@ -155,7 +156,7 @@ func TestPythonPath(t *testing.T) {
 	}
 }
 
-// environmentOf are those variables of a container that have to do with Python's path, and one beside them.
+// environmentOf returns the variables of a container for Python's path, and one other.
 func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	var env []string
 	for _, variable := range container.Env {
@@ -171,7 +172,7 @@ func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	return env
 }
 
-// The server finds the configuration that the installation completed; what installs finds the generated one.
+// The server reads the configuration that the installation completed. The installation reads the generated one.
 func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config = nil
@@ -180,7 +181,7 @@ func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	}
 }
 
-// What installs is told the file that the server starts on.
+// The installation gets the path of the file with which the server starts.
 func TestExternalProvidersInAMountedConfigMap(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config.Whole, in.Config.Key = true, "run.yaml"

@@ -11,21 +11,23 @@ import (
 )
 
 const (
-	// packageDir is where an image has the package of a provider.
+	// packageDir is the directory of a provider's package in its image.
 	packageDir = "/lls-provider"
-	// terminationLog is where a container leaves its last message.
+	// terminationLog is the file for the termination message of a container.
 	terminationLog = "/dev/termination-log"
-	// tokenDir is where Kubernetes mounts the token of the pod's ServiceAccount, unless something is mounted there.
+	// tokenDir is the directory at which Kubernetes mounts the token of the pod's ServiceAccount, unless another volume
+	// is mounted there.
 	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 	// nothing is an empty directory of the volume.
 	nothing = "nothing"
 )
 
-// copyScript copies the package out of its image by the image's own programs. Its arguments are the image's name, where the
-// package is, where it goes, and where the last message goes. The kubelet may run it again: it empties the directory first.
+// copyScript copies the package from its image with the image's own programs. Its arguments are the image's name, the
+// source, the target, and the file for the termination message. The kubelet may run it again, so it empties the target
+// first.
 //
-// Links are copied as links. The tree is opened to everyone, because the server's image may run as another user, and the
-// next run has to remove it. Kubernetes replaces two dollar signs by one.
+// It copies links as links. It makes the tree readable and writable for everyone, because the server's image may run as
+// another user, and the next run must be able to remove it. Kubernetes replaces two dollar signs with one.
 const copyScript = `image=$1 source=$2 target=$3 log=$4
 fail() {
   printf '%s\n' "$1" >&2
@@ -67,8 +69,9 @@ case $code in
 esac
 `
 
-// copyContainer copies the package of the provider with that number into its own part of the volume, the only place that it
-// can write to. It runs whatever is in an image of the user's: it has neither the server's environment nor a token.
+// copyContainer returns a container that copies the package of the provider with that number to its own part of the
+// volume, the only place to which the container can write. It runs programs from a user's image, so it has neither the
+// server's environment nor a token.
 func copyContainer(
 	number int, provider *ExternalProvider, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {
@@ -91,7 +94,8 @@ func copyContainer(
 	return container
 }
 
-// withoutToken keeps the token of the pod's ServiceAccount out of a container: Kubernetes mounts none where something is.
+// withoutToken returns a mount that keeps the token of the pod's ServiceAccount out of a container. Kubernetes mounts
+// no token where another volume is mounted.
 func withoutToken() *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName(names.ExternalVolume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
 }

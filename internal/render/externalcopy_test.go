@@ -18,17 +18,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// packaged is what an image has in /lls-provider, by path. A text that begins with -> is a link, nil a directory.
+// packaged is the content of an image's /lls-provider, by path. A text with the prefix -> is a link, and nil is a
+// directory.
 type packaged map[string]any
 
 const (
 	linkTo   = "->"
 	metadata = "lls-provider-spec.yaml"
-	// anybody is a user without rights, as a pod runs.
+	// anybody is the id of a user without privileges, as in a pod.
 	anybody = 1001
 )
 
-// plain is a package with which nothing is wrong.
+// plain is a valid package.
 var plain = packaged{metadata: "kind: ProviderPackage\n", "packages": nil, "packages/a b.whl": "wheel", ".hidden": "h", "..odd": "o"}
 
 func (p packaged) with(more packaged) packaged {
@@ -38,14 +39,14 @@ func (p packaged) with(more packaged) packaged {
 	return result
 }
 
-// copying is a place where the script runs with nothing but the programs of one kind of image.
+// copying is an environment in which the script has only the programs of one kind of image.
 type copying struct {
 	source, target, log, bin string
 	shell                    []string
 	script                   string
 }
 
-// images are the programs that images have, by what they are called here.
+// images returns the programs of each kind of image, by a name for this test.
 func images(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{"sh": {"/bin/sh"}}
@@ -60,7 +61,7 @@ func images(t *testing.T) map[string][]string {
 	return found
 }
 
-// programs are those that an image needs beside its shell.
+// programs are the programs that an image needs in addition to its shell.
 var programs = []string{"cp", "du", "rm", "chmod", "sleep", "timeout"}
 
 func newCopying(t *testing.T, image string, shell []string, files packaged) *copying {
@@ -130,7 +131,7 @@ func chmod(t *testing.T, place string, mode os.FileMode) {
 	}
 }
 
-// hasPrograms skips a test for a shell that runs programs of its own in place of those of the image.
+// hasPrograms skips a test for a shell with built-in programs that replace those of the image.
 func (c *copying) hasPrograms(t *testing.T) {
 	t.Helper()
 	if len(c.shell) > 1 && c.shell[1] == "sh" {
@@ -138,7 +139,7 @@ func (c *copying) hasPrograms(t *testing.T) {
 	}
 }
 
-// replace puts another program into the image; empty: none.
+// replace replaces a program of the image. An empty script removes it.
 func (c *copying) replace(t *testing.T, program, script string) {
 	t.Helper()
 	place := filepath.Join(c.bin, program)
@@ -153,13 +154,13 @@ func (c *copying) replace(t *testing.T, program, script string) {
 	}
 }
 
-// run gives the last message and the exit code.
+// run returns the termination message and the exit code.
 func (c *copying) run(t *testing.T) (string, int) {
 	t.Helper()
 	arguments := slices.Concat(c.shell[1:], []string{"-c", c.script, "copy", "quay.io/me/provider:1", c.source, c.target, c.log})
 	command := exec.CommandContext(t.Context(), c.shell[0], arguments...)
 	command.Env = []string{"PATH=" + c.bin}
-	if os.Getuid() == 0 { // nobody keeps anything from root
+	if os.Getuid() == 0 { // permissions do not apply to root
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: anybody, Gid: 0, NoSetGroups: true}}
 	}
 	output, err := command.CombinedOutput()
@@ -180,7 +181,7 @@ func (c *copying) run(t *testing.T) (string, int) {
 	return string(message), exit.ExitCode()
 }
 
-// copied is what lies in the target.
+// copied returns the content of the target.
 func (c *copying) copied(t *testing.T) packaged {
 	t.Helper()
 	result := packaged{}
@@ -207,7 +208,7 @@ func (c *copying) copied(t *testing.T) packaged {
 	return result
 }
 
-// copyScript is what an init container runs that copies the package of an external provider.
+// copyScript returns the script of an init container that copies the package of an external provider.
 func copyScript(t *testing.T) string {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -248,7 +249,8 @@ func TestCopy(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) { succeeds(t, c, plain) })
 }
 
-// The kubelet may run an init container twice: what the first run left is gone, also where the image forbids to write it.
+// The kubelet may run an init container twice. The second run removes the files of the first, even where the image
+// makes them read-only.
 func TestCopyTwice(t *testing.T) {
 	files := plain.with(packaged{"closed": nil, "closed/below": nil, "closed/below/file": "x", "link": linkTo + "closed"})
 	forEachImage(t, files, func(t *testing.T, c *copying) {
@@ -273,7 +275,7 @@ func TestCopyTwice(t *testing.T) {
 	})
 }
 
-// A run that was ended in between is no obstacle to the next one.
+// A run that was interrupted does not affect the next one.
 func TestCopyAfterARunThatEnded(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		half := filepath.Join(c.target, "packages")
@@ -295,7 +297,7 @@ func TestCopyAfterARunThatEnded(t *testing.T) {
 	})
 }
 
-// Links are copied as links, wherever they lead: nothing outside of the package is read, nor written.
+// Links are copied as links, wherever they lead, so that nothing outside the package is read or written.
 func TestCopyLinks(t *testing.T) {
 	files := plain.with(packaged{
 		"out": linkTo + "/etc", "up": linkTo + "../../secret", "dangling": linkTo + "nowhere", "packages/inner": linkTo + "..",
@@ -321,7 +323,7 @@ func TestCopyLinks(t *testing.T) {
 	})
 }
 
-// A link is as good as the directory that it leads to.
+// A link to the directory of the package works like the directory.
 func TestCopyOfALinkToThePackage(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		if err := os.Symlink(c.source, c.source+"-link"); err != nil {
@@ -389,7 +391,7 @@ func TestCopyOfTooMuch(t *testing.T) {
 	})
 }
 
-// A file with holes has no size on the disk of the registry's, and all of it on the node's.
+// A sparse file needs no space on disk in the registry, and its full size on the node.
 func TestCopyOfAFileWithHoles(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		if err := os.Truncate(filepath.Join(c.source, metadata), 3<<30); err != nil {
@@ -409,7 +411,7 @@ func TestCopyThatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// What cp says of a copy that it made is no message of a failure.
+// A warning from cp about a successful copy is not reported as a failure.
 func TestCopyWithAWarning(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		c.hasPrograms(t)
@@ -418,7 +420,7 @@ func TestCopyWithAWarning(t *testing.T) {
 	})
 }
 
-// An image may lack the program that limits the time, or have one that is called otherwise.
+// An image may lack the program that limits the time, or have one with another name.
 func TestCopyWithoutATimeLimit(t *testing.T) {
 	for name, program := range map[string]string{
 		"none": "",
@@ -436,7 +438,7 @@ exit 127`,
 	}
 }
 
-// Kubernetes reads $$ and $(NAME) in a command.
+// Kubernetes expands $$ and $(NAME) in a command.
 func TestCopyScriptIsNotExpanded(t *testing.T) {
 	if strings.Contains(copyScript(t), "$$") {
 		t.Error("Kubernetes makes one dollar sign of two")

@@ -7,10 +7,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// copyLimits are the most that a container may use which copies a package out of its image.
+// copyLimits returns the limits of a container that copies a package from its image.
 func copyLimits() corev1.ResourceList { return bound("1", "256Mi") }
 
-// installLimits are the most that the container may use which installs the packages.
+// installLimits returns the limits of the container that installs the packages.
 func installLimits() corev1.ResourceList { return bound("1", "1Gi") }
 
 func bound(cpu, memory string) corev1.ResourceList {
@@ -19,12 +19,12 @@ func bound(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// leastRequests are those of a container beside a server that asks for no such resource.
+// leastRequests returns the requests of such a container for resources that the server does not request.
 func leastRequests() corev1.ResourceList { return bound("100m", "64Mi") }
 
-// within are the resources of a container that runs before the server. It has a limit and a request of both resources,
-// since a quota may demand them, and asks for no more than the server does: the pod needs no more because of it, keeps its
-// quality of service, and a LimitRange that lets the server in lets it in.
+// within returns the resources of a container that runs before the server. It has limits and requests for CPU and
+// memory, because a quota may require them, and requests no more than the server. So the pod needs no more in total and
+// keeps its quality of service, and a LimitRange that accepts the server accepts the container.
 func within(
 	server *corev1ac.ResourceRequirementsApplyConfiguration, limits corev1.ResourceList,
 ) *corev1ac.ResourceRequirementsApplyConfiguration {
@@ -33,13 +33,13 @@ func within(
 	requests := leastRequests()
 	for name := range limits {
 		limit, limited := given[name]
-		limited = limited && limit.Sign() > 0 // a limit of 0 is none
+		limited = limited && limit.Sign() > 0 // a limit of 0 means no limit
 		if limited {
 			limits[name] = least(limits[name], limit)
 		}
 		if request, ok := asked[name]; ok {
 			requests[name] = request
-		} else if limited { // what is not requested is requested up to its limit
+		} else if limited { // without a request, Kubernetes requests the limit
 			requests[name] = limit
 		}
 		requests[name] = least(requests[name], limits[name])

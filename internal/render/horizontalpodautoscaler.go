@@ -10,10 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// defaultCPUUtilization is what is aimed at when the user names no target, in percent.
+// defaultCPUUtilization is the target in percent when the user sets none.
 const defaultCPUUtilization int32 = 80
 
-// horizontalPodAutoscaler changes the Deployment's replicas with its load.
+// horizontalPodAutoscaler returns the autoscaler that changes the Deployment's replicas with its load.
 func horizontalPodAutoscaler(in Input) (*autoscalingv2ac.HorizontalPodAutoscalerApplyConfiguration, error) {
 	autoscaling := workload(&in.Stack.Spec).Autoscaling
 	if autoscaling == nil {
@@ -54,14 +54,14 @@ func metrics(autoscaling *v1alpha2.AutoscalingSpec) []*autoscalingv2ac.MetricSpe
 	return found
 }
 
-// Autoscaled says that an autoscaler has the Deployment's replicas. Zero in the spec stops the server all the same: a
-// Deployment without replicas is one that autoscalers leave alone.
+// Autoscaled reports whether an autoscaler controls the Deployment's replicas. Zero replicas in the spec still stop the
+// server, because autoscalers ignore a Deployment with zero replicas.
 func Autoscaled(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return workload(spec).Autoscaling != nil && Replicas(spec) != 0
 }
 
-// LeastAutoscaled is the number of replicas that an autoscaler keeps at the least. A stack of v1alpha1 never goes below
-// its own replicas, which a disruption budget beside it may count on.
+// LeastAutoscaled returns the minimum number of replicas for an autoscaler. For a stack of v1alpha1, it is never less
+// than the stack's own replicas, because a disruption budget may depend on them.
 func LeastAutoscaled(stack *v1alpha2.LlamaStackDistribution) int32 {
 	least := int32(1)
 	if autoscaling := workload(&stack.Spec).Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// HTTPRouteKind is the Gateway API's; a cluster need not serve it.
+// HTTPRouteKind is a kind of the Gateway API. A cluster need not serve it.
 var HTTPRouteKind = schema.GroupVersionKind{Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "HTTPRoute"}
 
-// httpRoute attaches the stack to the Gateway that an administrator chose. It says what the API server would default:
-// lists of this API are compared as a whole.
+// httpRoute returns the route that attaches the stack to the Gateway of the administrator. It sets the defaults of the
+// API server explicitly, because lists of this API are compared as a whole.
 func httpRoute(in Input) (*gatewayv1ac.HTTPRouteApplyConfiguration, error) {
 	if !exposedBy(in, HTTPRouteKind) {
 		return nil, nil

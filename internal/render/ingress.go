@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ingress exposes the stack where nothing else was chosen.
+// ingress returns the Ingress that exposes the stack when no other kind is configured.
 func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 	if !exposedBy(in, ingressKind) {
 		return nil, nil

@@ -9,111 +9,116 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Input is everything the objects of one stack are made of.
+// Input is the complete input for the objects of one stack.
 type Input struct {
-	// Stack is the object the children belong to. It is only read.
+	// Stack is the owner of the objects. It is not changed.
 	Stack *v1alpha2.LlamaStackDistribution
 	// Image is the server's image.
 	Image string
-	// Server says what the release of the server in Image needs to be told.
+	// Server describes the needs of the server release in Image.
 	Server Server
-	// Config is the configuration to mount. Nil: the image's own runs, and nothing is mounted.
+	// Config is the configuration to mount. Nil means that the image's own configuration runs, and nothing is mounted.
 	Config *Config
-	// Base is the base configuration to keep beside a generated one. Nil: none is kept.
+	// Base is the base configuration to keep with a generated one. Nil means that none is kept.
 	Base *Base
-	// CABundle is what the server trusts in outgoing calls. Nil: what its image does.
+	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means those of its image.
 	CABundle *CABundle
-	// Paths are variables that point the server's directories at the data volume, in order.
+	// Paths are variables that set the server's directories to paths on the data volume, in order.
 	Paths []EnvVar
-	// Offline are variables that keep the server from looking outside, in order. None: it may.
+	// Offline are variables that keep the server from accessing the internet, in order. Empty means that it may access
+	// it.
 	Offline []EnvVar
-	// Secrets are variables that carry the values of Secrets, in order.
+	// Secrets are variables with the values of Secrets, in order.
 	Secrets []EnvVar
-	// StorageSecret is the name of the Secret with derived values. Empty: the usual one.
+	// StorageSecret is the name of the Secret with derived values. Empty means the usual name.
 	StorageSecret string
-	// Launcher starts the server on the configuration by a command of ours in place of the image's entrypoint, as
-	// stacks of v1alpha1 have always been started. A command of the user's own goes first.
+	// Launcher reports whether an operator command instead of the image's entrypoint starts the server with the
+	// configuration, as it always has for stacks of v1alpha1. The user's own command takes precedence.
 	Launcher bool
-	// ServiceLinks gives the pods the variables that Kubernetes derives from the Services of their namespace.
+	// ServiceLinks reports whether the pods get the variables that Kubernetes derives from the Services of their
+	// namespace.
 	ServiceLinks bool
-	// Directories have to exist before the server starts, in the notation of its configuration. None: the server makes
-	// what it needs.
+	// Directories must exist before the server starts, as written in its configuration. Empty means that the server
+	// creates all directories that it needs.
 	Directories []string
-	// Registry says how the server's registry is brought in line before the server starts. Nil: it is left alone.
+	// Registry describes how the server's registry is updated before the server starts. Nil means that it is unchanged.
 	Registry *Registry
-	// External are the external providers that the pods install before the server starts, in the order of their
-	// installation. None: nothing is installed.
+	// External are the external providers that the pods install before the server starts, in installation order. Empty
+	// means that nothing is installed.
 	External []ExternalProvider
-	// ExternalFiles are the program that does it, by name. They are used where there are external providers.
+	// ExternalFiles are the files of the program for the installation, by name. They are used when there are external
+	// providers.
 	ExternalFiles map[string]string
-	// Inputs is the digest of everything that feeds the pod template, see package record. Empty: not recorded.
+	// Inputs is the digest of all inputs of the pod template, see package rollout. Empty means that it is not recorded.
 	Inputs string
-	// Expose says how the stack is reached from outside. Nil: it is not.
+	// Expose describes how the stack is exposed outside the cluster. Nil means that it is not exposed.
 	Expose *v1alpha2.ExposeSpec
-	// EarlierHost says that what exposes the stack has the host name, or none, that operators before this one gave it.
+	// EarlierHost reports whether the exposure of the stack has the host name, or none, from an earlier operator.
 	EarlierHost bool
-	// Backend says by what a Gateway knows the server. Nil: there is nothing by which it could.
+	// Backend holds the values with which a Gateway verifies the server. Nil means that there are none.
 	Backend *Backend
-	// Cluster is what the stack runs in.
+	// Cluster describes the cluster of the stack.
 	Cluster Cluster
 	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.
 	OpenShift bool
-	// KeepsGroup gives the volumes of a stack of v1alpha1 the usual group on OpenShift too.
+	// KeepsGroup reports whether the volumes of a stack of v1alpha1 have the usual group on OpenShift too.
 	KeepsGroup bool
 }
 
-// Server holds the facts of a server release that the pod has to meet.
+// Server holds the facts about a server release that affect the pod.
 type Server struct {
-	// Release is the release line, `0.7`; it is written on the claim whose data the server owns. Empty: unknown.
+	// Release is the release line, such as `0.7`. It is written on the claim with the server's data. Empty means that
+	// it is unknown.
 	Release string
-	// PortVariables are the environment variables with the port to listen on. Several when the release is unknown:
+	// PortVariables are the environment variables for the port. There are several when the release is unknown, because
 	// a server ignores those of another release.
 	PortVariables []string
-	// ConfigVariables are environment variables with the path of the config file, beside LLAMA_STACK_CONFIG and
-	// RUN_CONFIG_PATH which every stack has had.
+	// ConfigVariables are environment variables for the path of the config file, in addition to LLAMA_STACK_CONFIG and
+	// RUN_CONFIG_PATH, which every stack has always had.
 	ConfigVariables []string
-	// Command starts the server with the path of the config file as its last argument, for an image whose own entrypoint
-	// looks nowhere for a configuration (0.2). Empty: the entrypoint finds it.
+	// Command starts the server with the path of the config file as its last argument, for an image whose own
+	// entrypoint does not look for a configuration (0.2). Empty means that the entrypoint finds it.
 	Command []string
-	// Insecure says that the server speaks plain HTTP only when an argument tells it to.
+	// Insecure reports whether the server needs an argument to serve plain HTTP.
 	Insecure bool
-	// ServesTLS says that the server speaks HTTPS, and nothing else.
+	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool
-	// WritesTemp says that the server writes its configuration to /tmp, secrets in clear: /tmp is kept in memory.
+	// WritesTemp reports whether the server writes its configuration to /tmp, with secrets in clear text. Then /tmp is
+	// kept in memory.
 	WritesTemp bool
 }
 
 // Config is a configuration mounted into the server's container.
 type Config struct {
-	// ConfigMapName is the ConfigMap that holds it.
+	// ConfigMapName is the name of its ConfigMap.
 	ConfigMapName string
 	// Key is the key in the ConfigMap.
 	Key string
-	// Whole mounts every key as a file under its own name, and not Key alone as config.yaml.
+	// Whole mounts every key as a file with the name of the key, instead of only Key as config.yaml.
 	Whole bool
 	// Hash is the SHA-256 of the content, in hex. A changed hash rolls the pods (FR-026).
 	Hash string
-	// Data is the content of a ConfigMap to make. Nil: the ConfigMap is the user's own.
+	// Data is the content of the ConfigMap to create. Nil means that the ConfigMap is the user's own.
 	Data []byte
 }
 
-// Base is a base configuration to keep (a registry that changes or goes away must not take a stack's base with it).
+// Base is a base configuration to keep, so that a stack does not lose its base when a registry changes or is removed.
 type Base struct {
-	// ConfigMapName is the ConfigMap to make.
+	// ConfigMapName is the name of the ConfigMap to create.
 	ConfigMapName string
 	// Data is the base as it was read.
 	Data []byte
 }
 
-// ExternalProvider is a provider's package that an init container copies out of its image.
+// ExternalProvider is a provider's package that an init container copies from its image.
 type ExternalProvider struct {
-	// API and ID name the provider in the configuration, Path is the field of the spec that asks for it.
+	// API and ID identify the provider in the configuration. Path is the field of the spec that asks for it.
 	API, ID, Path string
-	// Image holds the package, with the digest where it was read. PullPolicy is empty when the user gave none.
+	// Image contains the package. It has a digest if the digest was read. PullPolicy is empty when the user sets none.
 	Image      string
 	PullPolicy corev1.PullPolicy
-	// Type and Module are those of the configuration. Empty: only the image knows them, and the last init container
-	// writes them into the configuration.
+	// Type and Module are those of the configuration. Empty means that only the image contains them, and the last init
+	// container writes them into the configuration.
 	Type, Module string
 }
 
@@ -121,14 +126,15 @@ type ExternalProvider struct {
 type EnvVar struct {
 	Name  string
 	Value string
-	// SecretName and SecretKey point to the value in the stack's namespace. Empty: Value is meant.
+	// SecretName and SecretKey identify the value in the stack's namespace. Empty means that another field has the
+	// value.
 	SecretName string
 	SecretKey  string
-	// Annotation names the annotation of the pod that has the value. Empty: another field is meant.
+	// Annotation is the name of the pod's annotation with the value. Empty means that another field has the value.
 	Annotation string
 }
 
-// Port is the port a stack listens on (FR-060).
+// Port returns the port of a stack (FR-060).
 func Port(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	if spec.Networking == nil || spec.Networking.Port == 0 {
 		return v1alpha2.DefaultPort
@@ -136,7 +142,7 @@ func Port(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return spec.Networking.Port
 }
 
-// Workers is the number of server processes in a pod.
+// Workers returns the number of server processes in a pod.
 func Workers(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	if workers := workload(spec).Workers; workers != nil {
 		return *workers
@@ -144,7 +150,7 @@ func Workers(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// TLSSecret is the Secret with the server's certificate. Empty: the spec asks for none.
+// TLSSecret returns the Secret with the server's certificate. An empty string means that the spec names none.
 func TLSSecret(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	if spec.Networking == nil || spec.Networking.TLS == nil || !spec.Networking.TLS.Enabled {
 		return ""
@@ -152,7 +158,7 @@ func TLSSecret(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	return spec.Networking.TLS.SecretName
 }
 
-// MountPath is where the data volume is mounted.
+// MountPath returns the path at which the data volume is mounted.
 func MountPath(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	if storage := workload(spec).Storage; storage != nil && storage.MountPath != "" {
 		return storage.MountPath
@@ -160,7 +166,7 @@ func MountPath(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	return v1alpha2.DefaultMountPath
 }
 
-// ServiceAccountName is the ServiceAccount that the pods run as.
+// ServiceAccountName returns the name of the pods' ServiceAccount.
 func ServiceAccountName(stack *v1alpha2.LlamaStackDistribution) string {
 	if name := overrides(&stack.Spec).ServiceAccountName; name != "" {
 		return name
@@ -168,15 +174,15 @@ func ServiceAccountName(stack *v1alpha2.LlamaStackDistribution) string {
 	return names.ServiceAccount(stack.Name)
 }
 
-// storageSecret is the name of the Secret with derived values.
+// storageSecret returns the name of the Secret with derived values.
 func storageSecret(in Input) string {
 	return cmp.Or(in.StorageSecret, names.StorageSecret(in.Stack.Name))
 }
 
-// compat says that the stack was born as v1alpha1 and keeps what such stacks rely on.
+// compat reports whether the stack was created as v1alpha1 and keeps the behavior that such stacks rely on.
 func compat(in Input) bool { return names.Compat(in.Stack.Annotations) }
 
-// workload and overrides are what the spec has, never nil.
+// workload and overrides return the values of the spec, never nil.
 func workload(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadSpec {
 	if spec.Workload == nil {
 		return &v1alpha2.WorkloadSpec{}

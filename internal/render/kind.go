@@ -11,27 +11,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ChildKind is a kind of object that a stack may have. It says everything that the operator treats differently by kind.
+// ChildKind is a kind of object that a stack may have. It contains all differences between kinds that affect the
+// operator.
 type ChildKind struct {
 	schema.GroupVersionKind
-	// New makes an empty object of its Go type. Nil: the kind has a Definition, and is handled without its type.
+	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and is handled without its
+	// type.
 	New func() Child
-	// Definition is the name of the CustomResourceDefinition that brings a kind which a cluster need not serve. Empty:
-	// it is one of Kubernetes' own.
+	// Definition is the name of the CustomResourceDefinition of a kind that a cluster need not serve. Empty means that
+	// the kind is built into Kubernetes.
 	Definition string
-	// MetadataOnly kinds are cached without their content: there may be many large ones that are nobody's child.
+	// MetadataOnly reports whether objects of the kind are cached without their content, because there may be many
+	// large ones that belong to no stack.
 	MetadataOnly bool
-	// IgnoreStatus says that a change of the status of such a child requeues no stack.
+	// IgnoreStatus reports whether a change of the status of such a child requeues no stack.
 	IgnoreStatus bool
-	// Exposes says that such a child is a way to reach the stack from outside the cluster.
+	// Exposes reports whether such a child exposes the stack outside the cluster.
 	Exposes bool
-	// Retained children are not deleted when the stack no longer wants them: data goes with the stack only.
+	// Retained reports whether a child is kept when the stack no longer needs it, because data is deleted only with the
+	// stack.
 	Retained bool
 
 	renderers []renderer
 }
 
-// Child is what every object of Kubernetes offers.
+// Child is the interface of every Kubernetes object.
 type Child interface {
 	metav1.Object
 	runtime.Object
@@ -51,11 +55,12 @@ var (
 	autoscalerKind     = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")
 )
 
-// childKinds are in the order in which their objects are applied: what a pod needs to start and who may connect to it, then
-// the Deployment, then what points at its pods. The Secret comes with derived values and so by StorageSecret.
+// childKinds are in the order in which their objects are applied: first the objects that a pod needs to start and the
+// rules for connections, then the Deployment, then the objects that refer to its pods. The Secret has derived values
+// and comes from StorageSecret.
 //
-// The table drives what is rendered, watched, cached, indexed and pruned. Beside a row here a new kind needs a right: a
-// marker in internal/controller/rbac.go, to which a test holds this table.
+// The table determines which objects are rendered, watched, cached, indexed and pruned. A new kind needs a row here and
+// RBAC permissions: a marker in internal/controller/rbac.go, which a test compares with this table.
 var childKinds = []ChildKind{
 	{
 		GroupVersionKind: configMapKind, New: func() Child { return &corev1.ConfigMap{} }, MetadataOnly: true,
@@ -87,7 +92,7 @@ var childKinds = []ChildKind{
 		GroupVersionKind: RouteKind, Definition: "routes.route.openshift.io", Exposes: true,
 		renderers: []renderer{render(route)},
 	},
-	{ // before what sends traffic by it
+	{ // before the objects that send traffic according to it
 		GroupVersionKind: BackendTLSPolicyKind, Definition: "backendtlspolicies.gateway.networking.k8s.io",
 		renderers: []renderer{render(backendTLSPolicy)},
 	},
@@ -105,7 +110,7 @@ var childKinds = []ChildKind{
 	},
 }
 
-// ChildKinds lists every kind of object that a stack may have, in apply order. The list is not to be changed.
+// ChildKinds lists every kind of object that a stack may have, in apply order. Do not change the list.
 func ChildKinds() []ChildKind { return childKinds }
 
 // Kinds lists the same as group, version and kind.
@@ -113,18 +118,18 @@ func Kinds() []schema.GroupVersionKind {
 	return kindsWhere(func(ChildKind) bool { return true })
 }
 
-// PrunedKinds lists the kinds whose objects are deleted once a stack no longer wants them. Of pods it is those in which a
-// change was tried.
+// PrunedKinds lists the kinds whose objects are deleted when a stack no longer needs them. Of the pods, only those that
+// try a change are pruned.
 func PrunedKinds() []schema.GroupVersionKind {
 	return append(kindsWhere(func(kind ChildKind) bool { return !kind.Retained }), podKind)
 }
 
-// ExposureKinds lists the kinds by which a stack may be exposed.
+// ExposureKinds lists the kinds that may expose a stack.
 func ExposureKinds() []schema.GroupVersionKind {
 	return kindsWhere(func(kind ChildKind) bool { return kind.Exposes })
 }
 
-// MetadataOnlyKinds lists the kinds of which only metadata is cached.
+// MetadataOnlyKinds lists the kinds for which only metadata is cached.
 func MetadataOnlyKinds() []schema.GroupVersionKind {
 	return kindsWhere(func(kind ChildKind) bool { return kind.MetadataOnly })
 }
@@ -139,22 +144,23 @@ func kindsWhere(matches func(ChildKind) bool) []schema.GroupVersionKind {
 	return kinds
 }
 
-// PreflightKinds lists the kinds of what a change is tried with, the pod first: it is to go before what it reads.
+// PreflightKinds lists the kinds of the objects that try a change. The pod comes first, because it must be deleted
+// before the objects that it reads.
 func PreflightKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{podKind, policyKind, secretKind, configMapKind}
 }
 
-// renderer makes one child and its name. A nil child should not exist.
+// renderer returns one child and its name. A nil child must not exist.
 type renderer func(in Input) (name string, child runtime.ApplyConfiguration, err error)
 
-// wholeObject is what every typed apply configuration of a whole object offers.
+// wholeObject is the interface of every typed apply configuration of a whole object.
 type wholeObject[T any] interface {
 	*T
 	runtime.ApplyConfiguration
 	GetName() *string
 }
 
-// render wraps the function that renders one object of a type.
+// render returns a renderer for a function that renders one object of a type.
 func render[T any, P wholeObject[T]](build func(Input) (P, error)) renderer {
 	return func(in Input) (string, runtime.ApplyConfiguration, error) {
 		child, err := build(in)

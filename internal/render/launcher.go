@@ -6,12 +6,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// launcher starts the server on $LLAMA_STACK_CONFIG whatever release the image holds, by what Python finds installed in
-// it: the server's module up to 0.2, its uvicorn factory from 0.3 on, under the package's new name from 0.8 on. Stacks of
-// v1alpha1 with a userConfig have always been started so; the image's entrypoint is not asked. Started like this, the
-// server does not read port, workers and certificates from its configuration.
+// launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, based on the packages that Python
+// finds: the server's module up to 0.2, its uvicorn factory from 0.3 on, under the package's new name from 0.8 on.
+// Stacks of v1alpha1 with a userConfig have always been started in this way, without the image's entrypoint. When it is
+// started in this way, the server does not read port, workers and certificates from its configuration.
 //
-// A version may have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends where no digit follows.
+// A version may have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends at the first character that is
+// not a digit.
 const launcher = `python=$(command -v python || command -v python3) || { echo "this image has no Python" >&2; exit 1; }
 version() { "$python" -c 'import sys; from importlib.metadata import version; print(version(sys.argv[1]))' "$1" 2>/dev/null; }
 export LLAMA_STACK_PORT="$LLS_PORT"
@@ -31,8 +32,9 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
   --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
 `
 
-// command is the user's, else the launcher where it is wanted, else the image's own start after the registry was brought
-// in line, else the image's entrypoint where it finds the configuration.
+// command returns the first that applies: the user's command, the launcher if it is requested, a command that updates
+// the registry and then runs the image's entrypoint, the release's command if the entrypoint does not look for the
+// configuration, or no command, which runs the entrypoint.
 func command(in Input) []string {
 	user := overrides(&in.Stack.Spec).Command
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// python answers for the packages in $PACKAGES, and says how it was started otherwise.
+// python reports the packages in $PACKAGES as installed, and otherwise prints how it was started.
 const python = `#!/bin/sh
 if [ "$1" = -c ]; then
   for package in $PACKAGES; do
@@ -25,7 +25,7 @@ echo "$@"
 echo "$LLAMA_STACK_PORT $OGX_CONFIG"
 `
 
-// The launcher starts every release of the server in the way that release knows.
+// The launcher starts every release of the server in the way that the release supports.
 func TestLauncher(t *testing.T) {
 	const factory = "-m uvicorn llama_stack.core.server.server:create_app --factory --host 0.0.0.0 --port 9000 --workers 2\n9000 \n"
 	script := launcherScript(t)
@@ -75,7 +75,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
-// launcherScript is the command of a stack that the launcher starts.
+// launcherScript returns the command of a stack that the launcher starts.
 func launcherScript(t *testing.T) string {
 	t.Helper()
 	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})

@@ -2,7 +2,7 @@ package render
 
 import "slices"
 
-// lastOfEach keeps the last item with each key, in order: API objects refuse two.
+// lastOfEach keeps the last item with each key, in order, because API objects reject duplicate keys.
 func lastOfEach[T any](items []T, key func(T) string) []T {
 	seen := make(map[string]bool, len(items))
 	var result []T
@@ -16,8 +16,8 @@ func lastOfEach[T any](items []T, key func(T) string) []T {
 	return result
 }
 
-// withUsers returns the items of ours whose key none of the user's has, and then the user's, each key once. The path is
-// that of the user's items in the spec.
+// withUsers returns the operator's items with keys that the user's items do not have, followed by the user's, each key
+// once. The path is that of the user's items in the spec.
 func withUsers[T, U any](path string, own []*T, ownKey func(*T) string, users []U, key func(U) string) ([]*T, error) {
 	users = lastOfEach(users, key)
 	taken := make(map[string]bool, len(users))

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// kind is the kind of the object that owns the children.
+// kind is the kind of the children's owner.
 const kind = "LlamaStackDistribution"
 
-// owner is the reference that lets children go with their stack. A stack that is no object of a cluster (no UID) owns
-// nothing.
+// owner returns the owner reference that deletes children with their stack. It returns none for a stack that is not an
+// object of a cluster (no UID).
 func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApplyConfiguration {
 	if stack.UID == "" {
 		return nil
@@ -30,7 +30,7 @@ func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApp
 	}
 }
 
-// owned makes a child with the labels and the owner that every child has.
+// owned sets the labels and the owner that every child has.
 func owned[T interface {
 	WithLabels(labels map[string]string) T
 	WithOwnerReferences(references ...*metav1ac.OwnerReferenceApplyConfiguration) T
@@ -40,8 +40,8 @@ func owned[T interface {
 		WithOwnerReferences(owner(in.Stack)...)
 }
 
-// applyConfiguration turns values of a Kubernetes type into apply configurations of the same type. Both have one JSON
-// form.
+// applyConfiguration converts values of a Kubernetes type to apply configurations of the same type. Both have the same
+// JSON form.
 func applyConfiguration[T, F any](path string, from F) (T, error) {
 	var to T
 	data, err := json.Marshal(from)

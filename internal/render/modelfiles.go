@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// copiedFiles is the part of the volume that model files are copied to out of an image.
+// copiedFiles is the part of the volume to which model files are copied from an image.
 const copiedFiles = "files"
 
-// modelFilesScript copies model files out of their image by the image's own programs. Its arguments are the image's name,
-// where the files are, where they go, and where the last message goes. The kubelet may run it again: it empties the
-// directory first. The files are opened to everyone, because the server's image may run as another user, and links are
-// copied as links, because a cache of the Hugging Face Hub is made of them.
+// modelFilesScript copies model files from their image with the image's own programs. Its arguments are the image's
+// name, the source, the target, and the file for the termination message. The kubelet may run it again, so it empties
+// the target first. It makes the files readable and writable for everyone, because the server's image may run as
+// another user, and copies links as links, because a cache of the Hugging Face Hub consists of them.
 const modelFilesScript = `image=$1 source=$2 target=$3 log=$4
 fail() {
   printf '%s\n' "$1" >&2
@@ -48,7 +48,7 @@ each open
 : >"$log"
 `
 
-// modelFilesImage is the image with model files; nil: they come from a volume, or there are none.
+// modelFilesImage returns the image with model files, or nil when they come from a volume or there are none.
 func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
 	if files := in.Stack.Spec.ModelFiles; files != nil && files.PersistentVolumeClaim == nil {
 		return files.Image
@@ -56,7 +56,8 @@ func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
 	return nil
 }
 
-// modelFilesVolume has the model files, and what part of it the server sees. Nil: there are none.
+// modelFilesVolume returns the volume with the model files, and the part of it that the server sees. The volume is nil
+// when there are none.
 func modelFilesVolume(in Input) (volume *corev1ac.VolumeApplyConfiguration, part string) {
 	files := in.Stack.Spec.ModelFiles
 	switch {
@@ -73,8 +74,9 @@ func modelFilesVolume(in Input) (volume *corev1ac.VolumeApplyConfiguration, part
 	}
 }
 
-// modelFilesContainer copies model files out of their image. It runs whatever is in an image of the user's: it can write
-// nowhere else, and has neither the server's environment nor a token. Nil: nothing is to be copied.
+// modelFilesContainer returns a container that copies model files from their image. It runs programs from a user's
+// image, so it can write only to the target, and has neither the server's environment nor a token. It returns nil when
+// there is nothing to copy.
 func modelFilesContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	image := modelFilesImage(in)
 	if image == nil {
@@ -99,7 +101,7 @@ func modelFilesContainer(in Input, server *corev1ac.ContainerApplyConfiguration)
 	return container
 }
 
-// modelFilesVariables lead the server's libraries to the files.
+// modelFilesVariables returns the variables with the paths of the files for the server's libraries.
 func modelFilesVariables(files *v1alpha2.ModelFilesSpec) []EnvVar {
 	var env []EnvVar
 	if files == nil {
@@ -115,7 +117,7 @@ func modelFilesVariables(files *v1alpha2.ModelFilesSpec) []EnvVar {
 	return env
 }
 
-// isModelFiles reports whether a volume is the claim with model files, which no pod writes to.
+// isModelFiles reports whether a volume is the claim with model files, to which no pod writes.
 func isModelFiles(volume *corev1ac.VolumeApplyConfiguration) bool {
 	claim := volume.PersistentVolumeClaim
 	return ptr.Deref(volume.Name, "") == names.ModelFilesVolume && claim != nil && ptr.Deref(claim.ReadOnly, false)

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// hub is a cache as huggingface_hub writes it: files, and links to them.
+// hub is a cache in the layout of huggingface_hub: files, and links to them.
 var hub = packaged{
 	"hub": nil, "hub/models--a--b": nil, "hub/models--a--b/blobs": nil, "hub/models--a--b/blobs/0123": "weights",
 	"hub/models--a--b/refs": nil, "hub/models--a--b/refs/main": "abcd", "hub/models--a--b/snapshots": nil,
@@ -24,7 +24,7 @@ var hub = packaged{
 	"tiktoken": nil, "tiktoken/9b5a": "ranks", ".marker": "m",
 }
 
-// modelFilesScript is what the init container runs that copies model files out of an image.
+// modelFilesScript returns the script of the init container that copies model files from an image.
 func modelFilesScript(t *testing.T) string {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -41,7 +41,7 @@ func forEachModelImage(t *testing.T, files packaged, test func(t *testing.T, c *
 	})
 }
 
-// Links stay links, and a second run leaves nothing of the first, also where the image forbids to write it.
+// Links stay links. A second run removes the files of the first, even where the image makes them read-only.
 func TestCopyModelFiles(t *testing.T) {
 	forEachModelImage(t, hub, func(t *testing.T, c *copying) {
 		chmod(t, filepath.Join(c.source, "hub", "models--a--b", "blobs", "0123"), 0o444)
@@ -86,8 +86,8 @@ func TestCopyModelFilesFails(t *testing.T) {
 	})
 }
 
-// The claim with model files is read by several pods at a time and hinders no trial of a change; what the user puts in its
-// place may.
+// Several pods can read the claim with model files at the same time, so it does not prevent the trial of a change. A
+// volume of the user in its place may.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
 	if got := render.SharedVolumes(in, template(t, in)); len(got) > 0 {
@@ -104,7 +104,8 @@ func TestModelFilesAreShared(t *testing.T) {
 	}
 }
 
-// The pod that tries a change has the files, and what copies them knows nothing of the server's registry.
+// The pod that tries a change has the files, and the container that copies them has no settings of the server's
+// registry.
 func TestModelFilesInAPreflight(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-image", "in.yaml"))
 	in.Registry = &render.Registry{Namespace: "a"}

@@ -16,13 +16,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// everyNamespace stands for all of them in allowedFrom.
+// everyNamespace stands for all namespaces in allowedFrom.
 const everyNamespace = "*"
 
-// networkPolicy lets in who may connect, and nobody else (FR-066). What the pods connect to is not restricted.
+// networkPolicy returns a policy that allows only the configured connections to the pods (FR-066). It does not restrict
+// connections from the pods.
 func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, error) {
 	allowed := allowedFrom(&in.Stack.Spec)
-	// Objects of v1alpha1 have always had theirs by the operator's flag alone.
+	// For stacks of v1alpha1, only the operator's flag has ever enabled the policy.
 	if !in.Cluster.NetworkPolicies && (allowed == nil || compat(in)) {
 		return nil, nil
 	}
@@ -45,7 +46,7 @@ func allowedFrom(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.AllowedFro
 	return spec.Networking.AllowedFrom
 }
 
-// peers are the stack's own namespace and the operator's, then those listed.
+// peers returns the stack's own namespace and the operator's, followed by the listed ones.
 func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	if allowed == nil {
 		allowed = &v1alpha2.AllowedFromSpec{}
@@ -66,10 +67,10 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 	return append(found, exposurePeers(in)...)
 }
 
-// policyGroup is OpenShift's label of the namespaces that its routers are in.
+// policyGroup is OpenShift's label of the namespaces of its routers.
 const policyGroup = "network.openshift.io/policy-group"
 
-// exposurePeers are where connections to an exposed stack come from: the routers of OpenShift, the namespaces of the
+// exposurePeers returns the sources of connections to an exposed stack: the routers of OpenShift, the namespaces of the
 // ingress controller, the Gateway's.
 func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	networking := in.Stack.Spec.Networking
@@ -90,7 +91,7 @@ func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfigurati
 	return found
 }
 
-// labelled selects by a label: a key that exists, or key=value.
+// labelled returns a selector for a label: a key that exists, or key=value.
 func labelled(label string) *metav1ac.LabelSelectorApplyConfiguration {
 	if key, value, ok := strings.Cut(label, "="); ok {
 		return metav1ac.LabelSelector().WithMatchLabels(map[string]string{key: value})

@@ -18,10 +18,10 @@ type Object struct {
 	Apply runtime.ApplyConfiguration
 }
 
-// Objects renders every child the stack should have, in the order to apply them.
+// Objects renders every child that the stack should have, in the order to apply them.
 //
-// Errors: a configuration too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
-// (*InvalidError), or a value of the spec that is no Kubernetes value.
+// The error is a configuration that is too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
+// (*InvalidError), or a value of the spec that is not a Kubernetes value.
 func Objects(in Input) ([]Object, error) {
 	var objects []Object
 	for _, kind := range childKinds {
@@ -38,8 +38,8 @@ func Objects(in Input) ([]Object, error) {
 	return objects, nil
 }
 
-// Unstructured converts an object to what is sent to the API server. The rendered object is not shared with it: a
-// client writes the server's answer into what it was given.
+// Unstructured converts an object to the form that is sent to the API server. The result shares no memory with the
+// rendered object, because a client writes the server's answer into the object that it sends.
 func Unstructured(object Object) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.Apply)
 	if err != nil {

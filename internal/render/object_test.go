@@ -89,7 +89,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Pruning looks at these kinds only: one that is missing would leave objects behind, a claim among them lose data.
+// Pruning covers only these kinds. A missing kind would leave objects behind, and a claim among the pruned kinds would
+// lose data.
 func TestKindsCoverEveryObject(t *testing.T) {
 	seen := make(map[schema.GroupVersionKind]bool)
 	for _, name := range golden.Cases(t, "testdata") {

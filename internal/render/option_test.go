@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Every option of the workload that has an effect has a golden case that shows it.
+// Every option of the workload that has an effect has a golden case.
 func TestEveryWorkloadOptionHasACase(t *testing.T) {
 	var specs []map[string]any
 	for _, name := range golden.Cases(t, "testdata") {
@@ -39,7 +39,7 @@ func TestEveryWorkloadOptionHasACase(t *testing.T) {
 	}
 }
 
-// workloadOptions are the paths of every field that has an effect.
+// workloadOptions returns the paths of all fields that have an effect.
 func workloadOptions() [][]string {
 	var options [][]string
 	for _, at := range []struct {
@@ -76,7 +76,7 @@ func workloadOptions() [][]string {
 	return options
 }
 
-// set gives a field any value that is not its zero value.
+// set sets a field to any value other than its zero value.
 func set(field reflect.Value) {
 	switch field.Kind() {
 	case reflect.Pointer:
@@ -125,7 +125,7 @@ func TestEveryNetworkOptionHasACase(t *testing.T) {
 	for _, at := range []struct {
 		path []string
 		of   reflect.Type
-		not  []string // shown by a field of the case's own
+		not  []string // covered by a field of the case itself
 	}{
 		{[]string{"stack", "spec", "networking"}, reflect.TypeFor[v1alpha2.NetworkingSpec](), []string{"expose"}},
 		{[]string{"stack", "spec", "networking", "tls"}, reflect.TypeFor[v1alpha2.TLSSpec](), []string{"caBundle"}},

@@ -9,17 +9,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
 )
 
-// InvalidError says that the spec cannot be rendered; each of its errors names the field and the remedy.
+// InvalidError reports a spec that cannot be rendered. Each of its errors contains the field and the remedy.
 type InvalidError struct {
 	Errors field.ErrorList
 }
 
-// Error lists the errors of all fields.
+// Error returns the errors of all fields.
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("render the spec: %v", e.Errors.ToAggregate())
 }
 
-// patched lays the user's patch over the finished template: only what fits itself to it comes after it.
+// patched applies the user's patch to the finished template. Only steps that adapt to the patch come after it.
 func patched(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	patch := overrides(&in.Stack.Spec).PodTemplate

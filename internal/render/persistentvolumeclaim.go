@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// persistentVolumeClaim holds the server's data. With retainOnDelete it has no owner, so that it survives its stack.
+// persistentVolumeClaim returns the claim for the server's data. With retainOnDelete, it has no owner, so it is kept
+// when its stack is deleted.
 func persistentVolumeClaim(in Input) (*corev1ac.PersistentVolumeClaimApplyConfiguration, error) {
 	storage := workload(&in.Stack.Spec).Storage
 	if storage == nil {
@@ -50,14 +51,14 @@ func storageSize(storage *v1alpha2.VolumeSpec) resource.Quantity {
 	return *storage.Size
 }
 
-// ExclusiveVolume reports whether the stack has a volume that the pods of one node only can mount.
+// ExclusiveVolume reports whether the stack has a volume that only the pods of one node can mount.
 func ExclusiveVolume(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	storage := workload(spec).Storage
 	return storage != nil && exclusive(accessModes(storage))
 }
 
-// exclusive says that two pods cannot have a volume with these access modes at the same time everywhere in the cluster:
-// the old pod has to go before the new one starts.
+// exclusive reports whether pods on different nodes cannot use a volume with these access modes at the same time, so
+// that the old pod must stop before the new one starts.
 func exclusive(modes []corev1.PersistentVolumeAccessMode) bool {
 	return !slices.Contains(modes, corev1.ReadWriteMany)
 }

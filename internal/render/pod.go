@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podTemplate is the pod of the server. What it reads of the input has its place in rollout.Inputs, or a change of it
-// would not be seen.
+// podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise a
+// change of that input would not be detected.
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	user := overrides(&in.Stack.Spec)
 	volumes, mounts, err := volumes(in)
@@ -73,7 +73,7 @@ func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) 
 	return template, nil
 }
 
-// podLabels are the user's, then ours: the selector must match.
+// podLabels returns the user's labels with the operator's over them, because the selector must match.
 func podLabels(stack string, user *v1alpha2.WorkloadOverrides) map[string]string {
 	labels := maps.Clone(user.PodLabels)
 	if labels == nil {
@@ -83,7 +83,7 @@ func podLabels(stack string, user *v1alpha2.WorkloadOverrides) map[string]string
 	return labels
 }
 
-// podAnnotations are the user's, then ours.
+// podAnnotations returns the user's annotations with the operator's over them.
 func podAnnotations(in Input, user *v1alpha2.WorkloadOverrides) map[string]string {
 	annotations := maps.Clone(user.PodAnnotations)
 	if annotations == nil {

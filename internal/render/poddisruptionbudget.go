@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podDisruptionBudget limits how many pods a drained node may take at once: as configured, else one at a time where
-// there is always another to serve.
+// podDisruptionBudget returns a budget for the number of pods that a node drain may stop at the same time: the
+// configured one, otherwise one pod at a time if there is always another pod to serve requests.
 func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfiguration, error) {
 	configured := workload(&in.Stack.Spec).PodDisruptionBudget
 	if configured == nil && max(Replicas(&in.Stack.Spec), LeastAutoscaled(in.Stack)) < 2 {

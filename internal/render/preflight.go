@@ -21,24 +21,26 @@ import (
 )
 
 const (
-	// PreflightDeadline is how long a preflight may take, its image's pull and the server's start together: as long as a
-	// roll-out. The kubelet ends the pod then, so that none outlives an operator that is gone.
+	// PreflightDeadline is the time limit of a preflight, including the image pull and the start of the server. It is
+	// the same as for a roll-out. The kubelet then stops the pod, so that no pod is left behind by an operator that was
+	// removed.
 	PreflightDeadline = progressDeadline * time.Second
-	// preflightGrace in seconds: nobody is served by the pod.
+	// preflightGrace is in seconds. The pod serves no requests.
 	preflightGrace = 10
 )
 
-// Preflight is a change that is tried in a pod of its own.
+// Preflight is a change to try in a separate pod.
 type Preflight struct {
-	// Template is the pod template to try. It is only read.
+	// Template is the pod template to try. It is not changed.
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Constraint is the security context constraint of OpenShift that lets the pods in that run. Empty: the cluster has none.
+	// Constraint is the OpenShift security context constraint that admits the running pods. Empty means that the
+	// cluster has none.
 	Constraint string
-	// Derived is the content of the Secret with derived values; nil: the stack has none.
+	// Derived is the content of the Secret with derived values. Nil means that the stack has none.
 	Derived map[string][]byte
 }
 
-// PreflightName is the name of the pod that tries a template, and of everything that is made for it.
+// PreflightName returns the name of the pod that tries a template, and of all objects created for it.
 func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	anyGeneration := *template
 	anyGeneration.ObjectMetaApplyConfiguration = withoutGeneration(template.ObjectMetaApplyConfiguration)
@@ -50,7 +52,7 @@ func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfigur
 	return names.Preflight(stack, hex.EncodeToString(sum[:])), nil
 }
 
-// withoutGeneration drops the stack's generation: a change of the spec that no pod sees is no other change to try.
+// withoutGeneration removes the stack's generation, because a change of the spec that no pod sees needs no new trial.
 func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.ObjectMetaApplyConfiguration {
 	if metadata == nil {
 		return nil
@@ -61,8 +63,9 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 	return &result
 }
 
-// PreflightObjects are the pod and, before it in the order to apply, what is made for it alone: copies of what the pods
-// that run read and what would change under them, and a policy that lets nobody in where who may connect is limited.
+// PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it: copies of
+// the objects that the running pods read and that would change, and a policy that allows no connections if connections
+// are limited.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {
@@ -94,7 +97,7 @@ func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	return append(objects, Object{GVK: podKind, Name: name, Apply: pod}), nil
 }
 
-// preflightPolicy lets nobody connect; a kubelet does all the same.
+// preflightPolicy returns a policy that allows no connections. The kubelet can still connect.
 func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	return owned(in, networkingv1ac.NetworkPolicy, name).
 		WithSpec(networkingv1ac.NetworkPolicySpec().
@@ -102,8 +105,8 @@ func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyCo
 			WithPolicyTypes(networkingv1.PolicyTypeIngress))
 }
 
-// preflightPod is a pod of the template that nothing of the stack selects, that runs once, and that writes nowhere but
-// into volumes of its own.
+// preflightPod returns a pod of the template that no selector of the stack matches, that runs once, and that writes
+// only to its own volumes.
 func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodApplyConfiguration, error) {
 	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("the pod template", preflight.Template)
 	if err != nil {
@@ -132,7 +135,7 @@ func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodAppl
 		WithSpec(spec), nil
 }
 
-// ownCopies has the pod read the copies that were made for it.
+// ownCopies makes the pod read the copies that were created for it.
 func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfiguration, name string) {
 	for i := range spec.Volumes {
 		source := spec.Volumes[i].ConfigMap
@@ -153,8 +156,8 @@ func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfigu
 	}
 }
 
-// ownRegistry gives the pod a registry of its own in a store that it shares with the pods that run: what it registers
-// would be in the way of one of them that restarts.
+// ownRegistry sets a separate registry for the pod in a store that it shares with the running pods, because its
+// registered resources could break a running pod that restarts.
 func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	if in.Registry == nil {
 		return
@@ -174,7 +177,7 @@ func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	}
 }
 
-// scratch puts an empty volume in the place of the server's data, and lets the pod only read what else outlives it.
+// scratch replaces the server's data with an empty volume, and makes all other volumes that outlive the pod read-only.
 func scratch(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	data := dataVolumes(in, spec)
 	for i := range spec.Volumes {
@@ -194,8 +197,8 @@ func scratch(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	}
 }
 
-// SharedVolumes are the volumes of a template, but for the server's data, that outlive a pod: two pods at a time are one
-// more than their user may expect.
+// SharedVolumes returns the volumes of a template that outlive a pod, except the server's data. A second pod on such a
+// volume may be more than the user expects.
 func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) []string {
 	data := dataVolumes(in, template.Spec)
 	var shared []string
@@ -207,7 +210,7 @@ func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguratio
 	return shared
 }
 
-// dataVolumes are ours, and what the user mounted in its place.
+// dataVolumes returns the operator's data volume, and volumes that the user mounts in its place.
 func dataVolumes(in Input, spec *corev1ac.PodSpecApplyConfiguration) []string {
 	found := []string{names.DataVolume}
 	for _, container := range containers(spec) {
@@ -220,7 +223,7 @@ func dataVolumes(in Input, spec *corev1ac.PodSpecApplyConfiguration) []string {
 	return found
 }
 
-// outlives says that what is on a volume is there after its pod, too.
+// outlives reports whether the content of a volume is kept after its pod is deleted.
 func outlives(volume *corev1ac.VolumeApplyConfiguration) bool {
 	source := volume.VolumeSourceApplyConfiguration
 	passes := source.EmptyDir != nil || source.ConfigMap != nil || source.Secret != nil || source.DownwardAPI != nil ||
@@ -238,7 +241,7 @@ func readOnly(spec *corev1ac.PodSpecApplyConfiguration, volume string) {
 	}
 }
 
-// containers are those of a pod, in place, the ones that run before the others first.
+// containers returns pointers to the containers of a pod, those that run before the others first.
 func containers(spec *corev1ac.PodSpecApplyConfiguration) []*corev1ac.ContainerApplyConfiguration {
 	var all []*corev1ac.ContainerApplyConfiguration
 	for i := range spec.InitContainers {

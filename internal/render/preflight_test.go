@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// template is the pod template of the rendered Deployment.
+// template returns the pod template of the rendered Deployment.
 func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfiguration {
 	t.Helper()
 	objects, err := render.Objects(in)
@@ -29,13 +29,14 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 	return nil
 }
 
-// preflightCases have, beside the objects of a stack, those that a change to them is tried with.
+// preflightCases are the cases that include, in addition to the objects of a stack, the objects that try a change to
+// them.
 var preflightCases = map[string]render.Preflight{
 	"preflight":         {Constraint: "restricted-v2"},
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
-	// A store that the pods share, and an entrypoint that nobody knows.
+	// The pods share a store, and the entrypoint is unknown.
 	"registry-entrypoint-unknown": {},
-	// What installs external providers has neither the registry's variables nor a store of its own.
+	// The container that installs external providers has neither the registry's variables nor its own store.
 	"external-openshift": {Constraint: "restricted-v2"},
 }
 
@@ -54,12 +55,12 @@ func TestPreflightObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, again)) // the template is only read
+			golden.Dir(t, filepath.Join(dir, "preflight"), files(t, again)) // the template is not changed
 		})
 	}
 }
 
-// Nothing that selects the pods of a stack selects the one in which a change is tried.
+// No selector of a stack matches the pod that tries a change.
 func TestPreflightIsSelectedByNothing(t *testing.T) {
 	labels := names.PreflightLabels("demo")
 	for key, value := range names.Selector("demo") {
@@ -83,14 +84,14 @@ func TestPreflightName(t *testing.T) {
 	if !strings.HasPrefix(first, names.PreflightPrefix("demo")) || len(first) != len(names.PreflightPrefix("demo"))+names.HashLength {
 		t.Errorf("name %q", first)
 	}
-	in.Inputs += "0" // another content of a Secret
+	in.Inputs += "0" // changed content of a Secret
 	second, err := render.PreflightName("demo", template(t, in))
 	if err != nil || second == first {
 		t.Errorf("another change has the name %q, too (error %v)", second, err)
 	}
 }
 
-// A change of the spec that no pod sees goes on with the pod that tries the last one.
+// A change of the spec that no pod sees continues with the pod that tries the last change.
 func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
 	first, err := render.PreflightName("demo", template(t, in))

@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// healthPath answers without authentication, once everything is initialized.
+	// healthPath responds without authentication once everything is initialized.
 	healthPath = "/v1/health"
-	// probeTimeout in seconds for one answer.
+	// probeTimeout is the time limit of one response in seconds.
 	probeTimeout = 10
-	// startupSeconds is how long a server may take to start: it loads models and connects to its providers.
+	// startupSeconds is the time that a server may take to start. It loads models and connects to its providers.
 	startupSeconds = 600
-	// startupPeriod is the time between two looks at a starting server, in seconds.
+	// startupPeriod is the time between two probes of a starting server, in seconds.
 	startupPeriod = 10
-	// readinessPeriod and readinessFailures give a busy server five minutes: its event loop answers nothing while it
-	// takes in documents, and an unready server would lose the very request that keeps it busy.
+	// readinessPeriod and readinessFailures allow a busy server five minutes. Its event loop does not respond while it
+	// ingests documents, and an unready server would lose the request that keeps it busy.
 	readinessPeriod   = 10
 	readinessFailures = 30
-	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The path is
-	// not asked: restarts because of a slow answer have hurt more than a hanging server.
+	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The probe does
+	// not request the path, because restarts after slow responses have caused more harm than a server that hangs.
 	livenessPeriod   = 20
 	livenessFailures = 15
 )
@@ -41,7 +41,7 @@ func livenessProbe(port int32) *corev1ac.ProbeApplyConfiguration {
 		WithFailureThreshold(livenessFailures)
 }
 
-// health asks by HTTPS where the server speaks it; a kubelet does not look at the certificate.
+// health returns a probe that uses HTTPS if the server serves it. The kubelet does not verify the certificate.
 func health(in Input) *corev1ac.ProbeApplyConfiguration {
 	scheme := corev1.URISchemeHTTP
 	if in.Server.ServesTLS {

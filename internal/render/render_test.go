@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// fixture is render.Input as a file has it.
+// fixture is the file format of render.Input.
 type fixture struct {
 	Stack  *v1alpha2.LlamaStackDistribution `json:"stack"`
 	Image  string                           `json:"image"`
@@ -112,7 +112,8 @@ func readInput(t *testing.T, path string) render.Input {
 	return in
 }
 
-// files gives each object as the API server is sent it, in a file whose number is its place in the order.
+// files returns each object in the form in which it is sent to the API server, in a file numbered by its position in
+// the order.
 func files(t *testing.T, objects []render.Object) map[string][]byte {
 	t.Helper()
 	result := make(map[string][]byte)

@@ -7,10 +7,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// RouteKind is OpenShift's; a cluster need not serve it.
+// RouteKind is a kind of OpenShift. A cluster need not serve it.
 var RouteKind = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
 
-// routeApplyConfiguration is the part of OpenShift's Route that is used here: its module has no apply configurations.
+// routeApplyConfiguration is the part of OpenShift's Route that is used here, because the OpenShift module has no apply
+// configurations.
 type routeApplyConfiguration struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -46,14 +47,14 @@ type routeCertificate struct {
 	Name string `json:"name"`
 }
 
-// IsApplyConfiguration is the mark of what can be applied.
+// IsApplyConfiguration marks the type as an apply configuration.
 func (routeApplyConfiguration) IsApplyConfiguration() {}
 
-// GetName gives the object's name.
+// GetName returns the object's name.
 func (r *routeApplyConfiguration) GetName() *string { return r.Name }
 
-// route exposes the stack by OpenShift's router, always by HTTPS: with the server's certificate where it has one, else
-// with the router's or the one that the spec names.
+// route returns the Route that exposes the stack through OpenShift's router, always with HTTPS: with the server's
+// certificate if it has one, otherwise with the router's or the one that the spec names.
 func route(in Input) (*routeApplyConfiguration, error) {
 	if !exposedBy(in, RouteKind) {
 		return nil, nil

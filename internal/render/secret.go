@@ -7,8 +7,9 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// StorageSecret is the Secret with the parts of connection strings, for servers that read parts only. Its values are
-// never in a plan: whoever applies has read them, and applies this after the ConfigMaps.
+// StorageSecret returns the Secret with the parts of connection strings, for servers that read only parts. Its values
+// are never in a plan. The caller that applies the objects reads the values, and applies this Secret after the
+// ConfigMaps.
 func StorageSecret(in Input, data map[string][]byte) Object {
 	name := storageSecret(in)
 	apply := owned(in, corev1ac.Secret, name).
@@ -17,7 +18,7 @@ func StorageSecret(in Input, data map[string][]byte) Object {
 	return Object{GVK: secretKind, Name: name, Apply: apply}
 }
 
-// InsertSecret puts a Secret behind the ConfigMaps, its place in the order of apply.
+// InsertSecret inserts a Secret after the ConfigMaps, its place in the apply order.
 func InsertSecret(objects []Object, secret Object) []Object {
 	at := slices.IndexFunc(objects, func(o Object) bool { return o.GVK != configMapKind })
 	if at < 0 {

@@ -6,18 +6,18 @@ import (
 )
 
 const (
-	// serverUID runs the server; the shipped images name no user and would run as root.
+	// serverUID is the user of the server. The shipped images name no user and would run as root.
 	serverUID = 1001
-	// serverGID is the group that the images' writable directories belong to.
+	// serverGID is the group of the images' writable directories.
 	serverGID = 0
-	// dataGID owns the files of the volumes.
+	// dataGID is the group of the files on the volumes.
 	dataGID = 1001
 )
 
-// podSecurity meets the restricted Pod Security standard. On OpenShift a uid, gid or fsGroup of ours would be refused:
-// the security context constraints assign them. A stack of v1alpha1 runs as its image says, as ever: its files belong to
-// that user. Where an operator before this one had the constraint "anyuid" let its pods in, that constraint assigns
-// nothing, and the volume stays with the group that it has had.
+// podSecurity returns a security context that meets the restricted Pod Security standard. On OpenShift, a fixed uid,
+// gid or fsGroup would be rejected, because the security context constraints assign them. A stack of v1alpha1 still
+// runs as the user of its image, to whom its files belong. If an earlier operator's pods were admitted by the
+// constraint "anyuid", that constraint assigns nothing, and the volume keeps its group.
 func podSecurity(in Input) *corev1ac.PodSecurityContextApplyConfiguration {
 	switch {
 	case compat(in) && in.OpenShift && !in.KeepsGroup:
@@ -41,14 +41,14 @@ func containerSecurity(in Input) *corev1ac.SecurityContextApplyConfiguration {
 	return restricted()
 }
 
-// restricted are the rights of a container that needs none.
+// restricted returns the security context of a container that needs no privileges.
 func restricted() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// HasDataGroup reports whether the volumes of a pod belong to the group that the operator gives them.
+// HasDataGroup reports whether the volumes of a pod belong to the group that the operator sets.
 func HasDataGroup(pod *corev1.PodSpec) bool {
 	security := pod.SecurityContext
 	return security != nil && security.FSGroup != nil && *security.FSGroup == dataGID

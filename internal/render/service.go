@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// service is where the stack is reached inside the cluster. A stack of v1alpha1 has one only with a port or with
+// service returns the Service of the stack inside the cluster. A stack of v1alpha1 has one only with a port or with
 // variables of its own.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	spec := &in.Stack.Spec

@@ -8,14 +8,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// avoidance is the most that a preference can weigh: nothing else is preferred.
+// avoidance is the highest weight of a preference. There is no other preference.
 const avoidance = 100
 
-// spreadOver are the domains that the pods of a stack are spread over where possible, the widest first.
+// spreadOver are the topology domains over which the pods of a stack are spread if possible, the widest first.
 var spreadOver = []string{corev1.LabelTopologyRegion, corev1.LabelTopologyZone, corev1.LabelHostname}
 
-// spreadConstraints are the user's, else a preference for other regions, zones and nodes. It is there for one replica
-// too, which it means nothing to: a template that knew the number of replicas would roll the pods when a stack scales.
+// spreadConstraints returns the user's constraints, otherwise a preference for different regions, zones and nodes. It
+// includes the preference for one replica too, where it has no effect: if the template depended on the number of
+// replicas, scaling would roll the pods.
 func spreadConstraints(in Input) ([]*corev1ac.TopologySpreadConstraintApplyConfiguration, error) {
 	if given := workload(&in.Stack.Spec).TopologySpreadConstraints; len(given) > 0 {
 		return applyConfiguration[[]*corev1ac.TopologySpreadConstraintApplyConfiguration](
@@ -32,7 +33,7 @@ func spreadConstraints(in Input) ([]*corev1ac.TopologySpreadConstraintApplyConfi
 	return constraints, nil
 }
 
-// affinity keeps two pods of a stack off one node where possible.
+// affinity returns a preference for running the pods of a stack on different nodes.
 func affinity(in Input) *corev1ac.AffinityApplyConfiguration {
 	return corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 		WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().

@@ -8,35 +8,37 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Registry describes how the pods bring the server's registry in line with the configuration before the server starts.
+// Registry describes how the pods update the server's registry for the configuration before the server starts.
 type Registry struct {
-	// Earlier is where operators before this one kept the registry of today's resources, see stackconfig.Registry.
+	// Earlier is the place in which earlier operators stored the registry of the current resources, see
+	// stackconfig.Registry.
 	Earlier string
-	// Namespace is the registry's in a store that several stacks may use. Empty: the store is a file of the stack's own.
+	// Namespace is the namespace of the registry in a store that several stacks may use. Empty means that the store is
+	// the stack's own file.
 	Namespace string
-	// Start is the image's entrypoint with its arguments. Nil: nobody knows it, and an init container does the work,
-	// which does not run again when only the server's container restarts.
+	// Start is the image's entrypoint with its arguments. Nil means that it is unknown. Then an init container does the
+	// work, and does not run again when only the server's container restarts.
 	Start []string
 	// Files are the program and its data, by name.
 	Files map[string]string
 }
 
-// startupScript brings the registry in line and becomes the server. The server starts whatever becomes of the program:
-// where the registry does not fit, the server itself says why.
+// startupScript updates the registry and then replaces itself with the server. The server starts even if the program
+// fails. If the registry does not match, the server itself reports the reason.
 const startupScript = `python=$(command -v python || command -v python3) && ` +
 	`"$python" "$0" --config "$1" --earlier "$2"
 shift 2
 exec "$@"
 `
 
-// registryScript is the same for an init container.
+// registryScript does the same in an init container.
 const registryScript = `python=$(command -v python || command -v python3) && ` +
 	`"$python" "$0" --config "$1" --earlier "$2"
 exit 0
 `
 
-// startup holds what runs before the server starts. Its content is no part of the pod template, so that a newer program
-// restarts no pod.
+// startup returns the ConfigMap with the programs that run before the server starts. Its content is not part of the pod
+// template, so a newer program restarts no pod.
 func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if !startsAnything(in) {
 		return nil, nil
@@ -51,7 +53,7 @@ func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	return result, nil
 }
 
-// startsAnything reports whether a program of the operator's runs before the server starts.
+// startsAnything reports whether a program of the operator runs before the server starts.
 func startsAnything(in Input) bool { return in.Registry != nil || hasExternal(in) }
 
 func startupVolume(in Input) *corev1ac.VolumeApplyConfiguration {
@@ -64,7 +66,7 @@ func startsWrapped(in Input) bool {
 	return in.Registry != nil && len(in.Registry.Start) > 0 && len(overrides(&in.Stack.Spec).Command) == 0
 }
 
-// registryArguments are those of both scripts, the program first.
+// registryArguments returns the arguments of both scripts, starting with the program.
 func registryArguments(in Input) []string {
 	return []string{names.StartupDir + "/" + names.RegistryProgram, names.ConfigPath, in.Registry.Earlier}
 }
@@ -73,13 +75,13 @@ func shell(script string, arguments ...string) []string {
 	return append([]string{"/bin/sh", "-c", script}, arguments...)
 }
 
-// registryContainer brings the registry in line with what the server's container has: image, environment, volumes, user
-// and resources.
+// registryContainer returns a container that updates the registry with the image, environment, volumes, user and
+// resources of the server's container.
 func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	return beside(server, names.RegistryContainer, shell(registryScript, registryArguments(in)...))
 }
 
-// beside is a container that runs a command with all that the server's container has.
+// beside returns a container that runs a command with all settings of the server's container.
 func beside(server *corev1ac.ContainerApplyConfiguration, name string, command []string) *corev1ac.ContainerApplyConfiguration {
 	container := *server
 	container.Command = command
@@ -88,8 +90,8 @@ func beside(server *corev1ac.ContainerApplyConfiguration, name string, command [
 	return container.WithName(name)
 }
 
-// generation is the value of the annotation with the stack's generation; empty for a stack that is no object of a
-// cluster.
+// generation returns the value of the annotation with the stack's generation, or an empty string for a stack that is
+// not an object of a cluster.
 func generation(in Input) string {
 	if in.Registry == nil || in.Stack.UID == "" {
 		return ""

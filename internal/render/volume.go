@@ -12,12 +12,12 @@ import (
 
 const (
 	tmpDir = "/tmp"
-	// tmpLimit bounds what the server may write to a /tmp that is kept in memory.
+	// tmpLimit limits the size of a /tmp that is kept in memory.
 	tmpLimit = "256Mi"
 )
 
-// volumes are ours and then the user's, and so are their mounts. A volume of the user replaces ours of the same name, a
-// mount of the user ours at the same path.
+// volumes returns the operator's volumes followed by the user's, and their mounts. A volume of the user replaces the
+// operator's volume of the same name, and a mount of the user the operator's mount at the same path.
 func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.VolumeMountApplyConfiguration, error) {
 	user := overrides(&in.Stack.Spec)
 	volumes, mounts := ownVolumes(in)
@@ -33,7 +33,7 @@ func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.Volume
 	return volumes, mounts, err
 }
 
-// ownVolumes are ours, and where the server finds each.
+// ownVolumes returns the operator's volumes, and their mounts in the server's container.
 func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts []*corev1ac.VolumeMountApplyConfiguration) {
 	writable := func(volume *corev1ac.VolumeApplyConfiguration, place string) *corev1ac.VolumeMountApplyConfiguration {
 		mount := corev1ac.VolumeMount().WithName(*volume.Name).WithMountPath(place)
@@ -73,7 +73,8 @@ func ownVolumes(in Input) (volumes []*corev1ac.VolumeApplyConfiguration, mounts 
 	return volumes, mounts
 }
 
-// hasTmp says that /tmp is a volume. In a stack of v1alpha1 it is the image's where the server does not need it.
+// hasTmp reports whether /tmp is a volume. In a stack of v1alpha1, it is the image's directory unless the server needs
+// a volume.
 func hasTmp(in Input) bool { return !compat(in) || in.Server.WritesTemp }
 
 func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
@@ -85,7 +86,8 @@ func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 		WithClaimName(names.PersistentVolumeClaim(in.Stack.Name)))
 }
 
-// configVolume shows one key, under the one file name that the environment points at, or the whole ConfigMap.
+// configVolume returns a volume with one key, under the file name to which the environment variables refer, or with the
+// whole ConfigMap.
 func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
 	source := corev1ac.ConfigMapVolumeSource().WithName(config.ConfigMapName)
 	if !config.Whole {
@@ -94,7 +96,7 @@ func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(source)
 }
 
-// tlsVolume shows the two keys that the server reads, whatever else the Secret holds.
+// tlsVolume returns a volume with only the two keys of the Secret that the server reads.
 func tlsVolume(secret string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.TLSVolume).WithSecret(corev1ac.SecretVolumeSource().
 		WithSecretName(secret).

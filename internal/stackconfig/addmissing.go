@@ -9,12 +9,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// addMissing adds what the base lacks to start and nobody disabled: not every
-// shipped configuration starts, and a user's provider may
-// need an API that a small base does not have. It says what it added.
+// addMissing adds the APIs that the base needs to start and that the user did not disable. Not every shipped
+// configuration starts, and a user's provider may need an API that a small base does not have. addMissing warns of each
+// API that it adds.
 func addMissing(d *draft.Draft) {
 	storage.AddRequired(d)
-	// What is added may need something itself; no chain is longer than the APIs.
+	// An added API may have requirements of its own. A chain of them cannot be longer than the number of APIs.
 	for range d.Release.APIs() {
 		missing := check.MissingAPIs(d)
 		added := false
@@ -29,8 +29,7 @@ func addMissing(d *draft.Draft) {
 	}
 }
 
-// addAPI adds an API: an empty list where that is enough, else a provider that needs
-// nothing the user would have to know.
+// addAPI adds an API: an empty list where that is enough, otherwise a provider that needs no values from the user.
 func addAPI(d *draft.Draft, m check.Missing) bool {
 	origin := draft.Origin{Note: "needed by " + m.Names()}
 	all := yamlnode.Get(d.Root, "providers")
@@ -64,8 +63,7 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	return true
 }
 
-// selfContained is the first inline type of an API all of whose required keys
-// have a working value.
+// selfContained returns the first inline type of an API whose required keys all have a working value.
 func selfContained(d *draft.Draft, api string) *provider.Type {
 	for _, name := range d.Release.ProviderTypes(api) {
 		kind, _ := d.Release.Provider(api, name)

@@ -9,9 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// aliases writes, for a server whose release nobody knows, what other releases
-// call the same thing: a server ignores a key that it does not know, so that one
-// file starts on all of them from 0.3 on. It comes after the check, which would take the other names for mistakes.
+// aliases writes the names that other releases use for the same settings, for a server whose release is unknown. A
+// server ignores a key that it does not recognize, so one file starts on all releases from 0.3 on. aliases runs after
+// the check, which would report the other names as mistakes.
 func aliases(d *draft.Draft) {
 	if !d.Unknown {
 		return
@@ -33,9 +33,8 @@ func aliases(d *draft.Draft) {
 	}
 }
 
-// providerAliases gives a user's provider the endpoint and the credential under every
-// name that its type has for them, unless one that is not known would be handed on
-// or refused.
+// providerAliases sets the endpoint and the credential of a user's provider under every name that its type has for
+// them, unless the server would pass on or reject a name that it does not recognize.
 func providerAliases(d *draft.Draft, e *draft.Provider) {
 	all := release.AliasesOf(e.API, e.Kind.Type)
 	config := yamlnode.Get(e.Node, "config")

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// laughs is an alias of aliases of aliases: a billion values in a few lines.
+// laughs returns aliases of aliases of aliases: a billion values in a few lines.
 func laughs() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n")
@@ -21,8 +21,7 @@ func laughs() string {
 	return b.String()
 }
 
-// Whatever is null or missing is as good as empty: the result has what the
-// server cannot do without.
+// A null or missing section counts as empty. The result has everything that the server requires.
 func TestSmallBases(t *testing.T) {
 	in := readIntent(t, largeObject())
 	for _, text := range []string{

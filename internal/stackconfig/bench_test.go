@@ -26,15 +26,15 @@ func largeObject() []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkGenerate goes from base bytes to config bytes: the starter
-// distribution with ten providers and twenty models.
+// BenchmarkGenerate measures the way from base bytes to config bytes, for the starter distribution with ten providers
+// and twenty models.
 func BenchmarkGenerate(b *testing.B) {
 	data := starter(b)
 	in := readIntent(b, largeObject())
 	rel := release.Default()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		base, err := baseconfig.Parse(fmt.Appendf(data, "# %d\n", i)) // a base that was not read before
+		base, err := baseconfig.Parse(fmt.Appendf(data, "# %d\n", i)) // a base that is not in the cache
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// ClearText warns of the credentials in clear text of a configuration that an image comes with: values of keys that the
-// release calls secret, and of those whose names do. No value is told.
+// ClearText returns a warning for each credential in clear text in the configuration of an image: values of keys that
+// the release marks as secret, and values of keys whose names identify a credential. No warning contains a value.
 func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 	var findings []Finding
 	told := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Credentials are told by the schema of their provider and by their names, each once, and never with their value.
+// Credentials are found by the schema of their provider and by their names. Each is reported once, without its value.
 func TestClearText(t *testing.T) {
 	const canary = "canary-91b2"
 	for name, tc := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 )
 
-// dependents disables what needs an API that the user disabled, and what needs that in turn: the server would not start
-// with them. Each is named in a warning.
+// dependents disables the providers that need an API that the user disabled, and everything that needs those providers
+// in turn, because the server would not start with them. A warning names each of them.
 func dependents(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 {
 		return
@@ -42,8 +42,8 @@ func dependents(d *draft.Draft) {
 	}
 }
 
-// missingRequirement is an API that a provider cannot do without and the user disabled, with the entry that did; nil when there is
-// none.
+// missingRequirement returns an API that a provider requires and the user disabled, with the entry that disabled it.
+// The entry is nil when there is no such API.
 func missingRequirement(d *draft.Draft, e *draft.Provider) (string, *intent.Disabled) {
 	if e.Kind == nil || !e.Enabled || d.Disabled.Has(e.API, e.ID) {
 		return "", nil
@@ -60,14 +60,15 @@ func missingRequirement(d *draft.Draft, e *draft.Provider) (string, *intent.Disa
 	return "", nil
 }
 
-// disablerOf is the entry of spec.disabled that leaves nothing of an API; nil when the server still has it.
+// disablerOf returns the entry of spec.disabled that removes an API completely. It returns nil when the server still
+// has the API.
 func disablerOf(d *draft.Draft, api string) *intent.Disabled {
 	if item := d.Disabled.APIs[api]; item != nil {
 		return item
 	}
 	left := slices.ContainsFunc(d.Index.Of(api), func(e *draft.Provider) bool { return !d.Disabled.Has(api, e.ID) })
 	if known, _ := d.Release.API(api); left || (known.RoutingTable != "" && !known.NeedsProvider) {
-		return nil // a server makes the router of such an API without providers
+		return nil // the server creates the router of such an API without providers
 	}
 	return d.Disabled.Of(api)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// disable takes APIs and single providers away, with the resources and the
-// settings that name them. Disabled wins over configured, with a warning.
+// disable removes APIs and single providers, together with the resources and settings that refer to them. When
+// something is both disabled and configured, it is disabled and a warning says so.
 func disable(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 {
 		return
@@ -41,7 +41,7 @@ func disable(d *draft.Draft) {
 	removeReferences(d, removed)
 }
 
-// checkDisabled tells a slip of the pen from an API of another release.
+// checkDisabled distinguishes a misspelt name from an API of another release.
 func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	api := draft.APIName(item.API)
 	known, ok := d.Release.API(api)
@@ -61,10 +61,10 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	}
 }
 
-// apiTelemetry is an API of old releases, and a switch in one that came after.
+// apiTelemetry is an API in old releases and a switch in a later one.
 const apiTelemetry = "telemetry"
 
-// switchOff writes false to the setting that telemetry depends on.
+// switchOff writes false to the setting that controls telemetry.
 func switchOff(d *draft.Draft, item *intent.Disabled) {
 	keys := strings.Split(d.Release.Runtime.TelemetrySwitch, ".")
 	parent := d.Root
@@ -113,14 +113,14 @@ func removeProviders(d *draft.Draft) {
 	for key := range d.Disabled.Providers {
 		removeBareAPI(d, key[0], all, apis)
 	}
-	// A list that became empty would serve nothing there, not even the server's own APIs.
+	// An empty list would make the server serve no APIs, not even its own.
 	if listed && yamlnode.Len(apis) == 0 && d.Release.Runtime.EmptyAPIsServeNone {
 		yamlnode.Remove(d.Root, "apis")
 	}
 }
 
-// removeBareAPI takes an API off the list when its last provider was disabled, where the server does not start with an
-// API that has none.
+// removeBareAPI removes an API from the list when its last provider was disabled and the server does not start with an
+// API without providers.
 func removeBareAPI(d *draft.Draft, api string, all, apis *yaml.Node) {
 	if known, _ := d.Release.API(api); !known.NeedsProvider || len(d.Index.Of(api)) > 0 {
 		return
@@ -135,8 +135,7 @@ func removeItem(list *yaml.Node, match func(*yaml.Node) bool) {
 	}
 }
 
-// removeResources takes away what a removed provider served, and returns the ids
-// by kind.
+// removeResources removes the resources of removed providers and returns their ids by kind.
 func removeResources(d *draft.Draft) map[string][]string {
 	removed := make(map[string][]string)
 	for _, known := range d.Release.Resources() {
@@ -156,8 +155,8 @@ func removeResources(d *draft.Draft) map[string][]string {
 	return removed
 }
 
-// removeReferences takes away the settings that name a removed provider or
-// resource: the server would not start, or fail the requests that use them.
+// removeReferences removes the settings that name a removed provider or resource. With them, the server would not start
+// or would fail the requests that use them.
 func removeReferences(d *draft.Draft, removed map[string][]string) {
 	for _, reference := range d.Release.References {
 		keys := strings.Split(reference.Path, ".")

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// header says what the file is. Nothing in it changes with an upgrade of the
-// operator, with time, or with the digest of an image: it would restart the pods.
+// header returns the comment at the top of the file. Its content does not change with an upgrade of the operator, with
+// time, or with the digest of an image, because a change would restart the pods.
 func header(d *draft.Draft) string {
 	what := d.Intent.Distribution.Name
 	if what == "" {
@@ -25,7 +25,7 @@ func header(d *draft.Draft) string {
 		"# Generated. Change the LlamaStackDistribution, not this file.\n", oneLine(d.Intent.Name), oneLine(what), line)
 }
 
-// oneLine keeps a comment a comment, whatever a name holds.
+// oneLine replaces the characters outside printable ASCII, so that a name cannot end the comment that contains it.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -49,8 +49,7 @@ func providerCount(d *draft.Draft) int {
 	return count
 }
 
-// resourceCount counts what is registered without a condition that the spec does
-// not meet.
+// resourceCount counts the registered resources, without those that depend on a condition that the spec does not meet.
 func resourceCount(d *draft.Draft) int {
 	count := 0
 	for _, known := range d.Release.Resources() {

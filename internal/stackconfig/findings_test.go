@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// numbered repeats a line with its number in it.
+// numbered repeats a line, with the number of the line in it.
 func numbered(count int, format string) string {
 	var b strings.Builder
 	for i := range count {
@@ -23,11 +23,11 @@ func numbered(count int, format string) string {
 
 const wishesOfNothing = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec: {distribution: {name: starter}"
 
-// Of many findings the first are told, and how many more there are.
+// Only the first of many findings are reported, followed by the number of the others.
 func TestManyFindings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		base, spec string
-		// errors and warnings are how many there are in all.
+		// errors and warnings are the total numbers.
 		errors, warnings int
 		kind             field.ErrorType
 	}{
@@ -71,7 +71,7 @@ func TestManyFindings(t *testing.T) {
 	}
 }
 
-// A message lists some of many names.
+// A message lists only some of many names.
 func TestManyNames(t *testing.T) {
 	base := "storage:\n  backends:\n" + numbered(30, "    b%02d: {type: kv_sqlite, db_path: /d}") + "  stores:\n    metadata: {namespace: a, backend: other}\n"
 	_, report := stackconfig.Generate(stackconfig.Input{

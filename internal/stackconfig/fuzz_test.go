@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// FuzzParseBase: no panic, and a base that is accepted goes through.
+// FuzzParseBase checks that parsing never panics and that Generate handles every accepted base.
 func FuzzParseBase(f *testing.F) {
 	f.Add([]byte("a: &a {b: 1}\nc: {<<: *a}\n"))
 	f.Add([]byte("version: 2\nproviders: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}\n"))
@@ -46,9 +46,9 @@ func FuzzParseBase(f *testing.F) {
 	})
 }
 
-// FuzzGenerate: any spec over any base. No panic; the result parses; each
-// variable of ours that the configuration names is in the environment and comes
-// from a Secret; no provider is lost; the same bytes again.
+// FuzzGenerate runs any spec over any base. It checks that nothing panics, that the result parses, that each of our
+// variables that the configuration names is in the environment and comes from a Secret, that no provider is lost, and
+// that a second run produces the same bytes.
 func FuzzGenerate(f *testing.F) {
 	base, err := sigsyaml.YAMLToJSON([]byte("providers: {inference: [{provider_id: '${env.X:+x}', provider_type: 'remote::vllm'}]}"))
 	if err != nil {
@@ -101,7 +101,7 @@ func FuzzGenerate(f *testing.F) {
 
 var ownVariable = regexp.MustCompile(`\$\{env\.(` + names.EnvPrefix + `[A-Z0-9_]*)\}`)
 
-// holds checks what is true of every result.
+// holds checks the properties of every result.
 func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Result, report *stackconfig.Report) {
 	t.Helper()
 	var config yaml.Node
@@ -144,12 +144,12 @@ func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Res
 	}
 }
 
-// told reports whether a warning has a text: what is disabled with something else is named.
+// told reports whether a warning contains a text: the name of a provider that is disabled together with something else.
 func told(report *stackconfig.Report, text string) bool {
 	return slices.ContainsFunc(report.Warnings, func(f stackconfig.Finding) bool { return strings.Contains(f.String(), text) })
 }
 
-// providersOf are api/id as they are written.
+// providersOf returns the set of api/id of all providers, as they are written.
 func providersOf(config []byte) map[string]bool {
 	var parsed struct {
 		Providers map[string][]struct {
@@ -199,8 +199,7 @@ func replaced(in *intent.Intent, api, id string) bool {
 	return false
 }
 
-// inSettings reports whether the user wrote the reference: settings are passed on
-// as they are.
+// inSettings reports whether the user wrote the reference in settings, which are passed on unchanged.
 func inSettings(in *intent.Intent, reference string) bool {
 	data, err := sigsyaml.Marshal(in)
 	return err == nil && bytes.Contains(data, []byte(reference))

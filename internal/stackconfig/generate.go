@@ -18,13 +18,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
-// step does one job on the draft and never looks at what a later one does.
+// step does one job on the draft. It does not depend on the results of later steps.
 type step struct {
 	name string
 	run  func(*run)
 }
 
-// run is one way through the steps: the draft that all of them work on, and what single steps find out beside it.
+// run is one pass through the steps: the draft that they share, and the results of single steps.
 type run struct {
 	Input
 	draft *draft.Draft
@@ -38,42 +38,41 @@ type run struct {
 	external    []external.Installed
 }
 
-// steps are the way from a base to a configuration, in order.
+// steps are the steps from a base to a configuration, in order.
 var steps = []step{
 	// the base's conditional ids; an index of its providers
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
-	// the user's providers, over the base's by id
+	// the user's providers, which replace the base's by id
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
-	// providers that come in images of their own, over all others by id
+	// providers with images of their own, which replace all others by id
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
-	// what needs an API that is disabled
+	// providers that need a disabled API
 	{"dependents", func(r *run) { dependents(r.draft) }},
 	// models, tools and shields
 	{"resources", func(r *run) { r.models, r.registers = resources.Register(r.draft) }},
-	// backends, stores, a registry of the stack's own
+	// backends, stores, a registry for this stack only
 	{"storage", func(r *run) { r.registry, r.derived = storage.Place(r.draft, r.registers) }},
-	// of key-value stores in PostgreSQL, the same in every release
+	// tables of key-value stores in PostgreSQL, the same in every release
 	{"tables", func(r *run) { storage.NameTables(r.draft, r.KVTable) }},
-	// APIs and providers taken away, with what points at them
+	// removal of APIs and providers, with the references to them
 	{"disable", func(r *run) { disable(r.draft) }},
-	// what the base lacks to start
+	// the APIs that the base needs to start
 	{"add-missing", func(r *run) { addMissing(r.draft) }},
 	// port, host, workers
 	{"server", func(r *run) { server(r.draft) }},
 	// the user's own patch
 	{"settings", func(r *run) { r.removed = settings(r.draft) }},
-	// everything against the release
+	// the whole configuration against the release
 	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.removed) }},
-	// what needs the internet, where there is no way to it
+	// parts that need the internet, in an offline cluster
 	{"offline", func(r *run) { offline.Check(r.draft) }},
-	// an unknown release: what others call the same thing
+	// an unknown release: the names that other releases use
 	{"aliases", func(r *run) { aliases(r.draft) }},
 }
 
-// Generate makes the configuration that Input.Release boots with. It changes
-// nothing of its input and gives the same bytes for the same input, always.
-// Errors do not stop it, so that all are told at once; with errors the Result is
-// nil. The Report is never nil.
+// Generate returns the configuration that Input.Release starts with. It does not change its input, and the same input
+// always produces the same bytes. Errors do not stop it, so that the Report lists all of them. With errors, the Result
+// is nil. The Report is never nil.
 func Generate(in Input) (*Result, *draft.Report) {
 	r := &run{Input: in, draft: draft.New(in.Base, in.Intent, in.Release, in.Directory)}
 	r.draft.Unknown = in.ReleaseUnknown
@@ -87,7 +86,7 @@ func Generate(in Input) (*Result, *draft.Report) {
 	return r.result(), report
 }
 
-// result writes the configuration down: header, YAML, hash.
+// result encodes the configuration: header, YAML and hash.
 func (r *run) result() *Result {
 	d := r.draft
 	config := encode(d.Root, header(d))

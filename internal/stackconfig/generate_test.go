@@ -24,8 +24,7 @@ func generate(t testing.TB, spec string, base []byte) (*stackconfig.Result, *sta
 	})
 }
 
-// The same input gives the same bytes, a thousand times, and the input is as it
-// was: one base serves them all.
+// The same input produces the same bytes a thousand times, and the input does not change. All runs share one base.
 func TestDeterministic(t *testing.T) {
 	in := stackconfig.Input{Intent: readIntent(t, largeObject()), Base: parseBase(t, starter(t)), Release: release.Default()}
 	first, _ := stackconfig.Generate(in)
@@ -41,7 +40,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// The base keeps its bytes whatever is done with it: replaced, disabled, moved.
+// The base keeps its bytes when its values are replaced, disabled or moved.
 func TestBaseIsNotChanged(t *testing.T) {
 	base := parseBase(t, starter(t))
 	plain := stackconfig.Input{Intent: readIntent(t, []byte("metadata: {name: demo}\nspec: {networking: {port: 9000}}")), Base: base, Release: release.Default()}
@@ -62,11 +61,11 @@ func TestBaseIsNotChanged(t *testing.T) {
 	}
 }
 
-// Every configuration that the release ships passes the checks, once what it
-// lacks to start is supplied, and comes out as it went in.
+// Every configuration that the release ships passes the checks when the parts that it needs to start are supplied. Its
+// values are unchanged in the result.
 func TestShippedDistributions(t *testing.T) {
 	rel := release.Default()
-	// What some of them do not start without and nobody else knows.
+	// Some of the configurations do not start without these variables, which have no default.
 	const needed = "{name: INFERENCE_MODEL, value: m}, {name: SAFETY_MODEL, value: s}, {name: OCI_COMPARTMENT_OCID, value: c}, " +
 		"{name: VLLM_URL, value: 'http://v/v1'}"
 	for _, name := range rel.Distributions() {
@@ -81,7 +80,7 @@ func TestShippedDistributions(t *testing.T) {
 				t.Fatalf("refused:\n%s", intent.Messages(report.Errors))
 			}
 			for _, warning := range report.Warnings {
-				// The release's own nvidia configuration has an id twice.
+				// The nvidia configuration of the release contains an id twice.
 				if !strings.Contains(warning.Message, "to start; added") && !strings.Contains(warning.Message, "is there twice") {
 					t.Errorf("warning: %s", warning)
 				}
@@ -91,7 +90,7 @@ func TestShippedDistributions(t *testing.T) {
 				delete(lost, line)
 			}
 			delete(lost, "  port: 8321")
-			// In a store that other stacks may use too, each stack has a registry of its own.
+			// In a store that other stacks may use too, each stack has its own registry.
 			delete(lost, "[].storage.stores.metadata.namespace=registry")
 			if len(lost) > 0 && len(report.Warnings) == 0 {
 				t.Errorf("lines of the base that are gone: %v", lost)
@@ -101,7 +100,7 @@ func TestShippedDistributions(t *testing.T) {
 }
 
 func lines(data []byte) map[string]bool {
-	// The layout of the two encoders differs; the words do not.
+	// The two encoders use different layouts for the same words.
 	set := make(map[string]bool)
 	var root yaml.Node
 	if yaml.Unmarshal(data, &root) != nil {
@@ -127,8 +126,7 @@ func lines(data []byte) map[string]bool {
 	return set
 }
 
-// A header is a comment whatever the names are, and nothing in it moves with an
-// operator, a clock or an image's digest.
+// The header is a comment for any name, and it does not change with the operator, the time or the digest of an image.
 func TestHeader(t *testing.T) {
 	in := readIntent(t, []byte("metadata: {name: demo}\nspec: {distribution: {image: \"registry/image:1@sha256:abc\"}}"))
 	in.Name = "a\nb: c"
@@ -139,8 +137,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// What a user's own ConfigMap says stays, but for the number of workers and the
-// certificate.
+// A user's own ConfigMap is unchanged except for the number of workers and the certificate.
 func TestOverrideCopy(t *testing.T) {
 	for data, want := range map[string]string{
 		"# mine\nserver: {port: 9000}\nx: yes\n": "server: {port: 9000, workers: 4}\nx: yes\n",
@@ -201,8 +198,8 @@ func TestPathVariables(t *testing.T) {
 	}
 }
 
-// A stack has one registry, whatever it registers. What operators before this one called it depends on what is
-// registered, and on nothing else.
+// A stack has one registry, whatever it registers. The name that earlier operators used for it depends only on what is
+// registered.
 func TestOneRegistryWhateverIsRegistered(t *testing.T) {
 	const redis = "storage: {kv: {type: redis, endpoint: \"r:1\"}}\n"
 	registry := func(spec string) (string, stackconfig.Registry) {
@@ -240,7 +237,7 @@ func TestOneRegistryWhateverIsRegistered(t *testing.T) {
 	}
 }
 
-// A base may leave its registry's namespace to a variable, within which no other can stand.
+// A base may take its registry's namespace from a variable, and one variable cannot contain another.
 func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	base := strings.Replace(string(starter(t)), "      namespace: registry\n", "      namespace: ${env.MINE:=own}\n", 1)
 	base = strings.Replace(base, "type: kv_sqlite", "type: kv_redis", 1)
@@ -253,8 +250,8 @@ func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	}
 }
 
-// A base that names no files keeps those that the server makes by itself, when its first resource adds the section for
-// storage; and those that an operator before this one gave it.
+// A base without names of files keeps the files that the server creates by default when its first resource adds the
+// section for storage. It also keeps the files that an earlier operator configured.
 func TestFilesOfABaseWithoutStorage(t *testing.T) {
 	base := []byte("version: 2\ndistro_name: mine\napis: [inference]\nproviders: {inference: [{provider_id: a, provider_type: 'remote::vllm', config: {base_url: 'http://v/v1'}}]}\n")
 	required := *release.Default()
@@ -286,7 +283,7 @@ func TestFilesOfABaseWithoutStorage(t *testing.T) {
 	}
 }
 
-// External providers get into a configuration of the user's own, and nothing else changes.
+// External providers are added to a user's own configuration, and nothing else changes.
 func TestOverrideExternal(t *testing.T) {
 	const spec = "metadata: {name: demo}\nspec: {externalProviders: {inference: [{providerId: a, image: i, config: {k: 1}}, " +
 		"{providerId: b, image: i, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}], safety: [{providerId: c, image: i}]}}"

@@ -19,12 +19,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// starterCases are the cases whose base is the distribution's own; the others
-// bring one or share testdata/base.yaml.
+// starterCases is the folder of the cases whose base is the distribution's own. The other cases have their own base or
+// share testdata/base.yaml.
 const starterCases = "starter"
 
-// TestGenerate runs the cases of testdata, a folder for each step: cr.yaml and a
-// base give a configuration, its environment and a report.
+// TestGenerate runs the cases of testdata, with one folder for each step. From cr.yaml and a base, each case produces a
+// configuration, its environment and a report.
 func TestGenerate(t *testing.T) {
 	for _, step := range golden.Cases(t, "testdata") {
 		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
@@ -43,7 +43,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// tableOf is the table that a case says the stack's data is in; most say none.
+// tableOf returns the name of the table that holds the stack's data in a case. Most cases have none.
 func tableOf(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "kv-table")
@@ -53,7 +53,7 @@ func tableOf(t *testing.T, dir string) string {
 	return strings.TrimSpace(string(golden.Read(t, path)))
 }
 
-// packagesOf are the metadata files that a case says the images of external providers have.
+// packagesOf returns the metadata of the images of external providers in a case.
 func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "packages", "*.yaml"))
@@ -71,7 +71,7 @@ func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
 	return packages
 }
 
-// releaseOf is the release that a case asks for, else the default one.
+// releaseOf returns the release that a case names, otherwise the default release.
 func releaseOf(t *testing.T, wishes *intent.Intent) *release.Release {
 	t.Helper()
 	if wishes.Distribution.Version == "" {
@@ -136,8 +136,8 @@ func readIntent(t testing.TB, data []byte) *intent.Intent {
 	return in
 }
 
-// written are the files of a case. A value that the base has is left out of the
-// origins: they are for what somebody or something wrote.
+// written returns the files of a case. The origins leave out the values of the base, because they exist to explain what
+// a field or the engine wrote.
 func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Report) map[string][]byte {
 	t.Helper()
 	told := struct {
@@ -191,8 +191,7 @@ func marshal(t *testing.T, value any) []byte {
 	return data
 }
 
-// Every step has a folder of cases, and every folder is a step's, but the one
-// with whole distributions.
+// Every step has a folder of cases. Every folder belongs to a step, except the one with whole distributions.
 func TestEveryStepHasCases(t *testing.T) {
 	want := append([]string{starterCases}, stackconfig.StepNames()...)
 	slices.Sort(want)

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// generateFor makes the configuration of a spec for a line's own starter, and
-// returns it with everything that is told.
+// generateFor generates the configuration of a spec with the starter of a release line, and returns it with all
+// findings.
 func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) {
 	t.Helper()
 	match, err := release.Lookup(line)
@@ -39,7 +39,7 @@ func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) 
 const vllmSpec = "providers: {inference: {provider: vllm, endpoint: 'http://vllm:8000', apiKey: {secretKeyRef: {name: v, key: t}}}}\n" +
 	"  resources: {models: [a]}"
 
-// A small stack passes the checks of every line that has a section for storage.
+// A small stack passes the checks of every release line that has a section for storage.
 func TestEveryLineTakesASmallStack(t *testing.T) {
 	for _, line := range release.Lines() {
 		if match, _ := release.Lookup(line); match.Release.Storage.Inline {
@@ -53,7 +53,7 @@ func TestEveryLineTakesASmallStack(t *testing.T) {
 	}
 }
 
-// What a line does differently, by its own data.
+// Each case shows a difference between release lines that follows from their data.
 func TestLinesDiffer(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"an MCP server goes to the provider for MCP": {
@@ -131,8 +131,7 @@ func TestLinesDiffer(t *testing.T) {
 	}
 }
 
-// A list of APIs that disabling empties is taken away where an empty one serves
-// nothing.
+// When disabling leaves the list of APIs empty, the list is removed if an empty list would serve nothing.
 func TestDisabledLeavesNoEmptyListOfAPIs(t *testing.T) {
 	match, err := release.Lookup("1.5")
 	if err != nil {

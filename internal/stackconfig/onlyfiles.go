@@ -14,14 +14,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// storingAPIs are the APIs whose remote providers hold what the server keeps: two
-// servers that start with one configuration share it.
+// storingAPIs are the APIs whose remote providers hold the server's data. Two servers with the same configuration share
+// that data.
 var storingAPIs = []string{"vector_io", "files"}
 
-// OnlyFiles says that a server with this configuration keeps its data in files of
-// its own and nowhere else. False when that cannot be told: the text is no
-// configuration, a type of store comes from a variable. Providers that no variable
-// enables do not count.
+// OnlyFiles reports whether a server with this configuration keeps its data in its own files and nowhere else. It
+// returns false when this cannot be determined: the text is not a configuration, or the type of a store comes from a
+// variable. Providers that no variable enables do not count.
 func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	base, err := baseconfig.ParseUncached(config)
 	if err != nil {
@@ -39,9 +38,9 @@ func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	return !f.shares(base.Root())
 }
 
-// files looks for stores that are no files.
+// files looks for stores other than files.
 type files struct {
-	// served are the types of backends that a server of their own has.
+	// served are the types of backends that have a server of their own.
 	served map[string]bool
 	in     *intent.Intent
 }
@@ -75,7 +74,7 @@ func (f *files) sharesProvider(providers *yaml.Node) bool {
 	return false
 }
 
-// enabled says that a provider may exist: its condition holds, or nobody knows.
+// enabled reports whether a provider may exist: its condition is met, or cannot be determined.
 func (f *files) enabled(item *yaml.Node) bool {
 	id, condition := envref.Static(yamlnode.Text(item, "provider_id"))
 	if id == "" || id == draft.DisabledID {
@@ -85,7 +84,7 @@ func (f *files) enabled(item *yaml.Node) bool {
 		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == condition })
 }
 
-// sharesStore says that a store that is no file is at a place or below it.
+// sharesStore reports whether a node, or a node below it, is a store other than a file.
 func (f *files) sharesStore(node *yaml.Node) bool {
 	if node == nil {
 		return false

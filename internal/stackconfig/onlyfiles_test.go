@@ -51,7 +51,7 @@ func TestOnlyFiles(t *testing.T) {
 	}
 }
 
-// What the releases ship for a start without a database says so.
+// OnlyFiles is true for the configurations that the releases ship for a start without a database.
 func TestOnlyFilesOfShippedConfigurations(t *testing.T) {
 	var files, shared int
 	for _, line := range release.Lines() {

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Every option that feeds the configuration has a golden case that shows it. Those of
-// the workload and of the network are listed where objects are rendered.
+// Every option that affects the configuration has a golden case. The options of the workload and of the network are
+// listed in the packages that render objects.
 func TestEveryOptionHasACase(t *testing.T) {
 	written := map[string]bool{}
 	for _, step := range golden.Cases(t, "testdata") {
@@ -28,9 +28,9 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 	count := 0
 	for _, at := range []struct {
-		path string // with * for a name of whatever is there
+		path string // * stands for any name
 		of   reflect.Type
-		not  []string // shown in another room
+		not  []string // covered elsewhere
 	}{
 		{"spec", reflect.TypeFor[v1alpha2.LlamaStackDistributionSpec](), []string{"baseConfig", "overrideConfig"}},
 		{"spec.distribution", reflect.TypeFor[v1alpha2.DistributionSpec](), []string{"imageUpdates"}},
@@ -60,8 +60,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 }
 
-// collect notes the paths of everything that a spec says, whichever entry of a list
-// says it.
+// collect records the paths of all values in a spec, for any entry of a list.
 func collect(value any, path string, written map[string]bool) {
 	written[path] = true
 	switch value := value.(type) {

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// What other releases do differently is data: each row changes one fact of the
-// default release and shows what follows, without a line of code that knows.
+// The differences of other releases are data. Each row changes one fact of the default release and shows the effect,
+// without any code for it.
 func TestOtherReleases(t *testing.T) {
 	const postgres = "storage: {kv: {type: redis, endpoint: cache, password: {secretKeyRef: {name: r, key: p}}}, " +
 		"sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}"

@@ -16,9 +16,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// OverrideExternal is a user's whole configuration, in.Base, with the external providers of the spec in it, each over the
-// provider of the same id in its place. Everything else stays, comments apart. The Result is nil with errors, and has
-// nothing but the configuration, its hash, the variables of the external providers, and these. The Report is never nil.
+// OverrideExternal returns a user's whole configuration, in.Base, with the external providers of the spec in it. Each
+// external provider replaces the provider with the same id. Everything else is unchanged, except that comments are
+// lost. The Result is nil with errors. Otherwise it holds only the configuration, its hash, the variables of the
+// external providers, and the external providers. The Report is never nil.
 func OverrideExternal(in Input) (*Result, *draft.Report) {
 	d := draft.New(in.Base, in.Intent, in.Release, in.Directory)
 	draft.Resolve(d)
@@ -33,9 +34,9 @@ func OverrideExternal(in Input) (*Result, *draft.Report) {
 	return &Result{Config: config, Hash: hex.EncodeToString(sum[:]), Env: d.Variables(), External: installed}, report
 }
 
-// OverrideCopy is a user's whole configuration in which only the number of workers
-// (above 1) and the files of the certificate are set, which have no other way into
-// the server. Everything else stays, comments apart.
+// OverrideCopy returns a user's whole configuration with two changes: the number of workers (above 1) and the files of
+// the certificate, which the server takes only from its configuration. Everything else is unchanged, except that
+// comments are lost.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	root, err := baseconfig.Read(data)
 	if err != nil {

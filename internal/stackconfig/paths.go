@@ -10,11 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// PathVariables are the variables of a distribution's own configuration whose
-// default lies below the server's data directory, each set to the same place
-// below mountPath: nothing is written beside the volume. A
-// distribution that the release does not ship has none; PathsIn finds them in its
-// configuration.
+// PathVariables returns the variables of a distribution's own configuration whose default lies below the server's data
+// directory. Each is set to the same path below mountPath, so that all data is on the volume. PathVariables returns
+// nothing for a distribution that the release does not ship. Use PathsIn for its configuration.
 func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	known, ok := rel.Distribution(distribution)
 	if !ok {
@@ -27,10 +25,10 @@ func PathVariables(rel *release.Release, distribution, mountPath string) []draft
 	return variables
 }
 
-// pathReference is a variable whose default lies below a data directory of the server, and where.
+// pathReference is a variable whose default lies below a data directory of the server, with the parts of that default.
 type pathReference struct{ variable, directory, rest string }
 
-// pathReferences are those of a configuration.
+// pathReferences returns the references of a configuration.
 func pathReferences(config []byte) []pathReference {
 	var found []pathReference
 	for reference := range envref.Server.All(string(config)) {
@@ -47,8 +45,8 @@ func pathReferences(config []byte) []pathReference {
 	return found
 }
 
-// PathsIn is PathVariables for any configuration: it finds them in the text. Of
-// two defaults for one variable the first in the text counts.
+// PathsIn is PathVariables for any configuration: it finds the variables in the text. When a variable has two defaults,
+// the first in the text counts.
 func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	var variables []draft.EnvVar
 	for _, found := range pathReferences(config) {
@@ -60,14 +58,13 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	return variables
 }
 
-// PathsBeside are those of PathVariables and PathsIn that a volume for the server's
-// data directory does not hold: the directory was renamed with release 0.8, and the
-// default of a variable lies below the one while the volume is mounted as the other.
-// Set to these values they find what earlier releases left on the volume.
+// PathsBeside returns the variables of PathVariables and PathsIn that a volume for the server's data directory does not
+// cover. Release 0.8 renamed the directory, so the default of a variable can lie below one directory while the volume
+// is mounted as the other. With these values, the server finds the data of earlier releases on the volume.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {
-		return nil // nobody knows which directory it stands for
+		return nil // the directory is unknown
 	}
 	var variables []draft.EnvVar
 	add := func(found draft.EnvVar) {
@@ -89,5 +86,5 @@ func PathsBeside(config []byte, rel *release.Release, distribution, mountPath st
 	return variables
 }
 
-// dataDirectories are the names that the server's data directory has had.
+// dataDirectories are the names of the server's data directory in all releases.
 var dataDirectories = []string{".llama", ".ogx"}

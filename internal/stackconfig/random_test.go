@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// randomSpec writes specs that look like a user's, out of the release's data.
+// randomSpec generates specs like those of users from the data of the release.
 type randomSpec struct {
 	*rand.Rand
 	rel *release.Release
@@ -29,7 +29,7 @@ func ref(name, key string) map[string]any {
 	return map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}
 }
 
-// object is a whole spec as JSON would hold it.
+// object returns a whole spec as decoded JSON.
 func (r *randomSpec) object() map[string]any {
 	spec := map[string]any{"distribution": map[string]any{"name": "starter"}}
 	if r.chance(80) {
@@ -59,7 +59,7 @@ func (r *randomSpec) object() map[string]any {
 	return spec
 }
 
-// patch are settings from the classes of the sections that no field sets.
+// patch returns settings from the classes of the sections that no field sets.
 func (r *randomSpec) patch() map[string]any {
 	patch := make(map[string]any)
 	for _, section := range []string{"server", "vector_stores", "safety", "logging", "external_providers_dir"} {
@@ -79,7 +79,7 @@ func (r *randomSpec) patch() map[string]any {
 	return patch
 }
 
-// section is some value of any type.
+// section returns a random value of any type.
 func (r *randomSpec) section(expr *schema.Expr) (any, bool) {
 	switch expr.Kind {
 	case schema.KindUnion:
@@ -161,8 +161,7 @@ func required(class *schema.Class, name string) bool {
 	return ok && key.Required
 }
 
-// settings fills some keys of a class, the required ones among them unless the
-// engine knows a value.
+// settings fills some keys of a class. It includes the required keys, except those that the engine has a value for.
 func (r *randomSpec) settings(p map[string]any, class *schema.Class, set map[string]bool, defaults bool) {
 	settings := make(map[string]any)
 	for i := range class.Keys {
@@ -186,7 +185,7 @@ func (r *randomSpec) settings(p map[string]any, class *schema.Class, set map[str
 	}
 }
 
-// hasDefault are the keys that RequiredDefaults of some type fill.
+// hasDefault reports whether RequiredDefaults of some type sets the key.
 func hasDefault(key string) bool {
 	switch key {
 	case "persistence", "kvstore", "metadata_store", "storage_dir", "db_path", "path", "token":
@@ -195,7 +194,7 @@ func hasDefault(key string) bool {
 	return false
 }
 
-// value is some value of a simple type; classes and unions of them are left out.
+// value returns a random value of a simple type. Classes and unions of them are left out.
 func (r *randomSpec) value(expr *schema.Expr) (any, bool) {
 	switch expr.Kind {
 	case schema.KindBool:
@@ -285,8 +284,8 @@ func randomIntent(seed uint64) (*intent.Intent, error) {
 	return in, nil
 }
 
-// Specs made from the release's data, over the starter and over next to nothing:
-// what is accepted holds the engine's promises, and most of it is accepted.
+// TestRandomSpecs runs specs generated from the data of the release over the starter and over a nearly empty base.
+// Accepted specs keep the promises of the engine, and most specs are accepted.
 func TestRandomSpecs(t *testing.T) {
 	bases := [][]byte{starter(t), []byte("distro_name: bare\nproviders: {}\n")}
 	const runs = 600
@@ -315,7 +314,7 @@ func TestRandomSpecs(t *testing.T) {
 	}
 }
 
-// FuzzSpec runs on from there.
+// FuzzSpec continues from the specs of TestRandomSpecs.
 func FuzzSpec(f *testing.F) {
 	f.Add(uint64(1))
 	data := starter(f)

@@ -12,26 +12,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
-// Input is everything that a configuration is made from.
+// Input is the complete input of a configuration.
 type Input struct {
-	// Intent is what the user wishes.
+	// Intent is the user's intent.
 	Intent *intent.Intent
-	// Base is the configuration the distribution comes with. It is not changed.
+	// Base is the configuration of the distribution. It is not changed.
 	Base *baseconfig.Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
-	// ReleaseUnknown says that nobody knows whether it does: Release is the best
-	// guess. What is safe to write for every release is written, and what is wrong
-	// with the base by Release is a warning.
+	// ReleaseUnknown reports whether the release of the server is unknown, which makes Release the best guess. Then
+	// Generate writes what is safe for every release, and reports problems of the base with Release as warnings.
 	ReleaseUnknown bool
-	// Directory is where the SQLite files of what runs are, in the notation of the configuration. Empty: nothing runs, or
-	// nobody knows it. It counts for a base that names no files.
+	// Directory is the directory of the SQLite files of the running pods, as written in the configuration. Empty means
+	// that nothing runs or that the directory is unknown. It applies to a base that names no files.
 	Directory string
-	// Packages are what the images of external providers say of themselves, by the provider's id. A provider without an
-	// entry has the type externalprovider.UnknownType until its pod starts.
+	// Packages are the metadata in the images of external providers, by provider id. A provider without an entry has
+	// the type externalprovider.UnknownType until its pod starts.
 	Packages map[string]*externalprovider.Package
-	// KVTable is the table in which a key-value store in PostgreSQL has the stack's data.
-	// Empty: there is none, or nobody knows.
+	// KVTable is the table of a key-value store in PostgreSQL that holds the stack's data. Empty means that there is
+	// none or that it is unknown.
 	KVTable string
 }
 
@@ -43,43 +42,43 @@ type Result struct {
 	Hash string
 	// Env are the variables that the configuration reads, sorted by name.
 	Env []draft.EnvVar
-	// Derived are the entries of the Secret <name>-storage that Env refers to,
-	// sorted by key; the Secret does not exist when there are none.
+	// Derived are the entries of the Secret <name>-storage that Env refers to, sorted by key. Without entries, the
+	// Secret does not exist.
 	Derived []secretvalue.Derived
-	// Directories have to exist before the server starts, which makes most of its
-	// directories but not these. They are spelt as in Config, variables included.
+	// Directories must exist before the server starts. The server creates most of its directories, but not these. They
+	// are spelled as in Config, with variables.
 	Directories []string
-	// Registry is where the server keeps what it registered. Nil when the release takes
-	// changed resources as they come (0.2).
+	// Registry is where the server stores the resources that it registered. Nil means that the release accepts changed
+	// resources without conflict (0.2).
 	Registry *storage.Registry
-	// ProviderCount counts the providers in the configuration, ResourceCount what
-	// it registers. Both leave out what exists only when a variable is set.
+	// ProviderCount is the number of providers in the configuration, and ResourceCount the number of resources that it
+	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models as clients call them, in written order; nil when
-	// the release of the server is not known.
+	// Models are the user's models under the names that clients use, in written order. Nil means that the release of
+	// the server is unknown.
 	Models []resources.PublicModel
-	// External are the external providers that the pods install, in the order of their installation.
+	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider
-	// ServesTLS says that the server speaks HTTPS, whoever asked for it.
+	// ServesTLS reports whether the server serves HTTPS, whether a field or the base asked for it.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
 	ConfigVersion string
 }
 
-// What the steps make, as callers of this package know it.
+// These types of the steps are part of this package's API.
 type (
 	// EnvVar is an environment variable of the server.
 	EnvVar = draft.EnvVar
-	// Report is what is told about a run, beside its result.
+	// Report holds the findings and the origins of a run.
 	Report = draft.Report
 	// Finding is a warning.
 	Finding = draft.Finding
 	// Explained is one value of the configuration with its origin.
 	Explained = draft.Explained
-	// Registry describes where the server keeps what it registered.
+	// Registry describes where the server stores the resources that it registered.
 	Registry = storage.Registry
-	// ExternalProvider is an external provider of the configuration, with what is known of its type.
+	// ExternalProvider is an external provider of the configuration, with the known facts about its type.
 	ExternalProvider = external.Installed
-	// PublicModel is a model of the user's as clients call it.
+	// PublicModel is a model of the user under the name that clients use.
 	PublicModel = resources.PublicModel
 )

@@ -9,9 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// server sets how the server listens. Releases up to 1.0 take the port from the
-// release's variable, which the Deployment sets; the key is written all the same
-// so that the file tells the truth. Without a host some releases bind IPv6 only.
+// server sets how the server listens. Releases up to 1.0 take the port from the release's variable, which the
+// Deployment sets. server writes the key too, so that the file shows the actual port. Without a host, some releases
+// bind IPv6 only.
 func server(d *draft.Draft) {
 	s := d.Section(d.Root, "server", d.ReleaseDefault())
 	d.Write(draft.Under(s, "port"), yamlnode.Int(int64(d.Intent.Server.Port)), draft.From(d.Intent.Server.PortPath))
@@ -36,7 +36,7 @@ func workers(d *draft.Draft) {
 	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)), draft.From(d.Intent.Server.WorkersPath))
 }
 
-// certificate names the files of the mounted Secret (FR-061).
+// certificate sets the files of the mounted Secret (FR-061).
 func certificate(d *draft.Draft, server *yaml.Node) {
 	if tls := d.Intent.Server.TLS; tls != nil {
 		d.Write(draft.Under(server, keyCertificate), yamlnode.String(names.TLSDir+"/"+names.TLSCertificate), draft.From(tls.Path))
@@ -44,7 +44,7 @@ func certificate(d *draft.Draft, server *yaml.Node) {
 	}
 }
 
-// The two keys that make the server speak HTTPS, and nothing else on its port.
+// These two keys make the server serve HTTPS, and only HTTPS, on its port.
 const (
 	keyCertificate = "tls_certfile"
 	keyKey         = "tls_keyfile"
@@ -55,14 +55,14 @@ func servesTLS(root *yaml.Node) bool {
 	return yamlnode.Text(server, keyCertificate) != "" && yamlnode.Text(server, keyKey) != ""
 }
 
-// ServesTLS reports whether a server with this configuration speaks HTTPS; not when
-// nobody can read it.
+// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for a configuration that
+// cannot be read.
 func ServesTLS(config []byte) bool {
 	root, err := baseconfig.Read(config)
 	return err == nil && servesTLS(root)
 }
 
-// nameDistribution supplies the distribution's name, without which the server does not start.
+// nameDistribution sets the distribution's name, which the server requires to start.
 func nameDistribution(d *draft.Draft) {
 	if yamlnode.Text(d.Root, "distro_name") != "" || yamlnode.Text(d.Root, "image_name") != "" {
 		return

@@ -16,12 +16,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// settings is the user's last word: first removeSettings are taken out, then
-// settings are merged in (RFC 7396), so that a section of the base can be replaced
-// as a whole by naming it in both. What they may not touch at all package intent
-// has refused; here a value that another field has just set is refused too.
+// settings applies the user's own changes last. It first removes the removeSettings and then merges the settings (RFC
+// 7396). To replace a section of the base as a whole, name it in both. Package intent has already rejected changes that
+// are never allowed. settings also rejects a value that another field of the spec has set.
 //
-// It returns the paths that removeSettings took out of the configuration, with the entry that did.
+// It returns the paths that removeSettings removed from the configuration, with the entry that removed each.
 func settings(d *draft.Draft) map[string]*field.Path {
 	taken := make(map[string]*field.Path, len(d.Intent.Settings.Removed))
 	for i := range d.Intent.Settings.Removed {
@@ -39,8 +38,8 @@ func settings(d *draft.Draft) map[string]*field.Path {
 	return taken
 }
 
-// removeSetting removes one value, and what becomes empty by it: an empty section is not
-// the same to the server as none (server.auth).
+// removeSetting removes one value and the sections that become empty as a result, because an empty section and a
+// missing one differ for the server (server.auth).
 func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[string]*field.Path) {
 	parents := []*yaml.Node{d.Root}
 	for i, key := range removed.Keys {
@@ -63,8 +62,7 @@ func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[str
 	}
 }
 
-// warnNothingRemoved says what is wrong with a path whose i-th key the parent does not
-// have.
+// warnNothingRemoved warns of a path whose i-th key does not exist in the parent.
 func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *yaml.Node, i int) {
 	near := slices.Clone(removed.Keys)
 	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
@@ -78,8 +76,7 @@ func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *
 	}
 }
 
-// merge puts values into a mapping: an object into an object, anything else in
-// place of what was there.
+// merge writes values into a mapping. It merges an object into an object, and replaces everything else.
 func merge(d *draft.Draft, mapping *yaml.Node, values map[string]any, path *field.Path) {
 	fields := yamlnode.FieldsOf(mapping)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -97,8 +94,8 @@ func merge(d *draft.Draft, mapping *yaml.Node, values map[string]any, path *fiel
 	}
 }
 
-// setBy is the field of the spec that set a value or a part of it; nil when none
-// did. What was derived from a field is a default, which gives way.
+// setBy returns the field of the spec that set a value or a part of it, or nil when no field did. A value derived from
+// a field is a default, which the settings may replace.
 func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	if node == nil {
 		return nil
@@ -114,7 +111,7 @@ func setBy(d *draft.Draft, node *yaml.Node) *field.Path {
 	return nil
 }
 
-// warnClearText warns of credentials that stand in the ConfigMap for all to read.
+// warnClearText warns of credentials in clear text, because anyone who can read the ConfigMap can read them.
 func warnClearText(d *draft.Draft, value any, path *field.Path) {
 	for _, at := range credential.ClearText(value, path) {
 		d.Warnf(at, "is a credential in clear text; put it into a Secret, name that in spec.secretEnv and write ${env.NAME} here")

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// What settings may say depends on the release that reads them.
+// The settings that are allowed depend on the release that reads them.
 func TestSettingsOfOtherReleases(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"a section that is gone": {
@@ -65,7 +65,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	}
 }
 
-// Seen on 0.7.3: a default shield needs the API only where APIs are listed.
+// Observed on 0.7.3: a default shield needs the API only where APIs are listed.
 func TestDefaultShieldWithoutItsAPI(t *testing.T) {
 	const spec = "settings: {safety: {default_shield_id: guard}}"
 	base := []byte("distro_name: d\nproviders: {inference: [{provider_id: openai, provider_type: 'remote::openai', config: {}}]}\n")
@@ -79,7 +79,7 @@ func TestDefaultShieldWithoutItsAPI(t *testing.T) {
 	}
 }
 
-// A variable is there when anything sets it.
+// A variable exists when any part of the spec sets it.
 func TestVariablesOfSettings(t *testing.T) {
 	const settings = "\nsettings: {server: {auth: {provider_config: {type: custom, endpoint: 'http://a/${env.NAME}'}}}}"
 	for spec, want := range map[string]bool{
@@ -104,8 +104,7 @@ func TestVariablesOfSettings(t *testing.T) {
 	}
 }
 
-// A secret that the server would take for a number is to be refused where the key
-// takes text.
+// A secret that the server would read as a number is rejected where the key takes text.
 func TestTextVariables(t *testing.T) {
 	in := readIntent(t, []byte(`
 metadata: {name: demo}

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// WantsText gives a function that reports whether the server wants text of a variable: of credentials always, of other
-// keys by the release's schema, of a user's own variable where settings hand it to such a key.
+// WantsText returns a function that reports whether the server requires a variable to be text: always for credentials,
+// by the release's schema for other keys, and for a user's own variable where settings pass it to such a key.
 func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
 	text := map[string]bool{}
 	if store := in.Storage.KV; store != nil && store.Password != nil {
@@ -38,7 +38,7 @@ func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool
 	return func(variable string) bool { return text[variable] }
 }
 
-// textOnly reports whether no member of the type takes anything but a string.
+// textOnly reports whether all members of the type take only a string.
 func textOnly(expr *schema.Expr) bool {
 	switch expr.Kind {
 	case schema.KindStr, schema.KindSecret, schema.KindURL, schema.KindPath, schema.KindNull:

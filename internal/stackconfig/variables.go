@@ -16,8 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// warnOfVariables warns of variables in settings that are not what they look like, or
-// that nobody knows of.
+// warnOfVariables warns of references in settings that have the wrong form or name an unknown variable.
 func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -44,11 +43,11 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	case d.Intent.MoreVariables:
 		d.Warnf(path, "%q must come with spec.workload.overrides.envFrom, or the server does not start", name)
 	}
-	// Without envFrom it is an error, which the step check tells for the whole configuration.
+	// Without envFrom it is an error, which the step check reports for the whole configuration.
 }
 
-// TextVariables are the variables that settings hand to keys of the server that
-// take text and no number, sorted: a value such as 12345 would stop the server.
+// TextVariables returns the variables, sorted, that settings pass to keys that take text and no number. A value such as
+// 12345 would stop the server.
 func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	at := make(map[string]string)
 	probe, ok := numbered(settings.Values, "", at).(map[string]any)
@@ -66,8 +65,8 @@ func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	return slices.Compact(variables)
 }
 
-// numbered is a copy of a value in which each lone variable is a number, and notes
-// where the variables were.
+// numbered returns a copy of a value in which a number replaces each lone variable, and records in at where the
+// variables were.
 func numbered(value any, path string, at map[string]string) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -12,26 +12,26 @@ import (
 // releasesFile is the name of the file with the facts by release line.
 const releasesFile = "releases.json"
 
-// facts are what the program knows of a release line.
+// facts are the facts about a release line for the program.
 type facts struct {
-	// Package is the distribution package that tells the release, Module the server's module.
+	// Package is the Python package whose version is the release, and Module the server's module.
 	Package string `json:"package"`
 	Module  string `json:"module"`
-	// KeyPrefix is what the keys of the registry begin with; type, colon and id follow.
+	// KeyPrefix is the prefix of the keys of the registry. Type, colon and id follow.
 	KeyPrefix string `json:"key_prefix"`
-	// NamespaceInFile says that kv_sqlite puts the namespace before each key, as the other stores do.
+	// NamespaceInFile reports whether kv_sqlite writes the namespace before each key, as the other stores do.
 	NamespaceInFile bool `json:"namespace_in_file"`
 	// ExpirationType is the type of that column of a new table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
 	// Metadata is the reference to the registry's store when the configuration has none.
 	Metadata map[string]string `json:"metadata"`
-	// Backends are, by type, what is meant when a backend does not say it.
+	// Backends are, by type, the defaults of a backend's keys.
 	Backends map[string]map[string]string `json:"backends"`
-	// Kinds are the lists in registered_resources whose entries get into the registry.
+	// Kinds are the lists in registered_resources whose entries the server adds to the registry.
 	Kinds map[string]kind `json:"kinds"`
-	// Published are the entries that the server registers although nothing declares them.
+	// Published are the entries that the server registers without a declaration.
 	Published []published `json:"published"`
-	// Carried are, by API, the beginnings of keys that an earlier server wrote without a namespace.
+	// Carried are, by API, the prefixes of keys that an earlier server wrote without a namespace.
 	Carried map[string][]string `json:"carried"`
 }
 
@@ -39,22 +39,23 @@ type facts struct {
 type kind struct {
 	// Type is the type of the entries in the registry.
 	Type string `json:"type"`
-	// ID is the key of an entry's id, Own that of what its provider calls it, when the form of the id has it.
+	// ID is the key of an entry's id. Own is the key of the provider's name for the entry, if the form of the id
+	// contains it.
 	ID  string `json:"id"`
 	Own string `json:"own,omitempty"`
-	// Form is the form of the id in the registry; without it that is the id itself.
+	// Form is the form of the id in the registry. Empty means the id itself.
 	Form string `json:"form,omitempty"`
-	// Any is the provider_id with which the id keeps its form.
+	// Any is the provider_id for which the id is unchanged.
 	Any string `json:"any,omitempty"`
-	// PrefixOnce says that an id which begins with the provider's keeps its form.
+	// PrefixOnce reports whether an id that starts with the provider's id is unchanged.
 	PrefixOnce bool `json:"prefix_once,omitempty"`
-	// Providerless says that entries have no provider_id. The server passes over other entries without one.
+	// Providerless reports whether entries have no provider_id. The server skips other entries without one.
 	Providerless bool `json:"providerless,omitempty"`
-	// Dropped says that the server registers nothing of the list.
+	// Dropped reports whether the server registers none of the entries.
 	Dropped bool `json:"dropped,omitempty"`
 }
 
-// published are release.Published.
+// published is release.Published in JSON.
 type published struct {
 	Type   string   `json:"type"`
 	API    string   `json:"api,omitempty"`
@@ -62,8 +63,8 @@ type published struct {
 	IDs    []string `json:"ids,omitempty"`
 }
 
-// releases returns the facts as JSON, a line of text for each release line. It has only what differs from the line
-// before: the program puts them together, up to the line that the server is of. A line without difference is left out.
+// releases returns the facts as JSON, one line of text for each release line. Each contains only the differences from
+// the line before it: the program merges them up to the server's line. A line without differences is left out.
 func releases() []byte {
 	var out bytes.Buffer
 	before := map[string]json.RawMessage{}
@@ -71,7 +72,7 @@ func releases() []byte {
 	for _, line := range release.Lines() {
 		match, err := release.Lookup(line)
 		if err != nil {
-			panic(fmt.Sprintf("startup: line %s: %v", line, err)) // Lines lists what there is
+			panic(fmt.Sprintf("startup: line %s: %v", line, err)) // Lines lists only existing lines
 		}
 		if match.Release.Registry.KeyPrefix == "" {
 			continue
@@ -93,7 +94,7 @@ func releases() []byte {
 	return out.Bytes()
 }
 
-// fields are the top-level fields of facts, encoded.
+// fields returns the top-level fields of facts, encoded.
 func fields(f facts) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	if err := json.Unmarshal(encode(f), &out); err != nil {
@@ -105,7 +106,7 @@ func fields(f facts) map[string]json.RawMessage {
 func encode(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("startup: write facts: %v", err)) // strings and flags can be written
+		panic(fmt.Sprintf("startup: write facts: %v", err)) // strings and flags can always be encoded
 	}
 	return text
 }

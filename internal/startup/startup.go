@@ -12,17 +12,16 @@ import (
 //go:embed script/*.py
 var script embed.FS
 
-// Files returns the program that brings the registry in line, and its data, by file name. All files belong in one
-// directory, which may be read-only. The file to run is names.RegistryProgram:
-// `python DIRECTORY/registry.py --config FILE --earlier TEXT`. The content is the same for every stack, and always the
-// same bytes for one build of the operator.
+// Files returns the program that updates the registry, and its data, by file name. All files belong in one directory,
+// which may be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config FILE
+// --earlier TEXT`. The content is the same for every stack, and identical for one build of the operator.
 func Files() map[string]string {
 	return maps.Clone(registryFiles())
 }
 
 // ExternalFiles returns the program that installs external providers, and its data, in the same way. The file to run is
 // names.ExternalProgram: `python DIRECTORY/external_providers.py --config FILE --directory DIR --providers JSON`. Both
-// programs may lie in one directory.
+// programs may be in one directory.
 func ExternalFiles() map[string]string {
 	return maps.Clone(externalFiles())
 }
@@ -32,18 +31,18 @@ var (
 	externalFiles = sync.OnceValue(func() map[string]string { return files("external_*.py") })
 )
 
-// files are those of the program that match the patterns, with the facts by release line.
+// files returns the files of the program that match the patterns, with the facts by release line.
 func files(patterns ...string) map[string]string {
 	out := map[string]string{releasesFile: string(releases())}
 	for _, pattern := range patterns {
 		found, err := fs.Glob(script, "script/"+pattern)
 		if err != nil {
-			panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the patterns are right
+			panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the patterns are valid
 		}
 		for _, name := range found {
 			text, err := script.ReadFile(name)
 			if err != nil {
-				panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // cannot happen in a program that was built
+				panic(fmt.Sprintf("startup: the program is not embedded: %v", err)) // the files are embedded, so this cannot happen
 			}
 			out[path.Base(name)] = string(text)
 		}

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestReleases holds the facts that the program gets, line by line.
+// TestReleases checks the facts for the program, line by line.
 func TestReleases(t *testing.T) {
 	golden := filepath.Join("testdata", releasesFile)
 	got := Files()[releasesFile]
@@ -38,7 +38,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestLinesAreWhole puts the lines together as the program does and compares each with the release data.
+// TestLinesAreWhole merges the lines as the program does and compares each with the release data.
 func TestLinesAreWhole(t *testing.T) {
 	var lines map[string]map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(Files()[releasesFile]), &lines); err != nil {
@@ -73,7 +73,7 @@ func reencode(t *testing.T, fields map[string]json.RawMessage) []byte {
 	return encode(f)
 }
 
-// The files lie in a ConfigMap: the registry's of each stack, the others of a stack with external providers.
+// The files are in a ConfigMap: those of the registry for each stack, the others for a stack with external providers.
 const (
 	maxSize         = 42 << 10
 	maxExternalSize = 48 << 10
@@ -123,7 +123,8 @@ func checkFiles(t *testing.T, get func() map[string]string, program string, maxS
 	}
 }
 
-// TestEveryFileIsThere holds that each file of the programs belongs to one of them, and that both may share a directory.
+// TestEveryFileIsThere checks that each file of the programs belongs to one of them, and that both may share a
+// directory.
 func TestEveryFileIsThere(t *testing.T) {
 	found, err := fs.Glob(script, "script/*.py")
 	if err != nil {
@@ -146,7 +147,7 @@ func TestEveryFileIsThere(t *testing.T) {
 	}
 }
 
-// TestNoFactInTheProgram holds that what differs by release stands in releases.json alone.
+// TestNoFactInTheProgram checks that only releases.json contains differences between releases.
 func TestNoFactInTheProgram(t *testing.T) {
 	fact := regexp.MustCompile(`v10::|llama_stack|llamastack_kvstore|ogx|_id}|TIMESTAMPTZ|listed_from_provider|basic::|faiss|"(dataset|benchmark|scoring_function)"`)
 	files := Files()

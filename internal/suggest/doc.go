@@ -1,2 +1,2 @@
-// Package suggest finds what a mistyped name most likely means, for "did you mean" in messages.
+// Package suggest finds the name that a misspelt name most likely stands for, for "did you mean" in messages.
 package suggest

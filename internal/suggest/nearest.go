@@ -2,13 +2,13 @@ package suggest
 
 import "strings"
 
-// longest is the length of a name from which on nothing is near it; no key has half of it, and comparing takes time that
-// grows with the square.
+// longest is the length from which a name has no similar names. No key is half as long, and the time of a comparison
+// grows with the square of the length.
 const longest = 100
 
-// Nearest returns the candidate that a mistyped name most likely means, or an empty string when none is near. Near is
-// a few slips of the keyboard (one for every three letters), or else a word in common (`url` and `base_url`, `api_key`
-// and `api_token`). Of equally near candidates the first wins.
+// Nearest returns the candidate that a misspelt name most likely stands for, or an empty string when none is similar. A
+// candidate is similar if it differs by a few typing errors (one for every three letters), or has a word in common
+// (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates, the first wins.
 func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""
@@ -16,7 +16,7 @@ func Nearest(name string, candidates []string) string {
 	return Among(candidates).Nearest(name)
 }
 
-// Candidates are names made ready to be compared with others, for those that are asked for often.
+// Candidates are names prepared for comparison, for lists that are used often.
 type Candidates []candidate
 
 type candidate struct {
@@ -24,7 +24,7 @@ type candidate struct {
 	words        []string
 }
 
-// Among makes candidates ready.
+// Among returns the prepared candidates.
 func Among(names []string) Candidates {
 	candidates := make(Candidates, len(names))
 	for i, name := range names {
@@ -34,7 +34,7 @@ func Among(names []string) Candidates {
 	return candidates
 }
 
-// Nearest is as the function of the same name.
+// Nearest is the function Nearest for these candidates.
 func (c Candidates) Nearest(name string) string {
 	if len(name) > longest {
 		return ""
@@ -69,7 +69,7 @@ func (c Candidates) nearestByWords(folded string) string {
 				}
 			}
 		}
-		// Half the words at least, so that one common `max` does not make two keys alike.
+		// At least half the words must match, so that one common `max` does not make two keys similar.
 		if common > most && 2*common >= len(words) && 2*common >= len(theirs) {
 			best, most = c[i].name, common
 		}
@@ -77,7 +77,7 @@ func (c Candidates) nearestByWords(folded string) string {
 	return best
 }
 
-// fold makes names alike that differ in case and separator only: baseUrl, base-url and base_url.
+// fold returns the same text for names that differ only in case and separator: baseUrl, base-url and base_url.
 func fold(name string) string {
 	var b strings.Builder
 	lower := false
@@ -100,8 +100,8 @@ func fold(name string) string {
 
 func isSeparator(r rune) bool { return r == '_' || r == ':' || r == '.' || r == '/' }
 
-// distance counts the letters to insert, delete, change or swap to get from one word to the other. It gives up, with
-// the bound, when there are at least that many.
+// distance returns the number of letters to insert, delete, change or swap to get from one word to the other. It stops
+// at the limit and returns it when the number is at least that large.
 func distance(a, b string, bound int) int {
 	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
 		return bound

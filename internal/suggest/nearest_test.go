@@ -19,7 +19,7 @@ func TestNearest(t *testing.T) {
 		{"api_key", "api_token"},
 		{"max_token", "max_tokens"},
 		{"netwrok", "network"},
-		{"models", "allowed_models"}, // as near as refresh_models, which comes later
+		{"models", "allowed_models"}, // as similar as refresh_models, which comes later
 		{"region", ""},
 		{"", ""},
 		{"x", ""},

@@ -13,15 +13,15 @@ import (
 
 // Problem is a part of a value that does not fit its type.
 type Problem struct {
-	// Path leads to it from the root: spec.workload.storage.size. It is empty for the root itself.
+	// Path is the path from the root: spec.workload.storage.size. Empty means the root itself.
 	Path string
-	// Message says what is wrong and what to do. It never holds a text where text may be a secret.
+	// Message states the problem and the remedy. It never contains a text from a field that may hold a secret.
 	Message string
-	// Unknown reports that the field does not exist; any other problem is a value that its field does not take.
+	// Unknown reports whether the field does not exist. Any other problem is a value that its field does not accept.
 	Unknown bool
 }
 
-// String is the path and the message, as all errors are written.
+// String returns the path and the message, in the format of all errors.
 func (p Problem) String() string {
 	if p.Path == "" {
 		return p.Message
@@ -29,9 +29,9 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Check finds what does not fit, in the order of the sorted names. The value is one that encoding/json decodes with
-// UseNumber. The result is the value without the parts that no decoder takes, so that the rest can be decoded and looked
-// at as well: fields are left out, items of lists are null.
+// Check returns the problems, in the order of the sorted names. The value must be decoded by encoding/json with
+// UseNumber. The result is the value without the parts that a decoder rejects, so that the rest can be decoded and
+// checked too: such fields are left out, and such items of lists are null.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")
@@ -40,7 +40,7 @@ func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 
 type checker struct{ problems []Problem }
 
-// wrong notes a value that does not fit, and drops it.
+// wrong reports a value that does not fit, and drops it.
 func (c *checker) wrong(path, format string, args ...any) (any, bool) {
 	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 	return nil, false
@@ -48,7 +48,7 @@ func (c *checker) wrong(path, format string, args ...any) (any, bool) {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// value checks one value, and reports whether a decoder takes it. Null is the same as nothing.
+// value checks one value, and reports whether a decoder accepts it. Null counts as absent.
 func (c *checker) value(value any, typ reflect.Type, path string) (any, bool) {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -96,7 +96,8 @@ func (c *checker) object(value any, typ reflect.Type, path string) (any, bool) {
 	return fitting, true
 }
 
-// mapping checks the values of a map. A key is written in brackets, but for that of a list, which is a field to its user.
+// mapping checks the values of a map. A path contains the key in brackets, except for a key with a list, which is a
+// field for users.
 func (c *checker) mapping(value any, typ reflect.Type, path string) (any, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {
@@ -130,7 +131,7 @@ func (c *checker) list(value any, typ reflect.Type, path string) (any, bool) {
 	return fitting, true
 }
 
-// FieldsOf are the fields of a struct by their JSON names, those of embedded structs too.
+// FieldsOf returns the fields of a struct by their JSON names, including those of embedded structs.
 func FieldsOf(typ reflect.Type) map[string]reflect.Type {
 	known := map[string]reflect.Type{}
 	for field := range typ.Fields() {
@@ -149,7 +150,7 @@ func FieldsOf(typ reflect.Type) map[string]reflect.Type {
 	return known
 }
 
-// fewFields is how many names an error lists.
+// fewFields is the number of names that an error lists.
 const fewFields = 12
 
 func unknownField(name string, known map[string]reflect.Type) string {

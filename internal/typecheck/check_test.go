@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Every place in a list stays what it was, so that further findings name the same place.
+// The items of a list keep their positions, so that further findings name the same position.
 func TestCheckKeepsPlaces(t *testing.T) {
 	fitting, _ := typecheck.Check(decode(t, `{"containers": [{"name": 5}, "x", {"name": "b"}]}`), reflect.TypeFor[corev1.PodSpec]())
 	want := map[string]any{"containers": []any{map[string]any{}, nil, map[string]any{"name": "b"}}}
@@ -89,7 +89,7 @@ func TestCheckKeepsPlaces(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds that what fits decodes, and that a message never shows a Go type.
+// FuzzCheck checks that a fitting value decodes, and that a message never contains a Go type.
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{
 		`{"spec": {"workload": {"resources": {"limits": {"cpu": "x"}}}}}`, `[]`, `5`, `{"metadata": {"creationTimestamp": "x", "labels": {"a": 1}}}`,

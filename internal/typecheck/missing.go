@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Missing are the paths of the fields that a value lacks, in the order of the sorted names: a field whose JSON is written
-// when it is empty has to be there, unless it is a pointer. Null is the same as nothing. What a type of its own decoder lacks is not looked for,
-// and what does not fit its type is left to Check. The value lies at the given path.
+// Missing returns the paths of the missing fields of a value, in the order of the sorted names. A field is required if
+// it has no omitempty and is not a pointer. Null counts as absent. Missing does not look into types with their own
+// decoder, and leaves values of the wrong type to Check. The value is at the given path.
 func Missing(value any, typ reflect.Type, at string) []string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -48,7 +48,7 @@ func missingFields(given map[string]any, typ reflect.Type, at string) []string {
 	return missing
 }
 
-// requiredOf are the JSON names of the fields that an object of a type has to have.
+// requiredOf returns the JSON names of the required fields of a type.
 func requiredOf(typ reflect.Type) map[string]bool {
 	required := map[string]bool{}
 	for field := range typ.Fields() {

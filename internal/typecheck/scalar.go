@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// scalar checks text, numbers and booleans. A value is shown where a number or a boolean is wanted, and never where text
-// is: it may be a secret.
+// scalar checks text, numbers and booleans. A problem contains the value where a number or a boolean is expected, but
+// not where text is expected, because it may be a secret.
 func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
 	number, isNumber := value.(json.Number)
 	switch typ.Kind() {
@@ -52,7 +52,7 @@ func fits(number json.Number, typ reflect.Type) bool {
 	return err == nil
 }
 
-// special checks a value whose type reads it by itself.
+// special checks a value whose type has its own decoder.
 func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) {
 	data, err := json.Marshal(value)
 	if err == nil && json.Unmarshal(data, reflect.New(typ).Interface()) == nil {
@@ -70,7 +70,7 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	}
 }
 
-// maxText bounds the text that an error repeats.
+// maxText is the length of the text that an error repeats.
 const maxText = 40
 
 func abbreviated(value any) string {
@@ -124,7 +124,7 @@ func kindOf(value any) string {
 	}
 }
 
-// outline is what an object looks like: {secretKeyRef: {name: …, key: …}} where it is small.
+// outline returns the form of an object, if it is small: {secretKeyRef: {name: …, key: …}}.
 func outline(typ reflect.Type) string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -146,8 +146,8 @@ func outline(typ reflect.Type) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// oneLevelDeeper names the fields that belong into the only field of their object: name and key of a Secret reference
-// stand below secretKeyRef. It is empty where that is not the mistake.
+// oneLevelDeeper returns the fields that belong one level deeper, into the only field of their object: name and key of
+// a Secret reference belong below secretKeyRef. It returns an empty string for any other mistake.
 func oneLevelDeeper(fields map[string]any, typ reflect.Type) string {
 	if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Struct || len(fields) == 0 {
 		return ""

@@ -21,8 +21,7 @@ func loadCases(t testing.TB) *casetable.Table {
 	return table
 }
 
-// TestCases runs the table of accepted and refused objects through Spec; test/api
-// runs it through a real API server.
+// TestCases runs the table of accepted and rejected objects through Spec. test/api runs it through a real API server.
 func TestCases(t *testing.T) {
 	table := loadCases(t)
 	for _, c := range table.Cases {
@@ -47,8 +46,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// messages are what Spec says of a case. An object that does not decode cannot
-// reach Spec.
+// messages returns the messages of Spec for a case. An object that does not decode cannot reach Spec.
 func messages(t *testing.T, c *casetable.Case) []string {
 	t.Helper()
 	object, err := c.Decode()
@@ -66,7 +64,7 @@ func messages(t *testing.T, c *casetable.Case) []string {
 	return lines
 }
 
-// TestRulesHaveCases lists the rules that no object breaks.
+// TestRulesHaveCases lists the rules that no case breaks.
 func TestRulesHaveCases(t *testing.T) {
 	broken := map[string]bool{}
 	for _, c := range loadCases(t).Cases {

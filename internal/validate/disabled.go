@@ -16,8 +16,7 @@ const (
 	maxDisabledLength = 128
 )
 
-// disabledKnown refuses an API that no release knows. One that only other
-// releases know is the engine's to warn about.
+// disabledKnown rejects an API that no release has. The engine warns of an API that only other releases have.
 func disabledKnown(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")
@@ -43,8 +42,8 @@ func disabledTwice(c *checks) {
 	}
 }
 
-// serverAPI is the server's name of an API that is written in either form; empty
-// when no release has it.
+// serverAPI returns the server's name of an API that is written in either form. It returns an empty string when no
+// release has the API.
 func serverAPI(name string) string {
 	for _, api := range release.KnownAPIs() {
 		if name == api || release.SnakeCase(name) == api || name == intent.APIField(api) {

@@ -12,14 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// maxObjectName leaves room for the longest suffix of a child whose name must be
-// a label itself, -service.
+// maxObjectName leaves room for the longest suffix of a child whose name must be a label itself: -service.
 const maxObjectName = 55
 
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// name holds what children can be called. A stack of v1alpha1 may have any name that Kubernetes takes for all of them but
-// the Service, which not every such stack has: see serviceless.
+// name checks the name against the limits for the names of children. A stack of v1alpha1 may have any name that
+// Kubernetes accepts for all children except the Service, which not every such stack has. See serviceless.
 func name(c *checks) {
 	path := field.NewPath("metadata", "name")
 	switch {
@@ -35,7 +34,7 @@ func name(c *checks) {
 	}
 }
 
-// distributionOne holds FR-002.
+// distributionOne checks FR-002.
 func distributionOne(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution")
 	switch {

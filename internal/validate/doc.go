@@ -1,12 +1,9 @@
-// Package validate says what is wrong with a LlamaStackDistribution before
-// anything is made of it. It repeats in Go every rule that the API server holds
-// by schema, CEL and admission policy, with the same messages, so that an object
-// that passed none of them (an offline file, one stored before a rule was
-// installed, a cluster without the policy) gets the same answer; and it holds the
-// rules that CEL cannot. What depends on the server's release beyond the names of
-// its APIs is package stackconfig's.
+// Package validate checks a LlamaStackDistribution before it is processed. It repeats in Go every rule that the API
+// server checks by schema, CEL and admission policy, with the same messages, so that an object that passed none of them
+// (an offline file, an object stored before a rule was installed, a cluster without the policy) gets the same answer.
+// It also contains the rules that CEL cannot express. Rules that depend on the server's release, beyond the names of
+// its APIs, belong to package stackconfig.
 //
-// One file holds the rules of one topic, a table in validate.go names them all,
-// and every rule has cases from both sides in testdata/cases, which run against a
-// real API server too.
+// Each file contains the rules of one topic, and a table in validate.go lists all rules. Every rule has accepted and
+// rejected cases in testdata/cases, which also run against a real API server.
 package validate

@@ -10,13 +10,13 @@ import (
 
 const maxSecretEnv = 64
 
-// reserved are variables that the operator sets on the server's container in some release, and those that no program
-// runs without. What depends on the configuration, its directories above all, is package plan's to refuse.
+// reserved are variables that the operator sets on the server's container in some release, and variables that every
+// program needs. Package plan rejects variables that depend on the configuration, mainly its directories.
 var reserved = []string{
 	"PATH", names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, "OGX_CONFIG", "LLAMA_STACK_PORT", "OGX_PORT",
 }
 
-// isReserved reports whether a variable is one of the operator's.
+// isReserved reports whether a variable is one that the operator sets.
 func isReserved(name string) bool {
 	return slices.Contains(reserved, name) || strings.HasPrefix(name, names.EnvOperatorPrefix)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// No release has a variable of the operator's that a Secret may set.
+// In every release, a Secret cannot set any of the operator's variables.
 func TestReservedNamesAreThoseOfEveryRelease(t *testing.T) {
 	reserved := map[string]string{
 		"HF_HOME": "", "HOME": "", "PATH": "", "LLS_PORT": "", "LLS_WORKERS": "", "LLS_GENERATION": "", "LLS_REGISTRY": "", "LLS_ANY": "",

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// FuzzSpec: whatever is stored, Spec answers, with a path and a sentence each,
-// twice the same, and changes nothing.
+// FuzzSpec checks for any stored object that Spec returns errors with a path and a sentence, that a second run has the
+// same result, and that Spec changes nothing.
 func FuzzSpec(f *testing.F) {
 	for _, c := range loadCases(f).Cases {
 		if data, err := json.Marshal(c.Object["spec"]); err == nil {

@@ -23,8 +23,7 @@ var (
 		`(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$`)
 )
 
-// tlsSecretName holds FR-062: a certificate where it is used, and only there. That it is missing is package intent's to
-// tell.
+// tlsSecretName checks FR-062: a certificate is set only where it is used. Package intent reports a missing one.
 func tlsSecretName(c *checks) {
 	tls, path := c.tls(), spec("networking", "tls", "secretName")
 	switch {
@@ -49,7 +48,8 @@ func caBundle(c *checks) {
 	}
 }
 
-// hostname holds what Ingress, Route and HTTPRoute take for one: no address, and no label that DNS could not carry.
+// hostname checks that a name is a host name that Ingress, Route and HTTPRoute accept: not an address, and with labels
+// that DNS allows.
 func (c *checks) hostname(path *field.Path, name string) {
 	switch {
 	case name == "":

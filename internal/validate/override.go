@@ -1,7 +1,6 @@
 package validate
 
-// overrideExcludes holds FR-013 and FR-070: a whole configuration leaves nothing
-// for the fields that build one.
+// overrideExcludes checks FR-013 and FR-070: with a whole configuration, the fields that generate one have no effect.
 func overrideExcludes(c *checks) {
 	s := &c.Spec
 	if s.OverrideConfig == nil {

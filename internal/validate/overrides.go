@@ -20,7 +20,7 @@ const maxPodLabels = 64
 
 func (c *checks) overrides() *v1alpha2.WorkloadOverrides { return intent.Overrides(&c.Spec) }
 
-// overridesCount bounds what is added to the pods, as podtemplate does what is patched.
+// overridesCount limits the number of items that are added to the pods, as podtemplate does for patches.
 func overridesCount(c *checks) {
 	o, path := c.overrides(), spec("workload", "overrides")
 	for _, list := range []struct {
@@ -49,7 +49,8 @@ func imagePullPolicy(c *checks) {
 	pullPolicy(c, spec("workload", "overrides", "imagePullPolicy"), c.overrides().ImagePullPolicy)
 }
 
-// imagePullSecrets: a server-side apply refuses a list in which two items have one name.
+// imagePullSecrets rejects duplicate names, because a server-side apply rejects a list in which two items have the same
+// name.
 func imagePullSecrets(c *checks) {
 	path := spec("workload", "overrides", "imagePullSecrets")
 	for i, secret := range repeated(c.overrides().ImagePullSecrets) {
@@ -61,8 +62,7 @@ func pullPolicy(c *checks, path *field.Path, policy corev1.PullPolicy) {
 	oneOf(c, path, policy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
-// podLabels holds that the selector of a Deployment, which cannot change, still
-// selects its pods.
+// podLabels checks that the selector of a Deployment, which cannot change, still selects its pods.
 func podLabels(c *checks) {
 	labels, path := c.overrides().PodLabels, spec("workload", "overrides", "podLabels")
 	c.atMost(path, len(labels), maxPodLabels)

@@ -11,8 +11,7 @@ const (
 	maxRemovedLength = 256
 )
 
-// removeSettingsPath holds the form of the paths; what they may not lead to is
-// package intent's.
+// removeSettingsPath checks the form of the paths. Package intent checks which paths are allowed.
 func removeSettingsPath(c *checks) {
 	path, removed := spec("removeSettings"), c.Spec.RemoveSettings
 	c.atMost(path, len(removed), maxRemoved)

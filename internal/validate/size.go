@@ -10,16 +10,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxSpecBytes is the most that a spec may have, as JSON: what a ConfigMap can hold belongs there. The API server takes six
-// times as much, and 200 such objects are more than the operator's memory.
+// MaxSpecBytes is the largest size of a spec as JSON. Content that fits into a ConfigMap belongs there. The API server
+// accepts six times as much, and 200 such objects need more than the operator's memory.
 const MaxSpecBytes = 256 << 10
 
-// omittedSpec is the annotation of a cached object whose spec was too large to keep. Its value is the number of bytes. No
-// API server takes a key with a space, so no stored object has it.
+// omittedSpec is the annotation of a cached object whose spec was too large to keep. Its value is the number of bytes.
+// The API server rejects a key with a space, so no stored object has it.
 const omittedSpec = "spec bytes"
 
-// OmitLargeSpec removes from an object a spec that is larger than MaxSpecBytes, so that a cache does not hold it. Spec finds
-// the object invalid afterwards as before. What remains is what others ask of it: the distribution and the host name.
+// OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not hold it. Spec
+// still reports the object as invalid afterwards. The distribution and the host name remain, because other stacks need
+// them.
 func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
@@ -36,7 +37,7 @@ func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	obj.Spec = kept
 }
 
-// tooLarge refuses a spec of too many bytes. No other rule looks at it.
+// tooLarge rejects a spec that is too large. No other rule checks it then.
 func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
@@ -47,14 +48,14 @@ func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 			"and name that in spec.baseConfig, or mount it", size, MaxSpecBytes))}
 }
 
-// SpecBytes is the length of a spec as JSON, of a spec that a cache left out too.
+// SpecBytes returns the length of a spec as JSON, including a spec that a cache left out.
 func SpecBytes(obj *v1alpha2.LlamaStackDistribution) int {
 	if omitted, err := strconv.Atoi(obj.Annotations[omittedSpec]); err == nil {
 		return omitted
 	}
 	data, err := json.Marshal(&obj.Spec)
 	if err != nil {
-		return 0 // a raw value that is no JSON, which the rules after this one refuse
+		return 0 // a raw value that is not JSON, which later rules reject
 	}
 	return len(data)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// sized is a stack with settings of so many bytes, and a host name.
+// sized returns a stack with settings of the given number of bytes, and a host name.
 func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	obj := &v1alpha2.LlamaStackDistribution{}
 	obj.Name = "demo"
@@ -21,7 +21,7 @@ func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	return obj
 }
 
-// A spec that is too large is refused, alone, and still is when a cache has kept none of it.
+// A spec that is too large is rejected with only this error, even when a cache has left it out.
 func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
 	const want = "spec: 262266 bytes of JSON are more than the 262144 that a spec may have: "

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// spreadTwice: the API server refuses two constraints that differ in neither
-// topologyKey nor whenUnsatisfiable.
+// spreadTwice rejects two constraints with the same topologyKey and whenUnsatisfiable, because the API server rejects
+// them.
 func spreadTwice(c *checks) {
 	type constrained struct {
 		key  string
@@ -28,7 +28,7 @@ func spreadTwice(c *checks) {
 	}
 }
 
-// spreadOfNothing: a constraint without selector counts no pods.
+// spreadOfNothing warns of a constraint without a selector, which counts no pods.
 func spreadOfNothing(c *checks) []string {
 	var warnings []string
 	for i, constraint := range c.workload().TopologySpreadConstraints {

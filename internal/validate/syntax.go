@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The forms below are those of the CRD's rules: a test holds them equal.
+// The patterns below are those of the CRD's rules. A test checks that they are equal.
 var (
 	subdomainForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	dataKeyForm   = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
@@ -72,14 +72,14 @@ func Image(path *field.Path, reference string) field.ErrorList {
 		`%q is not an image reference: write [registry/]repository[:tag][@digest], the repository in lower case`, reference))}
 }
 
-// duplicate notes an item of a list that an earlier one is already.
+// duplicate adds an error for an item that occurs earlier in the same list.
 func (c *checks) duplicate(path *field.Path, value string) {
 	err := field.Duplicate(path, value)
 	err.Detail = fmt.Sprintf("%q is there twice: remove one of them", value)
 	c.Add(err)
 }
 
-// between checks a number where given.
+// between checks the range of a number that is set.
 func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	switch {
 	case value == nil || (*value >= low && *value <= high):
@@ -90,7 +90,7 @@ func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	}
 }
 
-// oneOf checks a word where given.
+// oneOf checks that a word that is set is one of the known words.
 func oneOf[T ~string](c *checks, path *field.Path, value T, known ...T) {
 	if value == "" || slices.Contains(known, value) {
 		return
@@ -110,14 +110,14 @@ func (c *checks) atMost(path *field.Path, count, limit int) bool {
 	return count <= limit
 }
 
-// notEmpty checks that a list or map which is given has something in it.
+// notEmpty checks that a list or map is not empty when it is set.
 func (c *checks) notEmpty(path *field.Path, given bool, count int) {
 	if given && count == 0 {
 		c.Empty(path)
 	}
 }
 
-// repeated goes over the items that stand earlier in a list too, with their places.
+// repeated iterates over the items that also occur earlier in a list, with their positions.
 func repeated[T comparable](items []T) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		seen := make(map[T]bool, len(items))
@@ -130,7 +130,7 @@ func repeated[T comparable](items []T) iter.Seq2[int, T] {
 	}
 }
 
-// orZero is what a pointer leads to, or nothing set where it leads nowhere.
+// orZero returns the pointer, or a pointer to the zero value for nil.
 func orZero[T any](value *T) *T {
 	if value == nil {
 		return new(T)

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// The forms in Go are those of the rules in the definition, letter by letter.
+// The patterns in Go are identical to those of the rules in the CRD.
 func TestFormsAreThoseOfTheDefinition(t *testing.T) {
 	data, err := os.ReadFile("../../config/crd/bases/llamastack.io_llamastackdistributions.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A folded YAML scalar may break at a blank; no form has one.
+	// A folded YAML scalar may break at a space, and no pattern contains one.
 	text := strings.Join(strings.Fields(string(data)), " ")
 	for name, form := range map[string]*regexp.Regexp{
 		"subdomain": subdomainForm, "data key": dataKeyForm, "id": idForm, "image": imageForm, "dotted path": dottedForm,

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// checks is what rules look at, and what they find.
+// checks is the input of the rules and their findings.
 type checks struct {
 	*v1alpha2.LlamaStackDistribution
 	intent.Errors
-	// intent holds what is right of the spec, decodeErrors tells what is not.
+	// intent contains the valid parts of the spec, and decodeErrors the errors of the others.
 	intent       *intent.Intent
 	decodeErrors field.ErrorList
 }
@@ -24,23 +24,23 @@ func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
 	return &checks{LlamaStackDistribution: stack, intent: in, decodeErrors: errs}
 }
 
-// rule is one check. Its name is what tests use to tell that it has cases.
+// rule is one check. Tests use its name to check that it has cases.
 type rule struct {
 	name  string
 	check func(*checks)
-	// newInV1alpha2 reports whether v1alpha1 never asked for this: a stack of that version is
-	// warned, and what it asks for is left to the API server to judge, as ever.
+	// newInV1alpha2 reports whether v1alpha1 did not have this rule. A stack of that version gets a warning, and the
+	// API server still decides about its objects.
 	newInV1alpha2 bool
 }
 
-// find returns what a rule finds.
+// find returns the findings of a rule.
 func (r *rule) find(c *checks) field.ErrorList {
 	c.Errors = nil
 	r.check(c)
 	return field.ErrorList(c.Errors)
 }
 
-// rules in the order of the spec's fields.
+// rules are in the order of the spec's fields.
 var rules = []rule{
 	{name: "name", check: name},
 	{name: "paused", check: paused},
@@ -96,14 +96,13 @@ var rules = []rule{
 	{name: "modelFiles.directories", check: modelFilesDirectories},
 }
 
-// Spec finds everything that is wrong with an object, in the order of its
-// fields, and what is right but hardly meant. It changes nothing and never
-// panics, whatever is stored. Each error stands for itself: intent.Message gives
-// field path, value and remedy, no value of a secret among them. Of many the first
-// intent.MaxErrors are told, and how many more there are.
+// Spec returns all errors of an object, in the order of its fields, and warnings about valid values that are probably
+// mistakes. It changes nothing and never panics, whatever is stored. Each error is complete by itself: intent.Message
+// contains field path, value and remedy, and never the value of a secret. Spec returns the first intent.MaxErrors
+// errors and the number of the others.
 //
-// The intent is what the spec decodes to. Without errors it is whole, and all that comes after works on it. It is nil for
-// a spec that is too large to be looked at.
+// The intent is the decoded spec. Without errors, it is complete, and all later steps use it. It is nil for a spec that
+// is too large to be checked.
 func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings []string, errs field.ErrorList) {
 	if errs := tooLarge(stack); len(errs) > 0 {
 		return nil, nil, errs
@@ -122,10 +121,10 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 	return c.intent, bounded(append(warnings, suspicious(c)...)), intent.Bounded(errs)
 }
 
-// maxWarnings is how many warnings are told at once.
+// maxWarnings is the number of warnings that are reported at once.
 const maxWarnings = intent.MaxErrors
 
-// bounded ends a list of warnings with how many more there are.
+// bounded limits a list of warnings, and ends it with the number of the others.
 func bounded(warnings []string) []string {
 	if more := len(warnings) - maxWarnings; more > 0 {
 		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more warnings", more))

@@ -10,14 +10,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// suspicious are warnings of what is valid and hardly meant.
+// suspicious returns warnings about valid values that are probably mistakes.
 func suspicious(c *checks) []string {
 	return slices.Concat(disabledAndConfigured(c), variables(c), commandWithTLS(c), spreadOfNothing(c),
 		workersWithoutCPU(c), autoscaledBelowReplicas(c), serviceless(c))
 }
 
-// commandWithTLS: the server's own entrypoint reads the certificate's files from
-// the configuration, and uvicorn started by a command does not.
+// commandWithTLS warns of a command together with TLS. The server's own entrypoint reads the certificate's files from
+// the configuration, but uvicorn started by a command does not.
 func commandWithTLS(c *checks) []string {
 	if !c.tls().Enabled || len(c.overrides().Command) == 0 {
 		return nil
@@ -26,8 +26,8 @@ func commandWithTLS(c *checks) []string {
 		spec("workload", "overrides", "command"), names.TLSDir)}
 }
 
-// disabledAndConfigured: disabled wins, the provider is ignored. The engine says
-// it in the same words, so that who has both tells it once.
+// disabledAndConfigured warns of a disabled provider that is also configured, because the provider is ignored. The
+// engine uses the same words, so that a caller of both can report the warning once.
 func disabledAndConfigured(c *checks) []string {
 	var warnings []string
 	for _, provider := range c.intent.Providers {
@@ -42,7 +42,8 @@ func disabledAndConfigured(c *checks) []string {
 	return warnings
 }
 
-// variables: the user's own entry wins over one that carries a secret.
+// variables warns of a variable of the user with the name of one that carries a secret, because the user's own takes
+// precedence.
 func variables(c *checks) []string {
 	var warnings []string
 	for i, env := range c.overrides().Env {
@@ -58,8 +59,8 @@ func variables(c *checks) []string {
 	return warnings
 }
 
-// autoscaledBelowReplicas: an autoscaler of a stack of v1alpha1 never goes below the stack's own replicas, so that a
-// maximum below them has no effect.
+// autoscaledBelowReplicas warns of a maximum below the stack's own replicas. An autoscaler of a stack of v1alpha1 never
+// scales below them, so such a maximum has no effect.
 func autoscaledBelowReplicas(c *checks) []string {
 	a, replicas := c.workload().Autoscaling, c.workload().Replicas
 	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
@@ -69,8 +70,8 @@ func autoscaledBelowReplicas(c *checks) []string {
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 
-// serviceless: the name of a stack of v1alpha1 may be one that Kubernetes takes for every object but the Service. It is
-// told where the stack asks for a Service.
+// serviceless warns of a name that is not valid for a Service. The name of a stack of v1alpha1 may be one that
+// Kubernetes accepts for every object except the Service. The warning applies where the stack asks for a Service.
 func serviceless(c *checks) []string {
 	if !names.Compat(c.Annotations) || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// remedy is a word by which an error tells what to do, or what the field takes.
+// remedy matches a word with which an error states the remedy or the accepted values.
 var remedy = regexp.MustCompile(`\b(write|take|set|remove|name|names|give|add|leave|keep|quote|choose|raise|lower|use|put|change|make|disable|belongs)\b|` +
 	`did you mean|known are|is neither .* nor |is not host:port or|is kept for|ask for|\bmust\b|\bneeds?\b|required|at most|cannot be|\(got|selects the pods|has no field|take it away`)
 
-// Every error of every rule names the field, repeats the value where that is no secret's place, and says what to do. The
-// table has a case of each rule (TestRulesHaveCases), so that a new rule without one of the three fails here.
+// Every error of every rule names the field, repeats the value unless the field may hold a secret, and states a remedy.
+// The table has a case for each rule (TestRulesHaveCases), so a new rule without one of the three parts fails here.
 func TestErrorsAreWhole(t *testing.T) {
 	for _, c := range loadCases(t).Cases {
 		object, err := c.Decode()
@@ -31,7 +31,7 @@ func TestErrorsAreWhole(t *testing.T) {
 	}
 }
 
-// incomplete says what an error lacks; empty when it is whole.
+// incomplete returns what an error lacks, or an empty string when it is complete.
 func incomplete(err *field.Error) string {
 	value := fmt.Sprint(err.BadValue)
 	switch {
@@ -45,7 +45,7 @@ func incomplete(err *field.Error) string {
 	return ""
 }
 
-// The check itself finds what is missing.
+// The check itself finds each missing part.
 func TestIncomplete(t *testing.T) {
 	path := field.NewPath("spec", "a")
 	for want, err := range map[string]*field.Error{

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// workersWithoutCPU: uvicorn, which serves every release, ends a process that does
-// not answer within five seconds and starts another. Before it answers it imports
-// the server, which takes three seconds of a processor in release 0.7 and four in
-// 1.5; where all of them share less than one each, none is ever ready.
+// workersWithoutCPU warns of too little CPU for the workers. uvicorn, which serves every release, stops a process that
+// does not respond within five seconds and starts another one. Before it responds, it imports the server, which takes
+// three seconds of CPU time in release 0.7 and four in 1.5. With less than one CPU for each worker, none ever becomes
+// ready.
 func workersWithoutCPU(c *checks) []string {
 	workers := c.workload().Workers
 	if workers == nil || *workers < 2 || c.workload().Resources == nil || len(c.overrides().Command) > 0 {

@@ -54,7 +54,8 @@ func storageSize(c *checks) {
 	}
 }
 
-// ownMounts are where the operator mounts volumes of its own; a pod with two at one path is refused.
+// ownMounts returns the paths at which the operator mounts its own volumes. A pod with two volumes at the same path is
+// rejected.
 func (c *checks) ownMounts() []string {
 	mounts := []string{"/tmp", names.ConfigDir, names.TLSDir, names.CADir, names.StartupDir}
 	if len(c.Spec.ExternalProviders) > 0 {

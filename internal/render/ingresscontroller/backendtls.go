@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// controller is a program that serves Ingresses, and how it is told that a backend speaks HTTPS.
+// controller is an ingress controller, with the annotations that make it use HTTPS to a backend.
 type controller struct {
-	// class is what the names of its Ingress classes have in them, as its manifests make them.
+	// class is a part of the names of its Ingress classes, as in its manifests.
 	class string
-	// ingress and service are annotations on the Ingress and on the Service. NAME stands for that of the Service.
+	// ingress and service are annotations on the Ingress and on the Service. NAME stands for the name of the Service.
 	ingress, service map[string]string
 }
 
-// controllers are those that are told by an annotation. None checks the server's certificate then, but Traefik, which needs
-// a ServersTransport of the user's for that.
+// controllers are those that annotations configure. None of them then verifies the server's certificate, except
+// Traefik, which needs a ServersTransport from the user for that.
 var controllers = []controller{
 	{class: "nginx", ingress: map[string]string{
-		"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS", // of the community
-		"nginx.org/ssl-services":                       "NAME",  // of F5
+		"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS", // the community's
+		"nginx.org/ssl-services":                       "NAME",  // F5's
 	}},
 	{class: "haproxy", ingress: map[string]string{
-		"haproxy.org/server-ssl":                     "true",   // of HAProxy Technologies
-		"haproxy-ingress.github.io/backend-protocol": "h1-ssl", // of the community
+		"haproxy.org/server-ssl":                     "true",   // HAProxy Technologies'
+		"haproxy-ingress.github.io/backend-protocol": "h1-ssl", // the community's
 	}},
 	{class: "alb", ingress: map[string]string{"alb.ingress.kubernetes.io/backend-protocol": "HTTPS"}},
 	{class: "traefik", service: map[string]string{"traefik.ingress.kubernetes.io/service.serversscheme": "https"}},
 }
 
-// of returns the controllers that a class may be of: all of them for the cluster's default class, whose name nobody tells.
-// An annotation of another controller does no harm.
+// of returns the possible controllers of a class: all of them for the cluster's default class, whose name is unknown.
+// An annotation of another controller has no effect.
 func of(class string) []controller {
 	if class == "" {
 		return controllers
@@ -43,15 +43,15 @@ func of(class string) []controller {
 	return found
 }
 
-// KnowsBackendTLS reports whether an Ingress of the class is told that the server speaks HTTPS.
+// KnowsBackendTLS reports whether an Ingress of the class can be configured to use HTTPS to the server.
 func KnowsBackendTLS(class string) bool { return len(of(class)) > 0 }
 
-// ChecksBackendTLS reports whether the class is one whose controller checks the certificate of the server, and has to be
-// told how.
+// ChecksBackendTLS reports whether the controller of the class verifies the certificate of the server, and needs
+// configuration for it.
 func ChecksBackendTLS(class string) bool { return strings.Contains(strings.ToLower(class), "traefik") }
 
-// BackendTLS returns the annotations on Ingress and Service that have an Ingress of the class speak HTTPS to the Service of
-// that name. An empty class is the cluster's default.
+// BackendTLS returns the annotations on Ingress and Service that make an Ingress of the class use HTTPS to the Service
+// with that name. An empty class is the cluster's default.
 func BackendTLS(class, serviceName string) (ingress, service map[string]string) {
 	ingress, service = map[string]string{}, map[string]string{}
 	for _, one := range of(class) {

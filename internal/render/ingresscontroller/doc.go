@@ -1,3 +1,3 @@
-// Package ingresscontroller knows the programs that serve Ingresses by the names of their classes, and how each is told
-// that the server behind an Ingress speaks HTTPS.
+// Package ingresscontroller identifies ingress controllers by the names of their classes, and contains the annotations
+// that make each use HTTPS to the server behind an Ingress.
 package ingresscontroller

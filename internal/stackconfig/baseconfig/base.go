@@ -15,35 +15,31 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// MaxSize is the size of the largest base in bytes: what fits into a
-// ConfigMap with room for its metadata.
+// MaxSize is the largest size of a base in bytes. It fits into a ConfigMap with room for its metadata.
 const MaxSize = 768 << 10
 
-// Base is the configuration that a distribution comes with. It is never changed.
+// Base is the configuration of a distribution. It is never changed.
 type Base struct {
 	root    *yaml.Node
 	version string
 }
 
-// The schema versions of a configuration that are supported (FR-028), and the
-// one that a configuration without a version has.
+// The supported schema versions of a configuration (FR-028), and the version of a configuration that names none.
 var supportedVersions = []string{"1", "2"}
 
 const defaultVersion = "2"
 
-// UnsupportedVersionError is a base of a schema version that is not supported
-// (FR-029).
+// UnsupportedVersionError reports a base with a schema version that is not supported (FR-029).
 type UnsupportedVersionError struct{ Version string }
 
-// Error lists the versions that are supported.
+// Error returns a message that lists the supported versions.
 func (e *UnsupportedVersionError) Error() string {
 	return fmt.Sprintf("Unsupported config.yaml version %s. Supported versions: %s",
 		e.Version, strings.Join(supportedVersions, ", "))
 }
 
-// Parse reads a base configuration. Aliases and merge keys are expanded,
-// comments are left out; order, unknown keys and the spelling of scalars stay.
-// Errors carry the position; no input makes it panic.
+// Parse reads a base configuration. It expands aliases and merge keys and drops comments. It keeps the order, unknown
+// keys and the spelling of scalars. Errors contain the position. No input makes it panic.
 func Parse(data []byte) (*Base, error) {
 	digest := sha256.Sum256(data)
 	if base, ok := parsed.Get(digest); ok {
@@ -56,21 +52,21 @@ func Parse(data []byte) (*Base, error) {
 	return base, err
 }
 
-// Root is the root of the configuration, not to be changed.
+// Root returns the root of the configuration. Do not change it.
 func (b *Base) Root() *yaml.Node { return b.root }
 
-// Version is the schema version of the configuration.
+// Version returns the schema version of the configuration.
 func (b *Base) Version() string { return b.version }
 
-// parsed are the bases that were read last, by digest: most stacks come from the
-// same few, and to read one takes longer than to make a configuration of it.
+// parsed caches the last bases by digest. Most stacks share a few bases, and parsing one takes longer than generating a
+// configuration from it.
 var parsed = lru.New(16)
 
-// maxKeptBase is the size of the largest base that is remembered, in bytes. The shipped ones have less than half of it. Nodes need a
-// hundred times the bytes of a text, so that a few large bases would fill the operator's memory.
+// maxKeptBase is the largest size in bytes of a base that is cached. The shipped bases are less than half of it. Nodes
+// need a hundred times the memory of the text, so a few large bases would fill the operator's memory.
 const maxKeptBase = 64 << 10
 
-// ParseUncached is Parse for what is not read again: a generated configuration, say.
+// ParseUncached is Parse without the cache, for text that is not read again, such as a generated configuration.
 func ParseUncached(data []byte) (*Base, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("base config has %d bytes, more than the %d that a base may have", len(data), MaxSize)
@@ -90,7 +86,7 @@ func ParseUncached(data []byte) (*Base, error) {
 	return &Base{root: root, version: version}, nil
 }
 
-// Read reads any configuration, of a version and a shape that need not be known.
+// Read reads any configuration. Its version and shape need not be known.
 func Read(data []byte) (*yaml.Node, error) {
 	document, err := decodeYAML(data)
 	if err != nil {
@@ -101,7 +97,7 @@ func Read(data []byte) (*yaml.Node, error) {
 
 // decodeYAML reads exactly one document.
 func decodeYAML(data []byte) (document *yaml.Node, err error) {
-	// The parser is not ours and the input may come from a registry.
+	// The parser is a third-party library, and the input may come from a registry.
 	defer func() {
 		if r := recover(); r != nil {
 			document, err = nil, errors.New("is not YAML")
@@ -124,7 +120,7 @@ func decodeYAML(data []byte) (document *yaml.Node, err error) {
 	return document.Content[0], nil
 }
 
-// syntaxError adds what people most often do wrong and cannot see.
+// syntaxError adds a hint about common mistakes that are hard to see.
 func syntaxError(data []byte, err error) error {
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]

@@ -1,4 +1,4 @@
-// Package baseconfig reads the configuration that a distribution comes with, and whole configurations of users: YAML
-// of any origin, which must not fill the memory. Aliases and merge keys are expanded; order, unknown keys and the
-// spelling of scalars stay.
+// Package baseconfig reads the configurations of distributions and the whole configurations of users: YAML of any
+// origin, which must not fill the memory. It expands aliases and merge keys, and keeps the order, unknown keys and the
+// spelling of scalars.
 package baseconfig

@@ -7,25 +7,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A base is small: the largest that ships has a thousand nodes, eight deep, in 20 kB.
-// The bounds keep a hostile one (aliases of aliases, or of a long text) from filling
-// the memory. They hold for the document as it is written out, and end the reading of
-// it as soon as it passes one of them.
+// A base is small: the largest shipped one has a thousand nodes, eight levels deep, in 20 kB. The limits keep a hostile
+// document (aliases of aliases, or of a long text) from filling the memory. They apply to the expanded document, and
+// reading stops as soon as one limit is exceeded.
 const (
 	maxNodes = 100_000
 	maxDepth = 100
-	// maxWritten is in bytes of text and of indentation. A ConfigMap takes half of it.
+	// maxWritten limits the bytes of text and of indentation. A ConfigMap can hold half of it.
 	maxWritten = 2 << 20
 )
 
-// The tags that the server's reader constructs values for.
+// The tags for which the server's YAML reader constructs values.
 var knownTags = []string{
 	"", "!", "!!null", "!!bool", "!!int", "!!float", "!!str", "!!binary", "!!timestamp", "!!seq", "!!map", "!!merge",
 }
 
-// normalizer takes aliases and merge keys out of a parsed document, in place: an
-// alias gives way to the very node it stands for, so that the same node may hang
-// in several places. A draft works on a copy, which is a tree.
+// normalizer removes aliases and merge keys from a parsed document, in place. It replaces an alias with the node that
+// the alias stands for, so the same node can occur in several places. A draft works on a copy, which is a tree.
 type normalizer struct{ nodes, written int }
 
 func normalize(document *yaml.Node) (*yaml.Node, error) {
@@ -40,7 +38,7 @@ func normalize(document *yaml.Node) (*yaml.Node, error) {
 	return root, nil
 }
 
-// node visits a node as often as it is written, which is what the bounds are for.
+// node visits a node as often as it occurs, and the limits count each visit.
 func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	n.nodes++
 	n.written += len(node.Value) + 2*depth
@@ -76,8 +74,7 @@ func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	return node, nil
 }
 
-// mergeAll puts what merge keys bring in at their place. It gives way to the
-// mapping's own keys.
+// mergeAll expands merge keys in place. The mapping's own keys take precedence.
 func (n *normalizer) mergeAll(node *yaml.Node, depth int) error {
 	merged := make([]*yaml.Node, 0, 2*len(node.Content))
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -97,8 +94,7 @@ func (n *normalizer) mergeAll(node *yaml.Node, depth int) error {
 
 func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" }
 
-// checkKeys says what is wrong with the keys written in a mapping itself: each
-// is a scalar, and there once.
+// checkKeys returns an error unless each key that is written in a mapping is a scalar and occurs once.
 func checkKeys(node *yaml.Node) error {
 	seen := newKeySet(len(node.Content) / 2)
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -120,7 +116,7 @@ func deref(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// keySet remembers keys: a few in a list, many in a map.
+// keySet is a set of keys: a list while it is small, otherwise a map.
 type keySet struct {
 	few  []string
 	many map[string]bool
@@ -135,7 +131,7 @@ func newKeySet(size int) keySet {
 	return keySet{few: make([]string, 0, size)}
 }
 
-// add reports whether the key is new.
+// add adds a key and reports whether it is new.
 func (s *keySet) add(key string) bool {
 	if s.many != nil {
 		if s.many[key] {
@@ -151,8 +147,8 @@ func (s *keySet) add(key string) bool {
 	return true
 }
 
-// merge returns the pairs of one mapping or of a list of them, the first one
-// first, without the keys that the mapping has itself.
+// merge returns the pairs of one mapping or of a list of mappings, in order of precedence, without the keys that the
+// mapping has itself.
 func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, error) {
 	source, err := n.node(value, depth+1)
 	if err != nil {
@@ -180,7 +176,7 @@ func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, err
 	return pairs, nil
 }
 
-// KindOf is what a message calls the kind of a node.
+// KindOf returns the name of a node's kind for messages.
 func KindOf(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
 		return "null"

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// shape is what a section must look like for the engine to work on it. Null is
-// as good as absent everywhere. What is inside is checked by the release's data.
+// shape is the structure that a section needs for the engine to work on it. Null counts as absent everywhere. The data
+// of the release checks the content.
 type shape struct {
 	kind  yaml.Kind
 	keys  map[string]*shape
@@ -42,7 +42,7 @@ var (
 	}}
 )
 
-// mismatch is a node of the wrong kind; path grows on the way out.
+// mismatch is a node of the wrong kind. Each level of the recursion prepends its part to path.
 type mismatch struct {
 	node *yaml.Node
 	want yaml.Kind
@@ -114,8 +114,7 @@ func (s *shape) checkKeys(node *yaml.Node) *mismatch {
 	return nil
 }
 
-// dropNull takes null out where the server refuses it although it is as good as
-// absent.
+// dropNull removes null where it means the same as absent but the server rejects it.
 func dropNull(root *yaml.Node) {
 	for _, key := range []string{"version", "apis", "connectors"} {
 		if yamlnode.IsNull(yamlnode.Get(root, key)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// backends: every reference must name a backend, and a store one of its family.
+// backends checks that every reference names a backend, and that a store refers to a backend of its family.
 func (c *checker) backends() {
 	storage := yamlnode.Get(c.Root, "storage")
 	backends := yamlnode.Get(storage, "backends")
@@ -40,7 +40,7 @@ func (c *checker) backends() {
 	c.backendsIn(c.Root, "", named)
 }
 
-// stores: some releases do not start without some of them.
+// stores checks the stores that some releases require to start.
 func (c *checker) stores() {
 	for i := range c.Release.Storage.Stores {
 		if store := &c.Release.Storage.Stores[i]; store.Required && storage.Lacks(c.Draft, store) {

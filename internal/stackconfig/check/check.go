@@ -11,11 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Configuration walks the whole configuration beside the release's data.
-// What would keep the server from starting is an error. What it would silently
-// ignore is a warning, if the user wrote it: a base may hold keys of its own.
-// removed are the paths that settings took out, with the entry that did. It returns the directories that have to exist
-// before the server starts.
+// Configuration compares the whole configuration with the release's data. Anything that would keep the server from
+// starting is an error. Anything that the server would silently ignore is a warning if the user wrote it, because a
+// base may hold keys of its own. removed are the paths that settings removed, with the entry that removed each.
+// Configuration returns the directories that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
 	c.variables()
@@ -35,13 +34,13 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 type checker struct {
 	*draft.Draft
 	draft.Finder
-	// choices are the providers of an API as messages list them.
+	// choices are the lists of providers for messages, by API.
 	choices map[string]string
-	// removed are the paths that the user took out of the configuration, with the entry that did.
+	// removed are the paths that the user removed from the configuration, with the entry that removed each.
 	removed map[string]*field.Path
 }
 
-// available is the same for each error: no provider comes or goes any more.
+// available returns the providers of an API for a message. It caches them, because the providers no longer change.
 func (c *checker) available(api string) string {
 	text, known := c.choices[api]
 	if !known {
@@ -51,8 +50,7 @@ func (c *checker) available(api string) string {
 	return text
 }
 
-// apis: an unknown name stops the server, and so does an API without a provider
-// where it cannot do without.
+// apis reports APIs that stop the server: unknown names, and APIs without a provider that require one.
 func (c *checker) apis() {
 	providers := yamlnode.Get(c.Root, "providers")
 	for i, item := range yamlnode.Items(yamlnode.Get(c.Root, "apis")) {
@@ -80,11 +78,11 @@ func (c *checker) apis() {
 	}
 }
 
-// sections checks everything that is not a provider's config.
+// sections checks everything except the configs of providers.
 func (c *checker) sections() {
 	problems := c.Release.TopLevel.Check(c.Root)
 	for i := range problems {
-		// A backend is checked by its type, which says more than "one of these".
+		// A backend is checked against its type, which results in a clearer message than "one of these".
 		if !strings.HasPrefix(problems[i].Path, backendsPath) {
 			c.problem(&problems[i], problems[i].Path)
 			c.warnIgnoredSection(&problems[i])
@@ -94,8 +92,8 @@ func (c *checker) sections() {
 
 const backendsPath = "storage.backends."
 
-// authentication: nobody would find out that the server is ready where the health
-// check asks for a token, and the pod would be restarted for ever.
+// authentication reports a configuration whose health check requires a token. The kubelet would never see the server as
+// ready and would restart the pod forever.
 func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {

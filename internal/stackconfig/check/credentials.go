@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// credentials warns of the user's providers that call a service with nothing to show. It is no error: clients may send a
-// key of their own with their requests.
+// credentials warns of the user's providers that call a service without a credential. It is not an error, because
+// clients may send their own key with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
 		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) || c.hasAnyCredential(e) {
@@ -26,14 +26,14 @@ func (c *checker) credentials() {
 	}
 }
 
-// hasEndpoint reports whether a provider is sent to a host of the user's choice, which may ask for no credential.
+// hasEndpoint reports whether the user set the host of a provider. Such a host may need no credential.
 func (c *checker) hasEndpoint(p *intent.Provider) bool {
 	e := c.Index.Find(p.API, p.ID)
 	_, inSettings := p.Settings[e.Kind.EndpointKey]
 	return (p.Endpoint != "" || inSettings) && !e.Kind.EndpointIgnored
 }
 
-// hasAnyCredential reports whether one of the secret keys of a provider has a value when the server starts.
+// hasAnyCredential reports whether at least one secret key of a provider has a value when the server starts.
 func (c *checker) hasAnyCredential(e *draft.Provider) bool {
 	if c.hasKey(e) {
 		return true
@@ -53,7 +53,7 @@ func (c *checker) hasAnyCredential(e *draft.Provider) bool {
 	return false
 }
 
-// credentialVariable is the variable that the credential is taken from; empty when there is none.
+// credentialVariable returns the variable that holds the credential, or an empty string when there is none.
 func (c *checker) credentialVariable(e *draft.Provider) string {
 	if found, ok := envref.Lookalike.First(yamlnode.Text(yamlnode.Get(e.Node, "config"), e.Kind.CredentialKey)); ok {
 		return found.Name

@@ -13,10 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// directories finds the sqlite files whose directory the server does not make, so
-// that the pod makes it first. A key-value backend makes its own; the relational
-// one does not, and fails at the start or at the first request. It
-// comes up when the key-value state moves away from the directory the two shared.
+// directories returns the directories of SQLite files that the server does not create, so that the pod creates them
+// first. A key-value backend creates its own directory. The relational backend does not, and fails at startup or at the
+// first request. This happens when the key-value state moves away from the directory that the two backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()
@@ -34,16 +33,16 @@ func (c *checker) directories() []string {
 	return needed
 }
 
-// configured is a backend of the configuration, of a kind that the release knows.
+// configured is a backend of the configuration whose kind the release has.
 type configured struct {
 	node *yaml.Node
 	kind release.Backend
-	// early says that the server opens it before its providers.
+	// early reports whether the server opens the backend before its providers.
 	early bool
 }
 
-// allBackends are those of the section, or where there is none those that the
-// stores are, without the stores of providers that no variable enables.
+// allBackends returns the backends of the section. Without that section, it returns the stores as backends, except the
+// stores of providers that no variable enables.
 func (c *checker) allBackends() []configured {
 	var found []configured
 	add := func(family string, node *yaml.Node, early bool) {
@@ -68,7 +67,7 @@ func (c *checker) allBackends() []configured {
 	return found
 }
 
-// directory is where a file lies when no variable moves it.
+// directory returns the directory of a file when no variable moves it.
 func directory(file string) string {
 	resolved, _ := envref.Static(file)
 	return path.Dir(resolved)
@@ -77,8 +76,8 @@ func directory(file string) string {
 // directories is a sorted list.
 type directories []string
 
-// madeBy are the directories that key-value backends make. What a provider makes
-// comes too late: some stores are opened before the providers.
+// madeBy returns the directories that key-value backends create. Directories that a provider creates do not count,
+// because the server opens some stores before the providers.
 func madeBy(backends []configured) directories {
 	var made directories
 	for _, b := range backends {

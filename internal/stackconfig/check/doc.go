@@ -1,3 +1,3 @@
-// Package check is the step of the engine that compares a whole configuration with what the release reads. What keeps the
-// server from starting is an error, what it ignores is a warning.
+// Package check is the step of the engine that compares a whole configuration with the settings that the release reads.
+// Anything that keeps the server from starting is an error. Anything that the server ignores is a warning.
 package check

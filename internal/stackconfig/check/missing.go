@@ -5,14 +5,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Missing is an API that providers need and the configuration does not have.
+// Missing is an API that providers need and the configuration lacks.
 type Missing struct {
 	API string
 	// by are the providers that need it.
 	by []*draft.Provider
 }
 
-// Names of the providers that need it: responses/builtin.
+// Names returns the providers that need it, such as responses/builtin.
 func (m *Missing) Names() string {
 	names := make([]string, len(m.by))
 	for i, e := range m.by {
@@ -21,8 +21,7 @@ func (m *Missing) Names() string {
 	return draft.Listed(names)
 }
 
-// MissingAPIs are the hard dependencies that are not met, in the
-// order in which they are needed first.
+// MissingAPIs returns the hard dependencies that are not met, in the order of first need.
 func MissingAPIs(d *draft.Draft) []Missing {
 	var found []Missing
 	at := make(map[string]int)
@@ -41,7 +40,7 @@ func MissingAPIs(d *draft.Draft) []Missing {
 				at[api] = i
 				found = append(found, Missing{API: api})
 			}
-			// An API and its routing table are one need.
+			// An API and its routing table count as one dependency.
 			if n := len(found[i].by); n == 0 || found[i].by[n-1] != e {
 				found[i].by = append(found[i].by, e)
 			}
@@ -50,8 +49,8 @@ func MissingAPIs(d *draft.Draft) []Missing {
 	return found
 }
 
-// ProvidedBy is the API whose providers bring an API with them: inference for
-// models. Empty when the server has it anyway.
+// ProvidedBy returns the API whose providers provide the given API, for example inference for models. It returns an
+// empty string when the server always has the API.
 func ProvidedBy(d *draft.Draft, api string) string {
 	known, ok := d.Release.API(api)
 	switch {
@@ -64,9 +63,8 @@ func ProvidedBy(d *draft.Draft, api string) string {
 	}
 }
 
-// isConfigured reports whether an API has an entry below providers. The server makes the
-// router of one that routes by itself as soon as it serves the API, with or
-// without providers (core/resolver.py, resolve_impls).
+// isConfigured reports whether an API has an entry below providers. For an API that routes by itself, the server
+// creates the router as soon as it serves the API, with or without providers (core/resolver.py, resolve_impls).
 func isConfigured(d *draft.Draft, api string) bool {
 	if known, _ := d.Release.API(api); known.RoutingTable != "" {
 		return d.ServesAPI(api)

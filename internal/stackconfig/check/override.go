@@ -15,12 +15,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// pathOverride is the field that names a configuration of the user's own.
+// pathOverride is the field that names a user's own configuration.
 const pathOverride = "spec.overrideConfig"
 
-// Override compares a user's own configuration with what a release reads: unknown keys, types and APIs, and values
-// that their keys do not take. All of it is a warning, because the file is the user's and the server judges it: an image
-// may bring types of its own.
+// Override compares a user's own configuration with the settings that a release reads. It reports unknown keys, types
+// and APIs, and invalid values of keys. All findings are warnings, because the file belongs to the user and the server
+// decides: an image may add types of its own.
 func Override(data []byte, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
@@ -32,7 +32,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 	problems := rel.TopLevel.Check(base.Root())
 	for i := range problems {
 		if value := c.NodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil && value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
-			continue // an empty list of another release's loses nothing
+			continue // an empty list of another release has no effect
 		}
 		c.found(problems[i].Path, c.messageOf(&problems[i], problems[i].Path))
 	}
@@ -45,7 +45,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 	return c.findings[:min(len(c.findings), maxOverrideFindings)]
 }
 
-// maxOverrideFindings bounds what is told of one file: who reads the first of many mends the cause of the others.
+// maxOverrideFindings limits the findings of one file. Fixing the first findings usually fixes the others too.
 const maxOverrideFindings = 20
 
 type overrideChecker struct {

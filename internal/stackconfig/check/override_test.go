@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// What a distribution ships has nothing to tell of.
+// The configurations that a distribution ships have no findings.
 func TestOverrideOfDistributions(t *testing.T) {
 	starter, ok := release.Default().Distribution("starter")
 	if !ok {

@@ -12,8 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// problem turns a finding of the release's data into an error or a warning at the
-// field that caused it.
+// problem reports a finding of the release's data as an error or a warning, at the field that caused it.
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := c.OriginAt(path)
 	switch {
@@ -27,14 +26,14 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	case p.Fatal:
 		c.failAt(path, func() string { return p.Message() + c.unsetNote(path) })
 	case origin.Path != nil && c.WarningsFull():
-		c.CountWarning() // a message takes more time than all the rest
+		c.CountWarning() // building a message takes longer than everything else
 	case origin.Path != nil:
 		c.Warn(draft.Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.messageOf(p, path)})
 	}
 }
 
-// warnIgnoredSection tells the parts of a base that this release ignores and another one reads: they had an effect where they come from.
-// What no release knows is the base's own affair.
+// warnIgnoredSection warns of the sections of a base that this release ignores and another release reads, because they
+// had an effect there. Keys that no release has are not reported.
 func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
 		return
@@ -45,8 +44,8 @@ func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	}
 }
 
-// messageOf is the message of a problem. Of a section that other releases have it
-// says which, and what took its place where it is gone.
+// messageOf returns the message of a problem. For a section of other releases, it names those releases, and the
+// replacement where the section was removed.
 func (c *checker) messageOf(p *schema.Problem, path string) string {
 	if p.Kind != schema.UnknownKey {
 		return p.Message()
@@ -65,9 +64,8 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 	return p.Message()
 }
 
-// failAt is an error at a place of the configuration: at the field that wrote it,
-// else at the place itself, for the base did. The message is made only when it is
-// told.
+// failAt reports an error at a place of the configuration: at the field that wrote it, otherwise at the place itself,
+// which comes from the base. It builds the message only when the error is reported.
 func (c *checker) failAt(path string, message func() string) {
 	origin := c.OriginAt(path)
 	isWarning := origin.Path == nil && c.Unknown

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// providers checks each provider's config against its type. A type that the
-// release does not know comes with the image; the server will tell.
+// providers checks each provider's config against its type. It skips a type that the release does not have, because the
+// image provides it and the server checks it.
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))
@@ -35,7 +35,7 @@ func (c *checker) providers() {
 	}
 }
 
-// eachProvider goes over the providers and their places in the configuration.
+// eachProvider iterates over the providers and their places in the configuration.
 func (c *checker) eachProvider(yield func(path string, e *draft.Provider) bool) {
 	at := make(map[string]int)
 	for _, e := range c.Index.Providers {
@@ -47,7 +47,7 @@ func (c *checker) eachProvider(yield func(path string, e *draft.Provider) bool) 
 	}
 }
 
-// providerConfig checks the config of a provider, which is at a path, against its type.
+// providerConfig checks the config of the provider at a path against its type.
 func (c *checker) providerConfig(e *draft.Provider, path string) {
 	problems := e.Kind.Config.Check(c.withVariables(yamlnode.Get(e.Node, "config")))
 	for i := range problems {
@@ -55,8 +55,8 @@ func (c *checker) providerConfig(e *draft.Provider, path string) {
 	}
 }
 
-// scoring: two providers of one type register the same scoring functions, and the
-// server stops at the second.
+// scoring reports two providers of the same type that register the same scoring functions, because the server stops at
+// the second.
 func (c *checker) scoring() {
 	if c.Release.Runtime.RegistryReplaces {
 		return
@@ -84,8 +84,8 @@ func (c *checker) scoring() {
 	}
 }
 
-// providerProblem says what the user can do: a missing key has a field of its own
-// when it is the endpoint or the credential.
+// providerProblem reports a problem with its remedy. A missing key has its own field when it is the endpoint or the
+// credential.
 func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
 	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))
@@ -96,7 +96,7 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 		return
 	}
 	if e.Incomplete {
-		return // the key is missing because its field is wrong, which is said already
+		return // the key is missing because its field is wrong, which is already reported
 	}
 	field := e.User.Path
 	switch p.Path {
@@ -109,13 +109,13 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 	}
 }
 
-// fromUnset reports whether a value of the base is not usable because the variable that it reads is not set.
+// fromUnset reports whether a value of the base is unusable because the variable that it reads is not set.
 func (c *checker) fromUnset(path string) bool {
 	return c.unsetNote(path) != "" && c.OriginAt(path) == draft.FromBase
 }
 
-// unsetKey is what a user's provider took over from the base, and the base takes from a variable that nobody sets: the
-// remedy is the field, or that variable.
+// unsetKey reports a key of a user's provider that the base takes from a variable that is not set. The remedy is the
+// field, or that variable.
 func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 	at, what := e.User.Path.Child("settings"), fmt.Sprintf("the key %q", p.Path)
 	switch p.Path {
@@ -129,8 +129,7 @@ func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 		e.Kind.Type, what, variable.Name)
 }
 
-// dependencies: the server does not start when an API that a provider needs is
-// not there.
+// dependencies reports missing APIs that providers need, because the server does not start without them.
 func (c *checker) dependencies() {
 	for _, m := range MissingAPIs(c.Draft) {
 		c.failAt(c.pathOf(m.by[0]), func() string {
@@ -140,7 +139,7 @@ func (c *checker) dependencies() {
 	}
 }
 
-// pathOf is the place of a provider in the configuration.
+// pathOf returns the place of a provider in the configuration.
 func (c *checker) pathOf(e *draft.Provider) string {
 	for i, item := range yamlnode.Items(yamlnode.At(c.Root, "providers", e.API)) {
 		if item == e.Node {

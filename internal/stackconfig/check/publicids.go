@@ -12,8 +12,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// publicIDs: from 0.3 to 0.7 what the provider calls a model is its id, so that two names of one model are one model. The
-// server does not start when they differ in anything else ("already exists").
+// publicIDs reports models with the same id. From 0.3 to 0.7, the id of a model is the provider's name for it, so two
+// names of one model are the same model. The server does not start when they differ in anything else ("already
+// exists").
 func (c *checker) publicIDs(known release.Resource) {
 	first := make(map[string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))
@@ -36,7 +37,7 @@ func (c *checker) publicIDs(known release.Resource) {
 	}
 }
 
-// publicID is the id of an entry for clients; false when it is not known before the start.
+// publicID returns the id of an entry for clients, and false when the id is unknown before the server starts.
 func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
 	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
@@ -55,7 +56,7 @@ func withoutIDs(known release.Resource, item *yaml.Node) *yaml.Node {
 	return rest
 }
 
-// writtenAt is the field that wrote a place of the configuration, else the place itself.
+// writtenAt returns the field that wrote a place of the configuration, otherwise the place itself.
 func (c *checker) writtenAt(path string) string {
 	if origin := c.OriginAt(path); origin.Path != nil {
 		return origin.Path.String()

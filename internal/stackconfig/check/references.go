@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// references: a setting that names a provider must name one that exists; one that
-// is the id of a resource, one of those that are registered.
+// references checks that a setting with the id of a provider names an existing provider, and that a setting with the id
+// of a resource names a registered resource.
 func (c *checker) references() {
 	for _, reference := range c.Release.References {
 		setting := yamlnode.At(c.Root, strings.Split(reference.Path, ".")...)
@@ -37,7 +37,7 @@ func (c *checker) references() {
 	}
 }
 
-// modelReference warns of a model that the user names and nothing registers. A provider may list it by itself.
+// modelReference warns of a model that the user names and nothing registers. A provider may list the model by itself.
 func (c *checker) modelReference(reference release.Reference, setting *yaml.Node) {
 	provider, model := draft.NamedID(setting, reference.ProviderKey), draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)
@@ -58,9 +58,8 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		model, provider, reference.Path)
 }
 
-// resourceReference: the server does not start with a default shield that is none
-// of the shields it has; without any shield it does not look (core/stack.py,
-// validate_safety_config).
+// resourceReference reports a default shield that does not exist, because the server does not start with it. Without
+// any shield, the server does not check (core/stack.py, validate_safety_config).
 func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
 	id := draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)

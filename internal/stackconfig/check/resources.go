@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// registeredResources: a resource of an unknown provider stops the server; one
-// whose condition is not met is skipped.
+// registeredResources reports resources of unknown providers, which stop the server. It skips resources whose condition
+// is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {
@@ -33,7 +33,8 @@ func (c *checker) registeredResources() {
 	}
 }
 
-// warnDropped: the server reads the list and empties it. It is the base's, for the user's are refused.
+// warnDropped warns of a list that the server reads and then empties. Such a list comes from the base, because the
+// user's resources of that kind are rejected.
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(

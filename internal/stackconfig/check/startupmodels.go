@@ -8,10 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// startupModels: up to 0.5 the server asks the provider for each model that is
-// registered, and ends when the provider does not have it. A service has none
-// for who shows no key, so the configuration cannot start; a server at an
-// endpoint of the user's own may ask nobody for one.
+// startupModels reports models that cannot be verified at startup. Up to 0.5, the server asks the provider for each
+// registered model and stops when the provider does not have it. A service lists no models without a key, so the
+// configuration cannot start. A server at the user's own endpoint may not require a key.
 func (c *checker) startupModels() {
 	models, ok := c.Release.Resource("models")
 	if !ok || !c.Release.Runtime.ModelsAskedAtStart {
@@ -33,7 +32,7 @@ func (c *checker) startupModels() {
 	}
 }
 
-// hasKey reports whether a provider has a credential to show, or takes none.
+// hasKey reports whether a provider has a credential, or needs none.
 func (c *checker) hasKey(e *draft.Provider) bool {
 	if e.Kind == nil || !e.Enabled || !e.Kind.IsRemote() || e.Kind.CredentialKey == "" || c.Intent.MoreVariables {
 		return true

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// withVariables is a value as the server will read it, as far as the spec tells which
-// variables are set. Nothing is known when some come from elsewhere (envFrom).
+// withVariables returns a value as the server will read it, as far as the spec sets the variables. With envFrom, the
+// variables are unknown.
 func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	if node == nil || c.Intent.MoreVariables || !c.readsVariables(node) {
 		return node
@@ -23,7 +23,7 @@ func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	return read
 }
 
-// readsVariables reports whether any text of a value would be replaced.
+// readsVariables reports whether a value contains text that would be replaced.
 func (c *checker) readsVariables(node *yaml.Node) bool {
 	if _, replaced := c.StartupText(node); replaced {
 		return true
@@ -31,7 +31,7 @@ func (c *checker) readsVariables(node *yaml.Node) bool {
 	return slices.ContainsFunc(node.Content, c.readsVariables)
 }
 
-// substitute replaces items in a copy; the scalars of a copy are the original's.
+// substitute replaces the items of a copy, because the copy shares its scalars with the original.
 func (c *checker) substitute(node *yaml.Node) {
 	for i, item := range node.Content {
 		switch text, replaced := c.StartupText(item); {
@@ -44,7 +44,7 @@ func (c *checker) substitute(node *yaml.Node) {
 	}
 }
 
-// unsetNote says which variable a finding at a place comes from; empty when none.
+// unsetNote returns a note that names the unset variable behind a finding, or an empty string when there is none.
 func (c *checker) unsetNote(path string) string {
 	node := c.NodeAt(path)
 	if node == nil {
@@ -60,21 +60,21 @@ func (c *checker) unsetNote(path string) string {
 	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", found.Name)
 }
 
-// variables: the server does not start when a text names a variable without a
-// default that nothing sets, even in a provider that does not exist.
+// variables reports variables without a default that nothing sets. The server does not start with one in any text, even
+// in a provider that does not exist.
 func (c *checker) variables() {
-	// Most configurations have none, and the walk that knows paths costs more.
+	// Most configurations have no such variable, and the walk with paths costs more.
 	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
 		c.variablesOf(c.Root, "")
 	}
 }
 
-// anyUnset reports whether a text names such a variable.
+// anyUnset reports whether a text contains such a variable.
 func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
-// unsetIn are the variables of a text that nothing sets and that have no default.
+// unsetIn returns the variables of a text that nothing sets and that have no default.
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {

@@ -10,24 +10,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// words end the names of keys that hold a credential and nothing else, in lower case.
+// words are the endings, in lower case, of key names that hold only a credential.
 var words = []string{
 	"password", "passwd", "passphrase", "secret", "api_key", "api_keys", "apikey", "access_key", "secret_key", "private_key", "token",
 }
 
-// IsKey reports whether a key of the server's configuration is sure to hold a credential: client_secret, api_keys, token.
+// IsKey reports whether a key of the server's configuration certainly holds a credential, such as client_secret,
+// api_keys or token.
 func IsKey(key string) bool {
 	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
 	return slices.ContainsFunc(words, func(word string) bool { return key == word || strings.HasSuffix(key, "_"+word) })
 }
 
-// IsClearText reports whether the value of a credential is a text that is no reference to a variable.
+// IsClearText reports whether the value of a credential is text without a reference to a variable.
 func IsClearText(value any) bool {
 	text, ok := value.(string)
 	return ok && text != "" && !envref.In(text)
 }
 
-// ClearText are the places in a JSON value that hold a credential in clear text, each as the path to it, sorted by key.
+// ClearText returns the paths of the credentials in clear text in a JSON value, sorted by key.
 func ClearText(value any, path *field.Path) []*field.Path {
 	var found []*field.Path
 	switch v := value.(type) {

@@ -1,2 +1,2 @@
-// Package credential tells which values of a configuration are credentials in clear text.
+// Package credential finds the credentials in clear text in a configuration.
 package credential

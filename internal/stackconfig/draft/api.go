@@ -8,19 +8,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// APIName is the server's name of an API that was written in camelCase or
-// snake_case.
+// APIName returns the server's name of an API that is written in camelCase or snake_case.
 func APIName(written string) string {
 	return cmp.Or(intent.API(written), release.SnakeCase(written))
 }
 
-// APIField is what a user calls an API.
+// APIField returns the name of an API in the spec.
 func APIField(api string) string {
 	return cmp.Or(intent.APIField(api), release.CamelCase(api))
 }
 
-// OtherRelease says which release has an API that this one cannot configure: the last one that had it and what to use
-// instead, or the first one that has it; empty when none does.
+// OtherRelease returns a note about the release that has an API which this release cannot configure: the last release
+// that had it with the replacement, or the first release that has it. It returns an empty string when no release has
+// it.
 func (d *Draft) OtherRelease(api string) string {
 	if gone := d.RemovalNote("api", api); gone != "" {
 		return gone
@@ -36,8 +36,8 @@ func (d *Draft) OtherRelease(api string) string {
 	}
 }
 
-// RemovalNote says since when an API, a provider type or a resource is not there any
-// more, and what to use instead; empty when no release had it.
+// RemovalNote returns a note with the release that removed an API, a provider type or a resource, and the replacement.
+// It returns an empty string when no release had it.
 func (d *Draft) RemovalNote(kind, name string) string {
 	removal, ok := d.Release.Removal(kind, name)
 	if !ok {

@@ -1,4 +1,4 @@
-// Package draft is a configuration in the making: the tree that the steps of the engine work on, where each of its values
-// comes from, the variables that it reads, and what is told about it. Its first step, Resolve, finds out which providers
-// the base has. The other steps are packages beside this one; they write every value through a Draft.
+// Package draft holds a configuration while it is generated: the tree that the steps of the engine work on, the origin
+// of each value, the variables that it reads, and the findings. Resolve, its first step, finds the providers of the
+// base. The other steps are packages beside this one, and they write every value through a Draft.
 package draft

@@ -14,38 +14,39 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Draft is the configuration in the making.
+// Draft is a configuration while it is generated.
 type Draft struct {
-	// Intent is what the user wishes.
+	// Intent is the user's intent.
 	Intent *intent.Intent
-	// Release is the release that reads the configuration; a guess where Unknown is true.
+	// Release is the release that reads the configuration. It is a guess when Unknown is true.
 	Release *release.Release
 	Unknown bool
 	// Root is the tree of the configuration.
 	Root *yaml.Node
-	// Base is the root of the base, not to be changed.
+	// Base is the root of the base. Do not change it.
 	Base   *yaml.Node
 	report *Report
 
-	// Directory is where SQLite files go that the base does not name.
+	// Directory is the directory of SQLite files that the base does not name.
 	Directory string
-	// Distribution is the name that default paths are made with.
+	// Distribution is the name of the distribution in default paths.
 	Distribution string
-	// Index has the providers of the configuration.
+	// Index holds the providers of the configuration.
 	Index Index
-	// Disabled is what the user takes away.
+	// Disabled holds the APIs and providers that the user disabled.
 	Disabled Disabled
 
-	// errors, warnings and ignorances count the findings of the report, warned are the warnings among them.
+	// errors, warnings and ignorances count the findings of the report. warned is the set of the warnings.
 	errors, warnings, ignorances tally
 	warned                       map[Finding]bool
 
-	// env are the variables that the configuration reads, set are their names.
+	// env are the variables that the configuration reads. set holds their names.
 	env []EnvVar
 	set map[string]bool
 }
 
-// New begins with a copy of a base. directory is where the SQLite files of what runs are, empty when nothing runs.
+// New returns a Draft that starts with a copy of a base. directory is the directory of the SQLite files of the running
+// pods, or empty when nothing runs.
 func New(base *baseconfig.Base, in *intent.Intent, rel *release.Release, directory string) *Draft {
 	d := &Draft{
 		Intent:  in,
@@ -61,22 +62,22 @@ func New(base *baseconfig.Base, in *intent.Intent, rel *release.Release, directo
 	return d
 }
 
-// Finish ends the list of findings and returns them. Nothing is told after it.
+// Finish completes the list of findings and returns them. Do not add findings after it.
 func (d *Draft) Finish() *Report {
 	d.countRest()
 	return d.report
 }
 
-// OriginOf is where a value comes from that was written into the draft; nothing for one of the base.
+// OriginOf returns the origin of a value that was written into the draft, and the zero Origin for a value of the base.
 func (d *Draft) OriginOf(value *yaml.Node) Origin { return d.report.origins[value] }
 
-// Variables are the variables that the configuration reads, sorted by name.
+// Variables returns the variables that the configuration reads, sorted by name.
 func (d *Draft) Variables() []EnvVar {
 	slices.SortFunc(d.env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return d.env
 }
 
-// distributionName is the base's own name, else the one the user wrote.
+// distributionName returns the base's own name, otherwise the name that the user wrote.
 func distributionName(d *Draft) string {
 	for _, key := range []string{d.Release.Runtime.DistributionKey, "distro_name", "image_name"} {
 		if name := yamlnode.Text(d.Root, key); name != "" && !strings.ContainsAny(name, "/${}") {
@@ -89,24 +90,24 @@ func distributionName(d *Draft) string {
 	return d.Intent.Name
 }
 
-// Place is where a value goes: under the key of a mapping, or at an item of a sequence.
+// Place is the destination of a value: a key of a mapping, or an item of a sequence.
 type Place struct {
 	parent *yaml.Node
 	key    string
 	item   int
 }
 
-// Under is the place of a key.
+// Under returns the place of a key.
 func Under(mapping *yaml.Node, key string) Place { return Place{parent: mapping, key: key} }
 
-// ItemOf is the place of the i-th item.
+// ItemOf returns the place of the i-th item.
 func ItemOf(sequence *yaml.Node, i int) Place { return Place{parent: sequence, item: i} }
 
-// EndOf is the place behind the last item.
+// EndOf returns the place after the last item.
 func EndOf(sequence *yaml.Node) Place { return Place{parent: sequence, item: len(sequence.Content)} }
 
-// Write puts a value into the configuration and notes where it comes from. Every
-// value that is not the base's gets in through here.
+// Write writes a value into the configuration and records its origin. All values that are not from the base are written
+// through it.
 func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	switch {
 	case at.parent.Kind == yaml.MappingNode:
@@ -116,14 +117,13 @@ func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	default:
 		at.parent.Content = append(at.parent.Content, value)
 	}
-	// An empty list of the base is often written as []: what gets an item becomes
-	// a block like everything else.
+	// The base often writes an empty list as []. A list that gets an item is written in block style like everything
+	// else.
 	at.parent.Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
 
-// Section is a mapping at the top of the configuration or below, made when it is
-// not there.
+// Section returns a mapping at the top of the configuration or below. It adds the mapping when it does not exist.
 func (d *Draft) Section(parent *yaml.Node, key string, origin Origin) *yaml.Node {
 	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
 		return found
@@ -133,14 +133,14 @@ func (d *Draft) Section(parent *yaml.Node, key string, origin Origin) *yaml.Node
 	return made
 }
 
-// WriteField is Write for a mapping of which many fields are written.
+// WriteField is Write for a mapping in which many fields are written.
 func (d *Draft) WriteField(fields *yamlnode.Fields, key string, value *yaml.Node, origin Origin) {
 	fields.Set(key, value)
 	fields.Mapping().Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
 
-// List is a sequence below a mapping, made when it is not there.
+// List returns a sequence below a mapping. It adds the sequence when it does not exist.
 func (d *Draft) List(parent *yaml.Node, key string, origin Origin) *yaml.Node {
 	if found := yamlnode.Get(parent, key); !yamlnode.IsNull(found) {
 		return found
@@ -150,17 +150,17 @@ func (d *Draft) List(parent *yaml.Node, key string, origin Origin) *yaml.Node {
 	return made
 }
 
-// ReleaseDefault is the origin of what the release needs and nobody wrote.
+// ReleaseDefault returns the origin of a value that the release needs and that neither the user nor the base sets.
 func (d *Draft) ReleaseDefault() Origin { return Origin{Note: "default of release " + d.Release.Line} }
 
-// SecretVariable makes a variable of a reference and gives back the text that stands for
-// it in the configuration.
+// SecretVariable adds a variable for a reference to a Secret and returns the text that stands for it in the
+// configuration.
 func (d *Draft) SecretVariable(ref *intent.SecretRef) string {
 	d.AddEnv(EnvVar{Name: ref.EnvVar, SecretName: ref.Name, SecretKey: ref.Key, FieldPath: ref.Path.String()})
 	return envref.To(ref.EnvVar)
 }
 
-// AddEnv adds a variable that the configuration reads. The first one of a name counts.
+// AddEnv adds a variable that the configuration reads. The first variable with a name counts.
 func (d *Draft) AddEnv(variable EnvVar) {
 	if !d.set[variable.Name] {
 		d.set[variable.Name] = true
@@ -168,11 +168,12 @@ func (d *Draft) AddEnv(variable EnvVar) {
 	}
 }
 
-// sqliteDirectory is the variable that the server's own configurations take that directory from.
+// sqliteDirectory is the variable for that directory in the server's own configurations.
 const sqliteDirectory = "SQLITE_STORE_DIR"
 
-// dataDirectory is where SQLite files go that the base does not name. Without a section for storage, the server itself
-// has them in a directory that all distributions share: a stack whose first resource adds that section keeps its files.
+// dataDirectory returns the directory of SQLite files that the base does not name. Without a section for storage, the
+// server keeps them in a directory that all distributions share. A stack whose first resource adds that section keeps
+// its files.
 func (d *Draft) dataDirectory(running string) string {
 	all := d.Release.Runtime.DataDir + "/distributions"
 	if !yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) || d.Release.Storage.Required || d.Release.Storage.Inline {
@@ -181,9 +182,8 @@ func (d *Draft) dataDirectory(running string) string {
 	return cmp.Or(running, envref.WithDefault(sqliteDirectory, all))
 }
 
-// ServeAPI adds an API to those the server shall serve. A base without a list
-// serves all it has, and one with an empty list too, but for releases that take
-// it at its word.
+// ServeAPI adds an API to the list of APIs that the server serves. Without a list, the server serves all APIs. With an
+// empty list, it serves all APIs too, except in releases that then serve none.
 func (d *Draft) ServeAPI(api string, origin Origin) {
 	apis := yamlnode.Get(d.Root, "apis")
 	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.Release.Runtime.EmptyAPIsServeNone) {
@@ -197,7 +197,7 @@ func (d *Draft) ServeAPI(api string, origin Origin) {
 	d.Write(EndOf(apis), yamlnode.String(api), origin)
 }
 
-// ServesAPI reports whether the server has an API: it has all where none are listed.
+// ServesAPI reports whether the server has an API. Without a list, it has all of them.
 func (d *Draft) ServesAPI(api string) bool {
 	listed := yamlnode.Items(yamlnode.Get(d.Root, "apis"))
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })

@@ -25,7 +25,7 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return d
 }
 
-// What is written has an origin, what is the base's has none of its own, and the base stays as it is.
+// A written value has an origin, a value of the base has none, and the base does not change.
 func TestWrite(t *testing.T) {
 	d := newDraft(t, "server: {port: 1, host: h}", &intent.Intent{})
 	origin := draft.From(field.NewPath("spec", "networking", "port"))
@@ -49,7 +49,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A resource may name a provider that waits for its variable, and none that the server skips.
+// A resource may name a provider that depends on an unset variable, but not a provider that the server skips.
 func TestAvailableProviders(t *testing.T) {
 	const base = `providers: {inference: [{provider_id: __disabled__}, {provider_id: "${env.A:=__disabled__}"}, {provider_id: "${env.B:+b}"}, {provider_id: c}],
   safety: [{provider_id: __disabled__}]}`
@@ -61,7 +61,7 @@ func TestAvailableProviders(t *testing.T) {
 	}
 }
 
-// A provider is found by what its id becomes, and exists as far as its variable is known to be set.
+// A provider is found by its resolved id. It exists when its variable is known to be set.
 func TestResolve(t *testing.T) {
 	const base = "providers: {inference: [{provider_id: '${env.A:+a}'}, {provider_id: '${env.B:+b}'}, {provider_id: c}]}"
 	d := newDraft(t, base, &intent.Intent{Variables: []string{"A"}})

@@ -9,29 +9,29 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// A configuration may have as many mistakes as it has values. A user mends the first
-// ones and looks again, and a status holds no more.
+// A configuration may have as many mistakes as it has values. A user fixes the first ones and looks again, and the
+// status has no room for more.
 const (
-	// maxFindings is how many errors, and how many warnings of each sort, one run tells.
+	// maxFindings is the number of errors, and of warnings of each sort, that one run reports.
 	maxFindings = intent.MaxErrors
-	// maxListed is how many names a message lists.
+	// maxListed is the number of names that a message lists.
 	maxListed = 20
 )
 
-// tally counts what is told and what is only counted.
+// tally counts the findings, reported or not.
 type tally struct {
 	count int
-	// kind is the type of the errors that are not told: NotFound when all of them are.
+	// kind is the type of the errors that are not reported: NotFound when all of them are of that type.
 	kind field.ErrorType
 }
 
-// full reports whether no more is told, so that a message need not be made.
+// full reports whether the limit is reached, so that the caller need not build a message.
 func (t *tally) full() bool { return t.count >= maxFindings }
 
-// more is how many are not told.
+// more returns the number of findings that are not reported.
 func (t *tally) more() int { return max(0, t.count-maxFindings) }
 
-// Fail tells an error.
+// Fail reports an error.
 func (d *Draft) Fail(err *field.Error) {
 	if d.errors.full() {
 		if d.errors.kind == "" || err.Type != field.ErrorTypeNotFound {
@@ -43,12 +43,12 @@ func (d *Draft) Fail(err *field.Error) {
 	d.errors.count++
 }
 
-// Failf tells an error of a field.
+// Failf reports an error of a field.
 func (d *Draft) Failf(path *field.Path, format string, args ...any) {
 	d.Fail(field.Invalid(path, field.OmitValueType{}, fmt.Sprintf(format, args...)))
 }
 
-// Warn tells a finding once.
+// Warn reports a warning once.
 func (d *Draft) Warn(finding Finding) {
 	if d.warned[finding] {
 		return
@@ -67,17 +67,17 @@ func (d *Draft) Warn(finding Finding) {
 	sort.count++
 }
 
-// Warnf tells a warning of a field.
+// Warnf reports a warning of a field.
 func (d *Draft) Warnf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...)})
 }
 
-// Ignoredf is a warning that something the user configured has no effect.
+// Ignoredf reports a warning that something the user configured has no effect.
 func (d *Draft) Ignoredf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
 }
 
-// countRest ends the lists of findings with the number of those that are not told.
+// countRest ends the lists of findings with the number of findings that are not reported.
 func (d *Draft) countRest() {
 	if more := d.errors.more(); more > 0 {
 		d.report.Errors = append(d.report.Errors, &field.Error{
@@ -102,14 +102,14 @@ func Listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// ErrorsFull reports whether no more errors are told, so that a message need not be made.
+// ErrorsFull reports whether the limit of errors is reached, so that the caller need not build a message.
 func (d *Draft) ErrorsFull() bool { return d.errors.full() }
 
-// WarningsFull is the same for warnings.
+// WarningsFull reports the same for warnings.
 func (d *Draft) WarningsFull() bool { return d.warnings.full() }
 
-// CountWarning counts a warning whose message is not made.
+// CountWarning counts a warning without a message.
 func (d *Draft) CountWarning() { d.warnings.count++ }
 
-// ErrorCount is how many errors there are, told or not.
+// ErrorCount returns the number of errors, reported or not.
 func (d *Draft) ErrorCount() int { return d.errors.count }

@@ -15,29 +15,29 @@ import (
 // Provider is one provider in the configuration.
 type Provider struct {
 	API string
-	// ID is what the id of the base becomes when its condition holds:
-	// ${env.VLLM_URL:+vllm} is vllm.
+	// ID is the id of the base when its condition is met: ${env.VLLM_URL:+vllm} results in vllm.
 	ID string
-	// Text is the id as it stands in the configuration.
+	// Text is the id as written in the configuration.
 	Text string
 	// Condition is the variable without which the provider does not exist.
 	Condition string
-	// Enabled says that the provider exists as far as the spec tells.
+	// Enabled reports whether the provider exists, as far as the spec determines it.
 	Enabled bool
-	// ProviderType is the full type: remote::vllm.
+	// ProviderType is the full type, such as remote::vllm.
 	ProviderType string
 	Node         *yaml.Node
-	// User is the user's provider, nil for one of the base.
+	// User is the user's provider. Nil means that the provider is from the base.
 	User *intent.Provider
-	// External is the external provider, nil for any other.
+	// External is the external provider. Nil means that the provider is of another kind.
 	External *intent.ExternalProvider
-	// Kind is what the release knows of the type, or what an external provider's package says of it. Nil: neither does.
+	// Kind holds the facts about the type, from the release or from the package of an external provider. Nil means that
+	// neither has them.
 	Kind *provider.Type
-	// Incomplete says that a field of the user's was wrong and its key is missing.
+	// Incomplete reports whether a field of the user was invalid, so that its key is missing.
 	Incomplete bool
 }
 
-// Path is the field that asked for the provider, nil for one of the base.
+// Path returns the field that asked for the provider, or nil for a provider of the base.
 func (e *Provider) Path() *field.Path {
 	switch {
 	case e.User != nil:
@@ -49,15 +49,15 @@ func (e *Provider) Path() *field.Path {
 	}
 }
 
-// Index holds the providers in the order of the configuration. They come in by Add
-// and go by Remove, so that they are found by API and id.
+// Index holds the providers in the order of the configuration. Use Add and Remove to change it, so that it finds
+// providers by API and id.
 type Index struct {
 	Providers []*Provider
 	byAPI     map[string][]*Provider
 	byID      map[[2]string]*Provider
 }
 
-// Add adds a provider behind the others.
+// Add adds a provider after the others.
 func (x *Index) Add(e *Provider) {
 	if x.byID == nil {
 		x.byAPI, x.byID = make(map[string][]*Provider), make(map[[2]string]*Provider)
@@ -73,7 +73,7 @@ func (x *Index) addKeys(e *Provider) {
 	}
 }
 
-// Remove takes providers away.
+// Remove removes the providers for which gone returns true.
 func (x *Index) Remove(gone func(*Provider) bool) {
 	x.Providers = slices.DeleteFunc(x.Providers, gone)
 	x.byAPI, x.byID = make(map[string][]*Provider), make(map[[2]string]*Provider)
@@ -82,10 +82,10 @@ func (x *Index) Remove(gone func(*Provider) bool) {
 	}
 }
 
-// Of are the providers of an API.
+// Of returns the providers of an API.
 func (x *Index) Of(api string) []*Provider { return x.byAPI[api] }
 
-// Find is the provider of an API with an id, nil without one.
+// Find returns the provider of an API with an id, or nil when there is none.
 func (x *Index) Find(api, id string) *Provider {
 	if id == "" {
 		return nil
@@ -93,18 +93,18 @@ func (x *Index) Find(api, id string) *Provider {
 	return x.byID[[2]string{api, id}]
 }
 
-// Disabled is what the user takes away, by API in the server's spelling.
+// Disabled holds the APIs and providers that the user disabled, by API in the server's spelling.
 type Disabled struct {
 	APIs      map[string]*intent.Disabled
 	Providers map[[2]string]*intent.Disabled
-	// Dependents are the keys of providers that nobody named: they need what is disabled.
+	// Dependents are the keys of providers that the user did not name but that need something disabled.
 	Dependents map[[2]string]bool
 }
 
-// Has reports whether a provider is taken away.
+// Has reports whether a provider is disabled.
 func (x *Disabled) Has(api, id string) bool { return x.By(api, id) != nil }
 
-// By is the entry of spec.disabled that takes a provider away, nil when none does.
+// By returns the entry of spec.disabled that disables a provider, or nil when there is none.
 func (x *Disabled) By(api, id string) *intent.Disabled {
 	if item := x.APIs[api]; item != nil {
 		return item
@@ -112,7 +112,8 @@ func (x *Disabled) By(api, id string) *intent.Disabled {
 	return x.Providers[[2]string{api, id}]
 }
 
-// Of is the entry that takes an API away, or the first that takes one of its providers; nil when none does.
+// Of returns the entry that disables an API, otherwise the first entry that disables one of its providers, or nil when
+// there is none.
 func (x *Disabled) Of(api string) *intent.Disabled {
 	first := x.APIs[api]
 	for key, item := range x.Providers {
@@ -123,9 +124,8 @@ func (x *Disabled) Of(api string) *intent.Disabled {
 	return first
 }
 
-// Resolve finds out what the base has: its providers by API and id, with
-// conditional ids resolved (ids are compared after that), and what
-// of it the user does not want.
+// Resolve determines the content of the base: its providers by API and id, with conditional ids resolved (ids are
+// compared after that), and which of them the user disabled.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}
 	for i := range d.Intent.Disabled {

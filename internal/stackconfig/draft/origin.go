@@ -11,24 +11,25 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Origin says where a value of the configuration comes from.
+// Origin is where a value of the configuration comes from.
 type Origin struct {
-	// Path is the field of the spec that asked for it, nil when none did.
+	// Path is the field of the spec that asked for the value. Nil means that no field did.
 	Path *field.Path
-	// Note says it where no field does, or says more: "default of release 0.7".
+	// Note describes the origin when no field is set, or adds details: "default of release 0.7".
 	Note string
 }
 
-// FromBase is the origin of everything nobody wrote.
+// FromBase is the origin of every value that was not written into the draft.
 var FromBase = Origin{Note: "base"}
 
-// From is the origin of what a field asks for.
+// From returns the origin of a value that a field asks for.
 func From(path *field.Path) Origin { return Origin{Path: path} }
 
-// Derived is the origin of what follows from a field, which is a default: it gives way to what another field sets.
+// Derived returns the origin of a value that follows from a field. Such a value is a default: another field can replace
+// it.
 func Derived(path *field.Path, note string) Origin { return Origin{Path: path, Note: note} }
 
-// String is the origin as a reader sees it.
+// String returns the origin as text for users.
 func (o Origin) String() string {
 	switch {
 	case o.Path == nil:
@@ -40,21 +41,21 @@ func (o Origin) String() string {
 	}
 }
 
-// Root is the root of the generated configuration, not to be changed.
+// Root returns the root of the generated configuration. Do not change it.
 func (r *Report) Root() *yaml.Node { return r.root }
 
 // Explained is one value of the configuration with its origin.
 type Explained struct {
-	// Path in the configuration: providers.inference[2].config.base_url.
+	// Path is the place in the configuration: providers.inference[2].config.base_url.
 	Path string `json:"path"`
-	// Value as it stands there; {} or [] for what is empty.
+	// Value is the value at that place, {} or [] for an empty collection.
 	Value string `json:"value"`
-	// Origin as text.
+	// Origin is the origin as text.
 	Origin string `json:"origin"`
 }
 
-// Explain lists every scalar and empty collection of the generated
-// configuration, in its order, with where it comes from.
+// Explain lists every scalar and empty collection of the generated configuration with its origin, in the order of the
+// configuration.
 func (r *Report) Explain() []Explained {
 	if r.root == nil {
 		return nil
@@ -69,7 +70,7 @@ type explainer struct {
 	found   []Explained
 }
 
-// walk hands the origin of a node on to what it holds.
+// walk passes the origin of a node on to its content.
 func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
 	if own, ok := e.origins[node]; ok {
 		origin = own
@@ -100,23 +101,21 @@ func valueText(node *yaml.Node) string {
 	}
 }
 
-// Finder finds places of the configuration by their paths, while the configuration
-// does not change.
+// Finder finds places of a configuration by their paths. The configuration must not change in the meantime.
 type Finder struct {
 	top     *yaml.Node
 	origins map[*yaml.Node]Origin
-	// wide are the fields of the mappings with many keys that were looked at.
+	// wide caches the fields of mappings with many keys.
 	wide map[*yaml.Node]*yamlnode.Fields
 }
 
-// NewFinder finds places of a draft.
+// NewFinder returns a Finder for a draft.
 func NewFinder(d *Draft) Finder {
 	return Finder{top: d.Root, origins: d.report.origins, wide: make(map[*yaml.Node]*yamlnode.Fields)}
 }
 
-// OriginAt is the origin of the value at a path of the configuration. What lies
-// below a value that a field wrote as it is (settings, metadata) lies below the
-// field in the same way, so that the path goes on there.
+// OriginAt returns the origin of the value at a path of the configuration. A value that a field wrote unchanged
+// (settings, metadata) has the same structure as the field, so the rest of the path applies to the field.
 func (f *Finder) OriginAt(path string) Origin {
 	origin, node := FromBase, f.top
 	steps := SplitPath(path)
@@ -142,15 +141,14 @@ func (f *Finder) OriginAt(path string) Origin {
 	return origin
 }
 
-// SplitPath takes a.b[2].c apart: a, b, [2], c. A key may hold dots or brackets
-// of its own; then the nearest value around it is found, which is good enough
-// for a message.
+// SplitPath splits a.b[2].c into a, b, [2], c. A key that contains dots or brackets leads to the nearest value around
+// it, which is accurate enough for a message.
 func SplitPath(path string) []string {
 	steps := strings.Split(strings.ReplaceAll(path, "[", ".["), ".")
 	return slices.DeleteFunc(steps, func(step string) bool { return step == "" })
 }
 
-// NodeAt is the value at a path of the configuration, nil when there is none.
+// NodeAt returns the value at a path of the configuration, or nil when there is none.
 func (f *Finder) NodeAt(path string) *yaml.Node {
 	node := f.top
 	for _, step := range SplitPath(path) {
@@ -161,7 +159,7 @@ func (f *Finder) NodeAt(path string) *yaml.Node {
 	return node
 }
 
-// narrow is the number of keys up to which a mapping is searched key by key.
+// narrow is the largest number of keys for which a mapping is searched key by key.
 const narrow = 16
 
 func (f *Finder) child(node *yaml.Node, step string) *yaml.Node {
@@ -183,7 +181,7 @@ func (f *Finder) child(node *yaml.Node, step string) *yaml.Node {
 	return fields.Get(step)
 }
 
-// JoinPath is the path of a key below a path; either may be empty.
+// JoinPath returns the path of a key below a path. Either may be empty.
 func JoinPath(path, key string) string {
 	switch {
 	case path == "":

@@ -12,39 +12,38 @@ type EnvVar struct {
 	Value string
 	// SecretName and SecretKey are set instead of Value.
 	SecretName, SecretKey string
-	// FieldPath is the field of the spec that asked for it.
+	// FieldPath is the field of the spec that asked for the variable.
 	FieldPath string
 }
 
-// Report is what is told about a run, beside its result.
+// Report holds the findings and the origins of a run.
 type Report struct {
-	// Errors keep the configuration from being rolled out. Each detail stands for
-	// itself: value, reason, remedy. An error of type NotFound is a resource whose
-	// provider does not exist.
+	// Errors prevent the rollout of the configuration. Each detail is complete by itself: value, reason, remedy. An
+	// error of type NotFound is a resource whose provider does not exist.
 	Errors field.ErrorList
-	// Warnings do not.
+	// Warnings do not prevent the rollout.
 	Warnings []Finding
 
-	// What Explain reads, made only when asked for.
+	// The input of Explain, which does its work only when called.
 	root    *yaml.Node
 	origins map[*yaml.Node]Origin
 }
 
 // Finding is a warning.
 type Finding struct {
-	// Path is the field of the spec that caused it, empty when none did.
+	// Path is the field of the spec that caused the warning. Empty means that no field did.
 	Path string
-	// ConfigPath is the place in the configuration, empty when it has none.
+	// ConfigPath is the place in the configuration. Empty means that there is none.
 	ConfigPath string
 	// Message is a sentence without a full stop.
 	Message string
-	// Ignored says that something the user configured has no effect.
+	// Ignored reports whether something that the user configured has no effect.
 	Ignored bool
-	// Overrides says that an external provider takes the place of another one.
+	// Overrides reports whether an external provider replaces another provider.
 	Overrides bool
 }
 
-// String is the message behind the path it belongs to.
+// String returns the message after its path.
 func (f Finding) String() string {
 	switch {
 	case f.Path != "":

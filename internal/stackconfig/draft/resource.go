@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Registers reports whether the server registers an entry: its conditions are met,
-// and its provider exists where it needs one.
+// Registers reports whether the server registers an entry: its conditions are met, and its provider exists if it needs
+// one.
 func (d *Draft) Registers(known release.Resource, item *yaml.Node) bool {
 	_, condition := envref.Static(yamlnode.Text(item, known.IDKey))
 	if !d.Met(condition) {
@@ -26,7 +26,7 @@ func (d *Draft) Registers(known release.Resource, item *yaml.Node) bool {
 	return d.Met(condition) && e != nil && e.Enabled
 }
 
-// ResourcesOf is the list of a kind, nil when there is none.
+// ResourcesOf returns the list of a kind, or nil when there is none.
 func (d *Draft) ResourcesOf(known release.Resource) *yaml.Node {
 	if known.Section == release.TopLevel {
 		return yamlnode.Get(d.Root, known.Kind)
@@ -54,14 +54,15 @@ func (d *Draft) AvailableProviders(api string) string {
 	return Listed(all)
 }
 
-// HasDependent reports whether a provider of an API, of one of the types if there are any, went with what it needs.
+// HasDependent reports whether a provider of an API was disabled together with a provider or an API that it needs. With
+// types, only providers of these types count.
 func (d *Draft) HasDependent(api string, types ...string) bool {
 	return slices.ContainsFunc(d.Index.Of(api), func(e *Provider) bool {
 		return d.Disabled.Dependents[[2]string{api, e.ID}] && (len(types) == 0 || slices.Contains(types, e.ProviderType))
 	})
 }
 
-// NamedID is the id that a setting holds under a key; "." is the setting itself.
+// NamedID returns the id that a setting holds under a key. The key "." stands for the setting itself.
 func NamedID(setting *yaml.Node, key string) string {
 	text := ""
 	switch {
@@ -75,7 +76,7 @@ func NamedID(setting *yaml.Node, key string) string {
 	return id
 }
 
-// ItemPath is the path of the i-th entry of a kind of resources.
+// ItemPath returns the path of the i-th entry of a kind of resources.
 func ItemPath(known release.Resource, i int) string {
 	return fmt.Sprintf("%s[%d]", JoinPath(known.Section, known.Kind), i)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// IsSet reports whether the server's container has a variable for sure.
+// IsSet reports whether the server's container certainly has a variable.
 func (d *Draft) IsSet(name string) bool {
 	switch name {
 	case names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
@@ -26,9 +26,9 @@ func (d *Draft) IsSet(name string) bool {
 	return d.set[name] || slices.ContainsFunc(d.Intent.SecretEnv, func(v intent.Variable) bool { return v.Name == name })
 }
 
-// StartupText is what a text is known to become: that of a default or an
-// alternative, or, where a variable with a default is set, that there is a value.
-// False when it names no variable or several, or one without a default.
+// StartupText returns the text that the server reads instead of a text with a reference, as far as it is known: the
+// default or the alternative, or, for a variable with a default that is set, a reference that stands for any value. It
+// returns false when the text names no variable, several variables, or a variable without a default.
 func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false
@@ -47,8 +47,8 @@ func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	return strings.Replace(node.Value, all[0].String(), text, 1), true
 }
 
-// Converted is a text as the server converts it after a substitution:
-// nothing is null, and what reads as a bool or a number is one.
+// Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text that
+// reads as a bool or a number becomes one.
 func Converted(text string) *yaml.Node {
 	switch {
 	case text == "":
@@ -64,7 +64,7 @@ func Converted(text string) *yaml.Node {
 	}
 }
 
-// Met reports whether a condition of the base holds.
+// Met reports whether a condition of the base is met.
 func (d *Draft) Met(variable string) bool {
 	if variable == "" {
 		return true

@@ -5,7 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// ClassOf is the class that a package's schema becomes, nil without one.
+// ClassOf returns the class for a package's schema, or nil without a schema.
 func ClassOf(found *externalprovider.Package) *schema.Class {
 	if kind := kindOf(found); kind != nil {
 		return kind.Config

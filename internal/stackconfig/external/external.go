@@ -17,16 +17,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Installed is an external provider of the configuration. Type and Module are empty when only its image knows them.
+// Installed is an external provider of the configuration. Type and Module are empty when only its image contains them.
 type Installed struct {
 	*intent.ExternalProvider
 	Type, Module string
 }
 
-// Apply puts the external providers into the configuration (FR-090 to FR-092): over a provider of the same id and API in its
-// place, with a warning, else behind the others of its API. What the user disabled is left out; the step disable tells.
+// Apply writes the external providers into the configuration (FR-090 to FR-092). An external provider replaces a
+// provider with the same id and API in its place, with a warning. Otherwise it comes after the others of its API. Apply
+// leaves out what the user disabled, and the step disable reports it.
 //
-// packages are what the images say of themselves, by the provider's id. It returns the providers that the pods install.
+// packages are the metadata of the images, by provider id. Apply returns the providers that the pods install.
 func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
 	var installed []Installed
 	for i := range d.Intent.External {
@@ -50,7 +51,7 @@ func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Inst
 	return installed
 }
 
-// wrongAPI tells that a provider is listed under another API than its image says.
+// wrongAPI reports a provider that is listed under another API than the one in its image.
 func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 	if !release.KnownAPI(api) {
 		d.Failf(p.Path, "image %q holds a provider of the API %q, which no server release has: take another image, or mend its %s",
@@ -83,7 +84,7 @@ func overlay(d *draft.Draft, p *intent.ExternalProvider, found *externalprovider
 	place(d, e, replaced)
 }
 
-// place puts a provider where another one is, or behind all of its API.
+// place puts a provider in the place of another one, or after all providers of its API.
 func place(d *draft.Draft, e, replaced *draft.Provider) {
 	origin := draft.From(e.External.Path)
 	list := d.List(yamlnode.Get(d.Root, "providers"), e.API, origin)
@@ -94,7 +95,7 @@ func place(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Write(draft.ItemOf(list, slices.Index(list.Content, replaced.Node)), e.Node, origin)
 	*replaced = *e
-	// Of two with one id the server takes the last.
+	// When two providers have the same id, the server takes the last one.
 	others := map[*yaml.Node]bool{}
 	for _, other := range d.Index.Of(e.API) {
 		others[other.Node] = other.ID == e.ID && other != replaced
@@ -103,7 +104,7 @@ func place(d *draft.Draft, e, replaced *draft.Provider) {
 	d.Index.Remove(func(other *draft.Provider) bool { return others[other.Node] })
 }
 
-// warnOfOverride tells whose place an external provider takes.
+// warnOfOverride warns that an external provider replaces another provider.
 func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	var text string
 	own := slices.IndexFunc(d.Intent.Providers, func(p intent.Provider) bool { return p.API == e.API && p.ID == e.ID })
@@ -121,7 +122,7 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 
 func quoted(id string) string { return `"` + id + `"` }
 
-// config is the provider's config: what the user wrote, and the variables of Secrets, sorted by key.
+// config returns the provider's config: the user's values, and the variables of Secrets, sorted by key.
 func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
 	p, fields := e.External, yamlnode.FieldsOf(yamlnode.Map())
 	secrets := make(map[string]*intent.SecretRef, len(p.Secrets))
@@ -142,8 +143,8 @@ func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
 	return fields.Mapping()
 }
 
-// warnClearText warns of credentials that stand in the ConfigMap for all to read: keys that the schema calls so, and those
-// whose names do.
+// warnClearText warns of credentials in clear text, because anyone who can read the ConfigMap can read them: keys that
+// the schema marks as secret, and keys whose names identify a credential.
 func warnClearText(d *draft.Draft, e *draft.Provider) {
 	path := e.External.Path.Child("config")
 	told := map[string]bool{}

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// kindOf is what the checks know of an external provider's type; nil when its package has no schema that tells them anything.
+// kindOf returns the facts about an external provider's type for the checks, or nil when its package has no schema with
+// usable facts.
 func kindOf(found *externalprovider.Package) *provider.Type {
 	t := translator{root: found.ConfigSchema, classes: map[string]*schema.Class{}, open: map[string]bool{}}
 	class := t.expr(found.ConfigSchema, 0).Class
@@ -22,33 +23,34 @@ func kindOf(found *externalprovider.Package) *provider.Type {
 	return &provider.Type{API: found.API, Type: found.Type, Config: class}
 }
 
-// translator makes classes, which provider settings are checked against, of a JSON Schema as the server's own classes
-// (pydantic) write it. A library for JSON Schema would refuse a reference to a variable where a number belongs, accept what
-// the server's parser refuses, and take time that grows with the power of the schema's depth. What a class cannot say is
-// left to the server: the translation never refuses what the schema takes.
+// translator converts a JSON Schema, as pydantic writes it for the server's own classes, into the classes that provider
+// settings are checked against. A JSON Schema library would reject a reference to a variable where a number belongs,
+// accept values that the server's parser rejects, and take time that grows exponentially with the schema's depth.
+// Constraints that a class cannot express are left to the server: the translation never rejects a value that the schema
+// accepts.
 type translator struct {
 	root map[string]any
-	// classes are those of the schema's definitions, which may hold one another.
+	// classes are the classes of the schema's definitions, which may contain each other.
 	classes map[string]*schema.Class
-	// open are the definitions on the way to where the translation is.
+	// open are the definitions that contain the current part of the translation.
 	open map[string]bool
-	// count is how many schemas were translated.
+	// count is the number of translated schemas.
 	count int
 }
 
 const (
-	// maxSchemas bounds a schema when its definitions are written out.
+	// maxSchemas limits the size of a schema with its definitions expanded.
 	maxSchemas = 5000
-	// maxLevels bounds its depth.
+	// maxLevels limits its depth.
 	maxLevels = 32
-	// maxPattern bounds a regular expression, in bytes.
+	// maxPattern limits the length of a regular expression in bytes.
 	maxPattern = 256
 )
 
 // anything accepts every value.
 var anything = &schema.Expr{Kind: schema.KindAny}
 
-// basics are the types that need no more than their names.
+// basics are the types that are complete with their name alone.
 var basics = map[string]schema.Kind{
 	"string": schema.KindStr, "integer": schema.KindInt, "number": schema.KindFloat, "boolean": schema.KindBool, "null": schema.KindNull,
 }
@@ -81,7 +83,7 @@ func (t *translator) expr(of any, depth int) *schema.Expr {
 	return t.typed(s, depth)
 }
 
-// reference is a definition of the schema's own.
+// reference translates a reference to one of the schema's own definitions.
 func (t *translator) reference(name string, depth int) *schema.Expr {
 	if class, ok := t.classes[name]; ok {
 		return &schema.Expr{Kind: schema.KindClass, Class: class}
@@ -101,7 +103,7 @@ func (t *translator) reference(name string, depth int) *schema.Expr {
 	return t.expr(definition, depth+1)
 }
 
-// definition is what a reference like #/$defs/Retry leads to; nil when it leads elsewhere.
+// definition returns the definition for a reference such as #/$defs/Retry, or nil for any other reference.
 func (t *translator) definition(name string) map[string]any {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 || parts[0] != "#" {
@@ -112,8 +114,8 @@ func (t *translator) definition(name string) map[string]any {
 	return found
 }
 
-// union is one of several types. No more than one of them may look into a value: the time of a check would grow with the
-// power of the value's depth.
+// union translates a choice of several types. At most one of them may look into a value. Otherwise the time of a check
+// would grow exponentially with the value's depth.
 func (t *translator) union(members []any, depth int) *schema.Expr {
 	var args []*schema.Expr
 	deep := 0
@@ -142,7 +144,7 @@ func (t *translator) union(members []any, depth int) *schema.Expr {
 	return &schema.Expr{Kind: schema.KindUnion, Args: args}
 }
 
-// literal is one of some values.
+// literal translates a choice of several values.
 func literal(values []any) *schema.Expr {
 	e, nullable := &schema.Expr{Kind: schema.KindLiteral}, false
 	for _, value := range values {
@@ -167,7 +169,7 @@ func literal(values []any) *schema.Expr {
 	}
 }
 
-// typed is a schema with a type, or several.
+// typed translates a schema with one or several types.
 func (t *translator) typed(s map[string]any, depth int) *schema.Expr {
 	if types, ok := s["type"].([]any); ok {
 		var members []any
@@ -223,8 +225,8 @@ func (t *translator) object(s map[string]any, depth int) *schema.Expr {
 	return &schema.Expr{Kind: schema.KindClass, Class: class}
 }
 
-// extra says what becomes of a key that is none of the properties. Only false refuses it; a class that says nothing
-// ignores it.
+// extra returns the handling of keys that are not properties. Only false rejects them. A class without a statement
+// ignores them.
 func extra(s map[string]any) schema.Extra {
 	switch allowed, given := s["additionalProperties"]; {
 	case s["patternProperties"] != nil:
@@ -238,7 +240,7 @@ func extra(s map[string]any) schema.Extra {
 	}
 }
 
-// keys are the properties of an object, sorted by name.
+// keys returns the properties of an object, sorted by name.
 func (t *translator) keys(s map[string]any, depth int) []schema.Key {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
@@ -263,7 +265,7 @@ func isSecretType(e *schema.Expr) bool {
 	return e.Kind == schema.KindSecret || e.Kind == schema.KindUnion && slices.ContainsFunc(e.Args, isSecretType)
 }
 
-// limits are the bounds of a property: its own, or those of the only one of its types that is not null.
+// limits returns the limits of a property: its own, or those of its only type that is not null.
 func limits(s map[string]any) *schema.Limits {
 	if members, ok := s["anyOf"].([]any); ok {
 		members = slices.DeleteFunc(slices.Clone(members), isNull)
@@ -311,7 +313,7 @@ func length(value any) *int {
 	return nil
 }
 
-// pattern is a regular expression that Go reads as the schema means it; empty otherwise.
+// pattern returns a regular expression if it has the same meaning in Go, otherwise an empty string.
 func pattern(value any) string {
 	text, _ := value.(string)
 	if len(text) > maxPattern {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
 )
 
-// problems are what a schema, in YAML, finds in a configuration.
+// problems returns the problems that a schema, in YAML, finds in a configuration.
 func problems(t testing.TB, schema, config string) []string {
 	t.Helper()
 	var decoded map[string]any
@@ -106,7 +106,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// Schemas whose members double with each level take no more time than others.
+// Schemas whose members double with each level take no longer than others.
 func TestSchemasThatGrow(t *testing.T) {
 	started := time.Now()
 	definitions := map[string]any{}
@@ -137,7 +137,7 @@ func TestSchemasThatGrow(t *testing.T) {
 	}
 }
 
-// A value of a Secret is told by no problem, and no schema makes the check panic.
+// No problem contains the value of a Secret, and no schema makes the check panic.
 func FuzzSchema(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"k":{"anyOf":[{"type":"string","format":"password"},{"type":"null"}]}}}`, `{"k":["canary-value"]}`)
 	f.Add(`{"$ref":"#/$defs/A","$defs":{"A":{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}}}}}`, `{"a":{"a":{"b":1}}}`)
@@ -163,7 +163,7 @@ func FuzzSchema(f *testing.F) {
 	})
 }
 
-// The step can be taken with nothing to do.
+// The step works with an empty input.
 func TestNothing(t *testing.T) {
 	if got := external.Apply(newDraft(t, &intent.Intent{}), nil); got != nil {
 		t.Errorf("got %v", got)

@@ -7,14 +7,16 @@ import (
 	"strings"
 )
 
-// insideDomains are top-level domains that no public name has: Kubernetes', those that are reserved for private use and for
-// tests, and those that networks without the internet commonly use.
+// insideDomains are top-level domains that no public name has: those of Kubernetes, those reserved for private use and
+// for tests, and those that offline networks commonly use.
 var insideDomains = []string{"corp", "home", "internal", "intranet", "invalid", "lan", "local", "localhost", "private", "svc", "test"}
 
-// publicDomains tell a public name of two labels from a Service with its namespace: no namespace is called like that.
+// publicDomains distinguish a public name of two labels from a Service with its namespace. No namespace has one of
+// these names.
 var publicDomains = []string{"co", "com", "edu", "gov", "io", "net", "org"}
 
-// hostOf is the host of an endpoint: of a URL, or of a host name with or without a port. Empty: it has none.
+// hostOf returns the host of an endpoint: of a URL, or of a host name with or without a port. It returns an empty
+// string when there is no host.
 func hostOf(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -30,8 +32,8 @@ func hostOf(text string) string {
 	return strings.ToLower(strings.TrimSuffix(parsed.Hostname(), "."))
 }
 
-// isOutside reports whether a host does not look like one that a cluster without the internet reaches: it is neither a
-// private address nor a name of the cluster or of a private network. A name of two labels is a Service with its namespace.
+// isOutside reports whether a host does not look reachable from an offline cluster: it is neither a private address nor
+// a name of the cluster or of a private network. A name of two labels is a Service with its namespace.
 func isOutside(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate() && !carrier.Contains(address.Unmap())

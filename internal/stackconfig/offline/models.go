@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// referenceNeeds are settings that name a model which comes from outside: the default embedding model, the default reranker.
+// referenceNeeds returns the settings that name a model from outside: the default embedding model, the default
+// reranker.
 func (c *checks) referenceNeeds() []need {
 	var found []need
 	for _, reference := range c.Release.References {
@@ -28,7 +29,8 @@ func (c *checks) referenceNeeds() []need {
 	return found
 }
 
-// resourceNeeds are the models that come from outside, and URLs of whatever else is registered: MCP servers, datasets.
+// resourceNeeds returns the registered models from outside, and the outside URLs of other registered resources: MCP
+// servers, datasets.
 func (c *checks) resourceNeeds() []need {
 	var found []need
 	for _, known := range c.Release.Resources() {
@@ -58,7 +60,8 @@ func (c *checks) resourceNeeds() []need {
 	return found
 }
 
-// modelNeed says where a model comes from, if it is outside, and what to do about it; empty when it is not.
+// modelNeed returns a message with the outside source of a model and the remedy, or an empty string for a model that is
+// not from outside.
 func (c *checks) modelNeed(api, provider, model string) string {
 	e := c.Index.Find(api, provider)
 	if e == nil || !e.Enabled || model == "" || strings.HasPrefix(model, "/") {
@@ -73,7 +76,8 @@ func (c *checks) modelNeed(api, provider, model string) string {
 	return ""
 }
 
-// askedNeed: up to 0.5 the server asks the provider for each registered model when it starts, and ends without an answer.
+// askedNeed returns a message for a model whose provider the server asks at startup. Up to 0.5, the server asks the
+// provider for each registered model and stops without an answer.
 func (c *checks) askedNeed(api, provider string) string {
 	e := c.Index.Find(api, provider)
 	if !c.Release.Runtime.ModelsAskedAtStart || e == nil || !e.Enabled || e.Kind == nil || !e.Kind.IsRemote() {

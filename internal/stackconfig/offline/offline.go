@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// checks is a configuration that is looked at.
+// checks checks one configuration.
 type checks struct {
 	*draft.Draft
 	draft.Finder
@@ -26,8 +26,8 @@ type checks struct {
 
 func checksOf(d *draft.Draft) *checks { return &checks{d, draft.NewFinder(d)} }
 
-// Check tells what of a generated configuration needs the internet, where the stack has no way there. What keeps the server
-// from starting is refused; what only fails when it is used is a warning.
+// Check reports the parts of a generated configuration that need the internet, for a stack in an offline cluster. A
+// part that keeps the server from starting is an error. A part that only fails when it is used is a warning.
 func Check(d *draft.Draft) {
 	if !d.Intent.Offline {
 		return
@@ -49,12 +49,12 @@ func Check(d *draft.Draft) {
 	}
 }
 
-// Findings tells the same of a configuration that is not generated: the user's own, or the image's. All of it is a warning at
-// a field, because the server judges such a configuration.
+// Findings returns the same for a configuration that is not generated: the user's own, or the image's. All findings are
+// warnings at a field, because the server decides whether it accepts such a configuration.
 func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
-		return nil // it is told elsewhere
+		return nil // reported elsewhere
 	}
 	d := draft.New(base, wishes, rel, "")
 	draft.Resolve(d)
@@ -69,20 +69,22 @@ func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Rele
 	return findings[:min(len(findings), maxFindings)]
 }
 
-// maxFindings bounds what is told of one file: who reads the first of many mends the cause of the others.
+// maxFindings limits the findings of one file. Fixing the first findings usually fixes the others too.
 const maxFindings = 20
 
 // need is something that needs the internet.
 type need struct {
-	// path is the field of the spec that asked for it, nil when none did; at is its place in the configuration.
+	// path is the field of the spec that asked for it. Nil means that no field did. at is its place in the
+	// configuration.
 	path *field.Path
 	at   string
-	// fatal reports whether the server does not start without.
+	// fatal reports whether the server does not start without it.
 	fatal   bool
 	message string
 }
 
-// needs are in the order: providers, the settings that name models, what is registered, who may call, the tokenizer.
+// needs returns the needs in this order: providers, settings that name models, registered resources, authentication,
+// the tokenizer.
 func (c *checks) needs() []need {
 	found := c.providerNeeds()
 	found = append(found, c.referenceNeeds()...)
@@ -93,7 +95,8 @@ func (c *checks) needs() []need {
 	return append(found, c.tokenizerNeed()...)
 }
 
-// providerNeeds: what the user asked for is told one by one, what the base brings in one line for all of a kind.
+// providerNeeds returns one need for each provider that the user asked for, and one need for all providers of a kind
+// that come from the base.
 func (c *checks) providerNeeds() []need {
 	var found []need
 	var calls, loads []string
@@ -141,7 +144,8 @@ func (c *checks) providerNeeds() []need {
 	return found
 }
 
-// serviceOf is the public service that a provider calls because nothing leads it elsewhere; empty when there is none.
+// serviceOf returns the public service that a provider calls because no endpoint is set, or an empty string when there
+// is none.
 func (c *checks) serviceOf(e *draft.Provider) string {
 	if e.Kind == nil {
 		return ""
@@ -157,7 +161,7 @@ func (c *checks) serviceOf(e *draft.Provider) string {
 	text := c.textOf(yamlnode.At(e.Node, "config", e.Kind.EndpointKey))
 	switch {
 	case text != "" && hostOf(text) != hostOf(public):
-		return "" // looked at as any other URL
+		return "" // checked like any other URL
 	case text == "" && slices.ContainsFunc(key.DefaultVariables, c.IsSet):
 		return ""
 	case isOutside(hostOf(public)):
@@ -167,7 +171,7 @@ func (c *checks) serviceOf(e *draft.Provider) string {
 	}
 }
 
-// textOf is what a text is known to become when the server starts.
+// textOf returns the text that the server reads when it starts, as far as it is known.
 func (c *checks) textOf(value *yaml.Node) string {
 	if yamlnode.IsNull(value) {
 		return ""
@@ -178,7 +182,7 @@ func (c *checks) textOf(value *yaml.Node) string {
 	return value.Value
 }
 
-// serviceNeed is a provider of a public service.
+// serviceNeed returns the need of a provider that calls a public service.
 func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
 	at, remedy := e.Path(), fmt.Sprintf("take it away with %s/%s in spec.disabled", draft.APIField(e.API), e.ID)
 	if at != nil {
@@ -197,7 +201,8 @@ func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
 	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and requests to it fail; offline, %s", e.ProviderType, host, remedy)}
 }
 
-// downloadsFrom is the host that a provider loads files from which nobody gives it; empty when it needs none.
+// downloadsFrom returns the host from which a provider loads files that the user does not supply, or an empty string
+// when it needs none.
 func (c *checks) downloadsFrom(e *draft.Provider) string {
 	if e.Kind == nil || (e.Kind.Downloads == hub && c.hasHubFiles()) {
 		return ""
@@ -207,7 +212,8 @@ func (c *checks) downloadsFrom(e *draft.Provider) string {
 
 const hub = "huggingface.co"
 
-// hubVariables lead to a cache of the hub, or to a mirror. The operator sets HF_HOME itself, so that only the user's own one counts.
+// hubVariables refer to a cache of the hub, or to a mirror. The operator sets HF_HOME itself, so only the user's own
+// HF_HOME counts.
 var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers, names.EnvHubEndpoint}
 
 func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
@@ -220,7 +226,7 @@ func (c *checks) userSets(variables ...string) bool {
 	})
 }
 
-// giveFiles is the remedy for files that nobody gives.
+// giveFiles returns the remedy for files that the user does not supply.
 func giveFiles(host, otherwise string) string {
 	if host != hub {
 		return "offline, " + otherwise
@@ -228,7 +234,8 @@ func giveFiles(host, otherwise string) string {
 	return "give them with spec.modelFiles.huggingFaceCache, or " + otherwise
 }
 
-// tokenizerNeed: the vector stores of some releases load their tokenizer when they start. The published images have it.
+// tokenizerNeed returns the need for the tokenizer, which the vector stores of some releases load when they start. The
+// published images contain it.
 func (c *checks) tokenizerNeed() []need {
 	name := c.Release.Offline.Tokenizer
 	if name == "" || c.Intent.Distribution.Name != "" || c.Intent.Files.Tiktoken || c.userSets(names.EnvTiktokenCache) ||
@@ -240,10 +247,10 @@ func (c *checks) tokenizerNeed() []need {
 			"give it with spec.modelFiles.tiktokenCache, unless the image has it where its %s says", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
-// outsideURL is a URL of the configuration with a host outside of the cluster.
+// outsideURL is a URL of the configuration with a host outside the cluster.
 type outsideURL struct{ at, host string }
 
-// outsideURLs are those at a place of the configuration or below it.
+// outsideURLs returns the outside URLs at a place of the configuration or below it.
 func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	if node == nil {
 		return nil
@@ -253,7 +260,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == "issuer" {
-				continue // a name that tokens have, which nobody asks
+				continue // a name in tokens, to which no request is sent
 			}
 			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
 		}
@@ -270,7 +277,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	return found
 }
 
-// outsideHost is the host of a URL, where it is outside of the cluster; empty for any other text.
+// outsideHost returns the host of a URL outside the cluster, and an empty string for any other text.
 func outsideHost(text string) string {
 	scheme, _, isURL := strings.Cut(text, "://")
 	host := hostOf(text)

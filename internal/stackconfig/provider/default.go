@@ -2,8 +2,8 @@ package provider
 
 import "strings"
 
-// Defaults returns RequiredDefaults for a provider with the given id in a distribution of the given name: the
-// placeholders {id}, {table} (the id as a table name) and {distribution} are filled. The values are the caller's.
+// Defaults returns RequiredDefaults for a provider with the given id in a distribution with the given name, with the
+// placeholders {id}, {table} (the id as a table name) and {distribution} filled. The caller owns the values.
 func (t *Type) Defaults(id, distribution string) []Default {
 	out := make([]Default, len(t.RequiredDefaults))
 	for i, d := range t.RequiredDefaults {
@@ -17,7 +17,7 @@ func Fill(value any, id, distribution string) any {
 	return expand(strings.NewReplacer("{id}", id, "{table}", tableName(id), "{distribution}", distribution), value)
 }
 
-// Default returns the working value of one key, with the placeholders filled.
+// Default returns the default value of one key, with the placeholders filled.
 func (t *Type) Default(key, id, distribution string) (any, bool) {
 	for _, d := range t.Defaults(id, distribution) {
 		if d.Key == key {
@@ -48,8 +48,8 @@ func expand(fill *strings.Replacer, value any) any {
 	}
 }
 
-// tableName makes a table name of a provider's id. The server pastes it into some statements without quotes, so only
-// lower-case letters, digits and underscores stay.
+// tableName returns a table name for a provider's id. The server inserts it into some statements without quotes, so it
+// contains only lower-case letters, digits and underscores.
 func tableName(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

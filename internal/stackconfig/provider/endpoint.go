@@ -6,9 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// Endpoint returns what belongs into EndpointKey for an endpoint as the user wrote it: an http or https URL without a
-// path gets EndpointPath; one with any path, `/` too, stays as it is, and so does everything else, an environment
-// reference among it.
+// Endpoint returns the value of EndpointKey for an endpoint as the user wrote it. An http or https URL without a path
+// gets EndpointPath. A URL with any path, including `/`, is unchanged, and so is any other text, including an
+// environment reference.
 func (t *Type) Endpoint(endpoint string) string {
 	if t.EndpointPath == "" || envref.IsMeant(endpoint) {
 		return endpoint

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// maxDepth bounds the nesting of a value read by DecodeOrdered.
+// maxDepth limits the nesting of a value read by DecodeOrdered.
 const maxDepth = 64
 
 var errDepth = fmt.Errorf("nested more than %d levels deep", maxDepth)
@@ -92,8 +92,8 @@ func decodeList(dec *json.Decoder, depth int) (any, error) {
 	return list, err
 }
 
-// Node returns a value as a YAML node: Fields in their order, strings quoted where the server's reader, which follows
-// YAML 1.1, would take them for something else, and text of several lines as a block.
+// Node returns a value as a YAML node. Fields keep their order. Strings are quoted where the server's reader, which
+// follows YAML 1.1, would read them as another type. Text with several lines becomes a block.
 func Node(value any) *yaml.Node {
 	switch v := value.(type) {
 	case Fields:
@@ -115,7 +115,7 @@ func Node(value any) *yaml.Node {
 	}
 }
 
-// stringNode returns a string as a YAML node that both YAML 1.1 and 1.2 readers take as that string.
+// stringNode returns a string as a YAML node that YAML 1.1 and 1.2 readers both read as that string.
 func stringNode(value string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 	switch {

@@ -190,7 +190,7 @@ none: {}
 	}
 }
 
-// FuzzNode shows that what is decoded and written as YAML is read back as the same data.
+// FuzzNode checks that decoded data written as YAML is the same data when it is read back.
 func FuzzNode(f *testing.F) {
 	for _, text := range []string{
 		`{"a": [1, "x", null, true, 1.5]}`, `"yes"`, `"a\nb\n"`, `" lead"`, `"- x: y"`, `{"": {"#": "\t"}}`, `1e99`, `"é "`,
@@ -217,7 +217,7 @@ func FuzzNode(f *testing.F) {
 	})
 }
 
-// flat lists the scalars of a value in order, strings with a mark.
+// flat lists the scalars of a value in order, and marks strings.
 func flat(value any) []string {
 	switch v := value.(type) {
 	case provider.Fields:

@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// configWriter writes the config of one provider; setBy remembers which field
-// set a key, so that two fields never fight over one.
+// configWriter writes the config of one provider. setBy records the field that set each key, so that two fields cannot
+// set the same key.
 type configWriter struct {
 	*draft.Draft
 	entry  *draft.Provider
@@ -31,7 +31,7 @@ type configWriter struct {
 	setBy  map[string]*field.Path
 }
 
-// put writes a key. A key that another field has set already is an error.
+// put writes a key. A key that another field has already set is an error.
 func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
 	name := key
 	if known, ok := c.kind.Config.Key(key); ok {
@@ -45,8 +45,8 @@ func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
 	c.WriteField(c.config, key, value, draft.From(path))
 }
 
-// endpoint goes to the key that this type reads in this release (FR-031; a key
-// the server does not read would be ignored silently).
+// endpoint writes the endpoint to the key that this type reads in this release (FR-031). The server would silently
+// ignore any other key.
 func (c *configWriter) endpoint() {
 	p := c.entry.User
 	if p.Endpoint == "" {
@@ -70,16 +70,15 @@ func (c *configWriter) endpoint() {
 	}
 }
 
-// takesURL reports whether the server parses the endpoint as a URL. Keys that are
-// plain text take host:port too (weaviate, elasticsearch), unless the type's
-// endpoints have a path of their own.
+// takesURL reports whether the server parses the endpoint as a URL. Plain text keys also accept host:port (weaviate,
+// elasticsearch), unless the type's endpoints have a path of their own.
 func (c *configWriter) takesURL() bool {
 	key, ok := c.kind.Config.Key(c.kind.EndpointKey)
 	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))
 }
 
-// checkEndpoint holds an endpoint to what the key takes. A user or a password in
-// it would stand in a ConfigMap, so neither is accepted anywhere.
+// checkEndpoint checks an endpoint against the form that the key accepts. It rejects a user or a password in the
+// endpoint, because the endpoint is written to a ConfigMap.
 func (c *configWriter) checkEndpoint(endpoint string) error {
 	scheme, _, found := strings.Cut(endpoint, "://")
 	if c.takesURL() || scheme == "http" || scheme == "https" {
@@ -98,7 +97,7 @@ func isURL(expr *schema.Expr) bool {
 	return expr != nil && (expr.Kind == schema.KindURL || (expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, isURL)))
 }
 
-// hostAndPort splits an endpoint for a type that takes its parts.
+// hostAndPort splits an endpoint for a type with separate keys for host and port.
 func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 	host, port, found := strings.Cut(endpoint, ":")
 	number, err := strconv.ParseUint(port, 10, 16)
@@ -112,8 +111,8 @@ func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 	}
 }
 
-// credential goes to the credential key of the type (FR-032): api_token for
-// vllm, password for pgvector.
+// credential writes the credential to the credential key of the type (FR-032): api_token for vllm, password for
+// pgvector.
 func (c *configWriter) credential() {
 	p := c.entry.User
 	if p.APIKey == nil {
@@ -127,8 +126,8 @@ func (c *configWriter) credential() {
 	c.put(c.kind.CredentialKey, yamlnode.String(text), p.APIKey.Path)
 }
 
-// insteadOfAPIKey says how a type without an API key is given its credentials, and which releases read one: Bedrock has
-// the keys of an AWS account up to 0.3.
+// insteadOfAPIKey returns how to set the credentials of a type without an API key, and which releases read an API key.
+// Up to 0.3, Bedrock takes the keys of an AWS account.
 func (c *configWriter) insteadOfAPIKey() string {
 	var secrets []string
 	for i := range c.kind.Config.Keys {
@@ -155,7 +154,7 @@ func (c *configWriter) secrets() {
 	}
 }
 
-// settings are merged in as they are (FR-033).
+// settings merges the settings unchanged (FR-033).
 func (c *configWriter) settings() {
 	p := c.entry.User
 	path := p.Path.Child("settings")
@@ -167,8 +166,7 @@ func (c *configWriter) settings() {
 	}
 }
 
-// baseConfig is the configuration of the base's provider of the same id and type;
-// nil without one.
+// baseConfig returns the configuration of the base's provider with the same id and type, or nil when there is none.
 func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 	if replaced == nil || replaced.ProviderType != c.kind.Type {
 		return nil
@@ -176,10 +174,10 @@ func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 	return yamlnode.Get(replaced.Node, "config")
 }
 
-// connection keeps how the base's provider reaches its service. Kept are the credentials, the endpoint they are for, and
-// whatever else the base reads from the environment (a region, a project). A credential is for one service, and never goes
-// to another: with an endpoint of the user's nothing is kept, and with a credential of theirs neither the base's nor
-// what names a host.
+// connection keeps the connection of the base's provider to its service: the credentials, the endpoint that they belong
+// to, and all other values that the base reads from the environment (a region, a project). A credential belongs to one
+// service and is never sent to another. With the user's own endpoint, nothing is kept. With the user's own credential,
+// neither the base's credential nor a value that names a host is kept.
 func (c *configWriter) connection(base *yaml.Node) {
 	ownCredential := false
 	for i := range c.kind.Config.Keys {
@@ -207,8 +205,8 @@ func (c *configWriter) connection(base *yaml.Node) {
 	}
 }
 
-// starts reports whether the server takes what a value of the base becomes. The base's provider may exist only when
-// its variable is set, and the user's, which always exists, does without.
+// starts reports whether the server accepts the resolved value of a value from the base. The base's provider may exist
+// only when its variable is set. The user's provider always exists, even without that variable.
 func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
 	text, replaced := c.StartupText(value)
 	return !replaced || c.Intent.MoreVariables || !schema.AnyFatal(key.Type.Check(draft.Converted(text)))
@@ -219,9 +217,9 @@ func (c *configWriter) isEndpoint(key string) bool {
 	return key == c.kind.EndpointKey || key == c.kind.EndpointParts.Port
 }
 
-// defaults fill what the type needs and the user did not write: from the base's
-// provider of the same id and type first (the same file, the same namespace, so
-// that nothing is lost), else the release's working value.
+// defaults fills in the values that the type needs and the user did not set. It takes them from the base's provider
+// with the same id and type first (the same file, the same namespace, so that no data is lost), otherwise from the
+// defaults of the release.
 func (c *configWriter) defaults(base *yaml.Node) {
 	needed := c.kind.Defaults(c.entry.ID, c.Distribution)
 	for i := range needed {

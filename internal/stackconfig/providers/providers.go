@@ -14,10 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Apply puts the user's providers into the configuration (FR-021): over the
-// base's provider of the same id in its place, else behind the others of its
-// API. What the user disabled is left out, and so is what an external provider takes the place of; the steps disable and
-// external tell.
+// Apply writes the user's providers into the configuration (FR-021). A provider replaces the base's provider with the
+// same id in its place. Otherwise it comes after the others of its API. Apply leaves out providers that the user
+// disabled or that an external provider replaces. The steps disable and external report them.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
@@ -33,7 +32,8 @@ func Apply(d *draft.Draft) {
 	}
 }
 
-// HasAPI reports whether providers of an API can be configured in this release. path is the field that asks for one.
+// HasAPI reports whether providers of an API can be configured in this release. path is the field that asks for the
+// provider.
 func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	api, known := d.Release.API(name)
 	if known && api.Providable {
@@ -43,8 +43,8 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	return false
 }
 
-// providerType is the type a user means: a full one as it is, a bare name with
-// the prefix that exists in this release (FR-030).
+// providerType returns the type that a user means: a full type unchanged, a bare name with the prefix that exists in
+// this release (FR-030).
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {
@@ -63,8 +63,8 @@ func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	return nil, false
 }
 
-// MeantType says what to do about a type that the release does not have: what took its place, which releases have it, or
-// what it may have been meant to be.
+// MeantType returns the remedy for a type that the release does not have: its replacement, the releases that have it,
+// or the type with the most similar name.
 func MeantType(d *draft.Draft, p *intent.Provider) string {
 	for _, prefix := range []string{"", provider.Remote, provider.Inline} {
 		if gone := d.RemovalNote("provider", p.API+"/"+prefix+p.Type); gone != "" {
@@ -115,9 +115,8 @@ func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 	*replaced = *e
 }
 
-// providerConfig is the config of a user's provider: endpoint, credential,
-// secrets and settings in the keys of its type, then what the type needs and the
-// user cannot know.
+// providerConfig returns the config of a user's provider: endpoint, credential, secrets and settings under the keys of
+// its type, then the values that the type needs and the user cannot supply.
 func providerConfig(d *draft.Draft, e *draft.Provider, replaced *draft.Provider) *yaml.Node {
 	c := configWriter{Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()), setBy: map[string]*field.Path{}}
 	before := d.ErrorCount()

@@ -24,7 +24,8 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return d
 }
 
-// A user's provider takes the place of the base's of the same id, behind a condition too, and others come behind.
+// A user's provider replaces the base's provider with the same id, even one with a condition. Other providers come
+// after it.
 func TestApply(t *testing.T) {
 	const base = `providers:
   inference:

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// build makes a Release of a corrected document.
+// build returns the Release for a corrected document.
 func build(doc *document) (*Release, error) {
 	classes, err := buildClasses(doc.Classes)
 	if err != nil {
@@ -44,7 +44,7 @@ func build(doc *document) (*Release, error) {
 	return r, b.err
 }
 
-// builder keeps the first error, so that the parts read as a list.
+// builder keeps the first error, so that the code for the parts needs no error checks.
 type builder struct {
 	doc     *document
 	classes map[string]*schema.Class
@@ -57,7 +57,7 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// class returns a class by name; a name without class is an error of the data.
+// class returns a class by name. A name without a class is an error of the data.
 func (b *builder) class(name, user string) *schema.Class {
 	c, ok := b.classes[name]
 	if !ok {
@@ -186,7 +186,7 @@ func (b *builder) distributions() map[string]*Distribution {
 	return out
 }
 
-// references returns the settings of the shared list that the line's top level has.
+// references returns the settings of the shared list that exist at the line's top level.
 func (b *builder) references(top *schema.Class) []Reference {
 	return slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {
 		return top == nil || !top.HasPath(ref.Path)

@@ -7,7 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// buildClasses makes the classes of a release. They name each other, so all are made before any is filled.
+// buildClasses creates the classes of a release. Classes refer to each other, so it creates all of them before it fills
+// any.
 func buildClasses(rows map[string]*classRow) (map[string]*schema.Class, error) {
 	classes := make(map[string]*schema.Class, len(rows))
 	for name, row := range rows {
@@ -53,7 +54,7 @@ func buildKeys(rows []keyRow, parser *schema.Parser) ([]schema.Key, error) {
 	return keys, nil
 }
 
-// decodeDefault decodes the default of a key; nearly all are one of three words.
+// decodeDefault decodes the default of a key. Nearly all defaults are one of three words.
 func decodeDefault(data json.RawMessage, into *any) error {
 	switch string(data) {
 	case "null":

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// onlyUser are the required keys without default, which only the user can know.
+// onlyUser are the required keys without a default, which only the user can set.
 var onlyUser = map[string][]string{
 	"file_processors/remote::unstructured-api": {"api_key"},
 	"files/remote::openai":                     {"api_key"},
@@ -24,7 +24,7 @@ var onlyUser = map[string][]string{
 	"inference/remote::oci":                    {"oci_compartment_id"},
 	"inference/remote::tgi":                    {"url"}, // up to 0.3
 	"inference/remote::vertexai":               {"project"},
-	"inference/remote::vllm":                   {"url", "base_url"}, // the first up to 0.3, the second later
+	"inference/remote::vllm":                   {"url", "base_url"}, // url up to 0.3, base_url later
 	"safety/remote::passthrough":               {"base_url"},
 	"vector_io/remote::chromadb":               {"url"},
 	"vector_io/remote::elasticsearch":          {"elasticsearch_url"},
@@ -32,8 +32,8 @@ var onlyUser = map[string][]string{
 	"vector_io/remote::oci":                    {"conn_str", "user", "password", "tnsnames_loc", "ewallet_pem_loc", "ewallet_password"},
 }
 
-// TestRequiredDefaultsLoad builds, for every provider type of every line, a config of nothing but its defaults. All that
-// may be wrong with it is that a key is missing which only the user can know.
+// TestRequiredDefaultsLoad builds a config from only the defaults for every provider type of every line. The only
+// problem allowed is a missing key that only the user can set.
 func TestRequiredDefaultsLoad(t *testing.T) {
 	used := map[string]bool{}
 	eachLine(t, func(t *testing.T, r *release.Release) {
@@ -45,7 +45,7 @@ func TestRequiredDefaultsLoad(t *testing.T) {
 			name := p.API + "/" + p.Type
 			for _, problem := range p.Config.Check(provider.Node(config)) {
 				if problem.Kind == schema.MissingChoice && name == "inference/remote::nvidia" {
-					continue // up to 0.3 the hosted service wants a key, which is a rule
+					continue // up to 0.3, the hosted service requires a key, by a rule
 				}
 				if problem.Kind != schema.MissingKey || !slices.Contains(onlyUser[name], problem.Path) {
 					t.Errorf("%s: %s: %s", name, problem.Path, problem.Message())
@@ -128,7 +128,7 @@ kvstore:
 	}
 }
 
-// TestDefaultsByLine holds the defaults that differ from those of 0.7.
+// TestDefaultsByLine checks the defaults that differ from those of 0.7.
 func TestDefaultsByLine(t *testing.T) {
 	for _, tt := range []struct{ first, last, api, kind, key, want string }{
 		{"", "0.5", "inference", "remote::vllm", "api_token", "${env.VLLM_API_TOKEN:=fake}"},

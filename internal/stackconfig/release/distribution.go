@@ -11,15 +11,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// Distribution is a config that a release ships inside its package.
+// Distribution is a config that a release ships in its package.
 type Distribution struct {
 	// Name is its name: `starter`, or `starter/run-with-postgres-store` for a variant.
 	Name string
-	// Last is the last release of the line that ships it (remote-vllm: `0.2.14`); empty when the line's newest does.
+	// Last is the last release of the line that ships it (remote-vllm: `0.2.14`). Empty means that the newest release
+	// of the line ships it.
 	Last string
 	// Variables are the environment variables that the config reads, sorted by name.
 	Variables []Variable
-	// PathVariables are those whose default lies under the server's data directory, sorted by name.
+	// PathVariables are the variables whose default lies below the server's data directory, sorted by name.
 	PathVariables []PathVariable
 
 	yaml func() ([]byte, error)
@@ -29,29 +30,30 @@ type Distribution struct {
 type Variable struct {
 	// Name is the variable's name: `VLLM_URL`.
 	Name string `json:"name"`
-	// Defaults are the values used when it is unset, each form once, sorted: [""] for `${env.VLLM_URL:=}`.
+	// Defaults are the values used when the variable is unset, each form once, sorted: [""] for `${env.VLLM_URL:=}`.
 	Defaults []string `json:"defaults,omitempty"`
-	// Enables are the texts that stand in the config only when it is set, sorted: [vllm] for `${env.VLLM_URL:+vllm}`.
+	// Enables are the texts that the config contains only when the variable is set, sorted: [vllm] for
+	// `${env.VLLM_URL:+vllm}`.
 	Enables []string `json:"enables,omitempty"`
-	// Required says that the server does not start while it is unset.
+	// Required reports whether the server does not start while the variable is unset.
 	Required bool `json:"required,omitempty"`
 }
 
-// PathVariable is a variable that names a directory for data.
+// PathVariable is a variable with the path of a data directory.
 type PathVariable struct {
 	// Name is the variable's name: `SQLITE_STORE_DIR`.
 	Name string
-	// Default is where the data goes while it is unset: `~/.llama/distributions/starter`.
+	// Default is the directory of the data while the variable is unset: `~/.llama/distributions/starter`.
 	Default string
-	// Rest is Default below the server's data directory: `distributions/starter`.
+	// Rest is the part of Default below the server's data directory: `distributions/starter`.
 	Rest string
 }
 
-// YAML returns the config as the release ships it, as data: the same keys, values and order, in our own layout. The bytes
-// are shared: do not change them.
+// YAML returns the config of the release as data: the same keys, values and order, in our own layout. The bytes are
+// shared. Do not change them.
 func (d *Distribution) YAML() ([]byte, error) { return d.yaml() }
 
-// newDistribution makes a distribution whose config is written once, when first asked for.
+// newDistribution returns a distribution. Its config is encoded once, on first use.
 func newDistribution(name string, variables []Variable, dataDir string, config []byte) *Distribution {
 	return &Distribution{
 		Name:          name,
@@ -78,7 +80,7 @@ func writeConfig(name string, data []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// pathVariables returns the variables whose default lies under the data directory.
+// pathVariables returns the variables whose default lies below the data directory.
 func pathVariables(variables []Variable, dataDir string) []PathVariable {
 	var out []PathVariable
 	for _, v := range variables {

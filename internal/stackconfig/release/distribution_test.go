@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// TestDistributions holds from which line to which the named distributions are shipped.
+// TestDistributions checks which lines ship the named distributions.
 func TestDistributions(t *testing.T) {
 	for _, tt := range []struct{ name, first, last string }{
 		{"starter", "", ""},
@@ -38,7 +38,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// TestPathVariablesByLine holds where the data of starter lies, which moved with the server's new name.
+// TestPathVariablesByLine checks the directory of starter's data, which moved when the server was renamed.
 func TestPathVariablesByLine(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		starter, _ := r.Distribution("starter")
@@ -78,8 +78,8 @@ func TestStarterVariables(t *testing.T) {
 	}
 }
 
-// TestShippedConfigsPassOurChecks checks every shipped config against the classes of its own release: the server reads
-// them, so nothing in them may stop it.
+// TestShippedConfigsPassOurChecks checks every shipped config against the classes of its own release. The server reads
+// these configs, so they must have no errors.
 func TestShippedConfigsPassOurChecks(t *testing.T) {
 	for _, line := range release.Lines() {
 		match, err := release.Lookup(line)
@@ -133,16 +133,17 @@ func checkShipped(t *testing.T, r *release.Release, name string) {
 	}
 }
 
-// knownSlip lists what the server's own configs get wrong without harm, and the one that does not start.
+// knownSlip reports whether a problem is a known mistake in the server's own configs: the harmless ones, and the one
+// that keeps a config from starting.
 func knownSlip(distribution, kind string, p schema.Problem) bool {
 	if distribution == "nvidia/run-with-safety" && kind == "remote::nvidia" && p.Kind == schema.MissingChoice {
-		return true // up to 0.3 its second provider of inference, meant for safety, wants a key that it does not read
+		return true // up to 0.3, its second inference provider, meant for safety, requires a key that it does not read
 	}
-	// The two configs of dell kept the endpoint's old key from 0.4 to 0.6.
+	// The two configs of dell used the old key of the endpoint from 0.4 to 0.6.
 	if strings.HasPrefix(distribution, "dell") && kind == "remote::tgi" && p.Path == "url" && p.Kind == schema.UnknownKey {
 		return true
 	}
-	// The safety provider's settings stand in an inference provider, where they are ignored.
+	// The settings of the safety provider are in an inference provider, where they are ignored.
 	return distribution == "nvidia/run-with-safety" && kind == "remote::nvidia" && p.Kind == schema.UnknownKey
 }
 

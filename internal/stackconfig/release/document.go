@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// document is a data file as it is written; build makes a Release of it.
+// document is the content of a data file. build creates a Release from it.
 type document struct {
 	Line          string                      `json:"line"`
 	Version       string                      `json:"version"`
@@ -143,8 +143,8 @@ type keyRow struct {
 	Limits           *schema.Limits  `json:"limits"`
 }
 
-// decode reads a data file. That it has no field that is not read here is held by a test, because looking for one takes
-// half of the time again.
+// decode reads a data file. It does not check for unknown fields, because that takes half as long again. A test checks
+// that there are none.
 func decode(data []byte) (*document, error) {
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestFacts holds, for each line, everything that is not copied from the package but made by a rule or an overlay. One
-// file a line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows what a release changed. A file of no line fails.
+// TestFacts checks, for each line, all data that comes from a rule or an overlay instead of the package. There is one
+// file per line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes of a release. A file without a
+// line fails the test.
 func TestFacts(t *testing.T) {
 	const dir = "testdata/facts"
 	seen := map[string]bool{}
@@ -46,7 +47,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// facts prints a release, one fact a line.
+// facts prints a release, one fact per line.
 func facts(r *release.Release) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -130,7 +131,7 @@ func inline(value any) string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// oneField puts each field of a printed struct on a line of its own.
+// oneField puts each field of a printed struct on its own line.
 func oneField(text string) string {
 	var b strings.Builder
 	for word := range strings.FieldsSeq(strings.Trim(text, "{}")) {
@@ -142,7 +143,7 @@ func oneField(text string) string {
 	return b.String()
 }
 
-// eachLine runs a test for every line.
+// eachLine runs a test for every release line.
 func eachLine(t *testing.T, test func(t *testing.T, r *release.Release)) {
 	t.Helper()
 	for _, line := range release.Lines() {
@@ -150,7 +151,7 @@ func eachLine(t *testing.T, test func(t *testing.T, r *release.Release)) {
 	}
 }
 
-// lineOf returns the data of a line.
+// lineOf returns the data of a release line.
 func lineOf(t testing.TB, line string) *release.Release {
 	t.Helper()
 	match, err := release.Lookup(line)

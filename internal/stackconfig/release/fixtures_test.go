@@ -18,10 +18,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// fixtures is where the reference data lies beside the repository, on machines that have it.
+// fixtures is the directory of the reference data beside the repository, on machines that have it.
 const fixtures = "../../../../shared/fixtures"
 
-// fixture reads a file of the reference data; ok is false where there is none.
+// fixture reads a file of the reference data. ok is false when the file does not exist.
 func fixture(t *testing.T, name string) (data []byte, ok bool) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(fixtures, filepath.FromSlash(name)))
@@ -34,7 +34,7 @@ func fixture(t *testing.T, name string) (data []byte, ok bool) {
 	return data, true
 }
 
-// described is what the reference data says of a release.
+// described is the description of a release in the reference data.
 type described struct {
 	APIs struct {
 		All        []string `json:"all"`
@@ -85,7 +85,8 @@ type describedKey struct {
 }
 
 // TestAgreesWithTheReference compares each line with the reference data of the same release, which another program
-// extracted. Corrections of the overlays are the only allowed differences; each is named, with its line where it is one.
+// extracted. Only corrections of the overlays may differ. Each is listed by name, with its line if it applies to one
+// line.
 func TestAgreesWithTheReference(t *testing.T) {
 	corrected := map[string]bool{
 		"inference/remote::vllm.url is required":               true,
@@ -93,7 +94,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 		"inference/remote::oci.oci_compartment_id is required": true,
 		"inference/remote::vllm.url type":                      true,
 		"inference/remote::vllm.base_url type":                 true,
-		// The reference has what the classes declare; these are what their code refuses.
+		// The reference has the values that the classes declare. Their code rejects these.
 		"inference/inline::meta-reference.model type":                   true,
 		"inference/remote::oci.oci_auth_type type":                      true,
 		"vector_io/remote::chromadb.url type":                           true,
@@ -125,7 +126,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 	}
 }
 
-// comparison reports where the data and the reference differ.
+// comparison reports differences between the data and the reference.
 type comparison struct {
 	t         *testing.T
 	line      string
@@ -184,7 +185,7 @@ func (c *comparison) storage(r *release.Release, want described) {
 	}
 }
 
-// inlineStorage compares the backends of 0.2, which the reference calls kvstore:redis and the like.
+// inlineStorage compares the backends of 0.2, which have names such as kvstore:redis in the reference.
 func (c *comparison) inlineStorage(r *release.Release, want described) {
 	c.equal("number of backends", len(want.Storage.Inline), len(r.Storage.Backends))
 	for name, backend := range want.Storage.Inline {
@@ -200,7 +201,7 @@ func (c *comparison) inlineStorage(r *release.Release, want described) {
 func (c *comparison) resources(r *release.Release, want described) {
 	ours := len(r.Resources())
 	if c.line == "0.4" {
-		ours-- // the reference does not list connectors where they are not at the top level
+		ours-- // the reference lists connectors only at the top level
 	}
 	c.equal("number of resources", len(want.Resources), ours)
 	for kind, resource := range want.Resources {
@@ -236,8 +237,8 @@ func (c *comparison) providers(r *release.Release, want described) {
 	c.equal("number of provider types", seen, ours)
 }
 
-// keys compares the keys of a class. The reference gives the sections of the config elsewhere; where it gives the keys of
-// a nested class, those are compared too.
+// keys compares the keys of a class. The reference lists the sections of the config elsewhere. Where it lists the keys
+// of a nested class, keys compares those too.
 func (c *comparison) keys(what string, class *schema.Class, want map[string]describedKey) {
 	if class == nil {
 		c.t.Errorf("%s has no class", what)
@@ -267,7 +268,7 @@ func (c *comparison) keys(what string, class *schema.Class, want map[string]desc
 	}
 }
 
-// shortNames leaves out the modules that tell classes of one name apart.
+// shortNames removes the module names that distinguish classes of the same name.
 func shortNames(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[], |", r) })
 	for _, word := range words {
@@ -278,7 +279,7 @@ func shortNames(text string) string {
 	return text
 }
 
-// nested finds a class of the given name among those that a type names.
+// nested finds a class with the given name among the classes of a type.
 func nested(e *schema.Expr, name string) *schema.Class {
 	if e.Class != nil && shortNames(e.Class.Name) == name {
 		return e.Class
@@ -298,7 +299,7 @@ func asMap(value any) map[string]any {
 	return m
 }
 
-// plain turns the numbers of ordered data into those of plain JSON.
+// plain converts the numbers of ordered data to those of plain JSON.
 func plain(value any) any {
 	if n, ok := value.(json.Number); ok {
 		f, _ := n.Float64()
@@ -307,8 +308,9 @@ func plain(value any) any {
 	return value
 }
 
-// TestConfigsAreTheShippedOnes compares the configs of the data, written as YAML, with the files that the releases ship:
-// equal as data, and in the same order. The folders are of other patches than the data of some lines and still the same.
+// TestConfigsAreTheShippedOnes compares the configs of the data, written as YAML, with the files that the releases
+// ship: the same data in the same order. For some lines, the folders are from another patch release than the data, with
+// the same content.
 func TestConfigsAreTheShippedOnes(t *testing.T) {
 	compared := 0
 	for folder, line := range map[string]string{
@@ -320,13 +322,13 @@ func TestConfigsAreTheShippedOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			// starter.run-with-postgres-store.yaml is starter/run-with-postgres-store.
+			// starter.run-with-postgres-store.yaml belongs to starter/run-with-postgres-store.
 			name := strings.Replace(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".", "/", 1)
 			if folder == "v0.2.14" && !strings.HasPrefix(name, "remote-vllm") {
-				continue // the data of the others is of 0.2.24, where they read otherwise; 0.2.23 is compared
+				continue // the other data is from 0.2.24, which differs; 0.2.23 is compared
 			}
 			if name == "minimal" {
-				continue // not a shipped one
+				continue // not shipped
 			}
 			compared++
 			t.Run(folder+"/"+name, func(t *testing.T) { compareShipped(t, line, name, file) })

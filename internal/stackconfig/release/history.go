@@ -9,27 +9,28 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// retired is something that releases had and later ones have not.
+// retired is something that earlier releases had and later ones do not have.
 type retired struct {
 	Removal `json:",inline"`
-	// Since is the first line that Instead is the advice for; empty means the one after Last. Of several rows for one
-	// thing the newest counts.
+	// Since is the first line that Instead applies to. Empty means the line after Last. When several rows describe the
+	// same thing, the newest counts.
 	Since string `json:"since,omitempty"`
 }
 
-// chronicle is data/history.yaml: what no single release can tell.
+// chronicle is data/history.yaml: facts that span several releases.
 type chronicle struct {
-	// DefaultLine is the line that runs when nothing else is said.
+	// DefaultLine is the release line that runs when the user names none.
 	DefaultLine string `json:"defaultLine"`
-	// Offered are the lines that users may ask for, ascending: those that generated configs were seen to load and boot on.
+	// Offered are the lines that users may ask for, ascending: the lines on which generated configs were tested to load
+	// and start.
 	Offered []string `json:"offered"`
-	// APIs are the names of APIs of all releases with the lines that have them.
+	// APIs are the names of the APIs of all releases, with the lines that have them.
 	APIs []struct {
 		Name  string `json:"name"`
 		First string `json:"first"`
 		Last  string `json:"last,omitempty"`
 	} `json:"apis"`
-	// Removed is what releases had and later ones have not.
+	// Removed lists what earlier releases had and later ones do not have.
 	Removed []retired `json:"removed"`
 }
 
@@ -45,10 +46,11 @@ var history = sync.OnceValue(func() chronicle {
 	return c
 })
 
-// Compare orders releases and lines by number: 0.9 before 0.10, 0.10 before 0.10.1. The result is that of [cmp.Compare].
+// Compare compares releases and lines by number: 0.9 comes before 0.10, and 0.10 before 0.10.1. The result is that of
+// [cmp.Compare].
 func Compare(a, b string) int { return compareLines(a, b) }
 
-// removedBefore returns what lines before the given one had and it has not, sorted by kind and name.
+// removedBefore returns what lines before the given line had and the given line does not have, sorted by kind and name.
 func removedBefore(line string) []Removal {
 	newest := map[string]retired{}
 	for _, row := range history().Removed {
@@ -67,13 +69,13 @@ func removedBefore(line string) []Removal {
 	return out
 }
 
-// KnownAPI says whether any release has an API of that name, which may be written as in the config (`vector_io`) or as
-// in a Kubernetes object (`vectorIo`). It tells an API that this release lacks from a slip of the pen.
+// KnownAPI reports whether any release has an API with that name, written as in the config (`vector_io`) or as in a
+// Kubernetes object (`vectorIo`). It distinguishes an API that this release lacks from a misspelt name.
 func KnownAPI(name string) bool {
 	return slices.Contains(KnownAPIs(), SnakeCase(name))
 }
 
-// KnownAPIs returns the names of the APIs of all releases as in the config, sorted.
+// KnownAPIs returns the names of the APIs of all releases, as in the config, sorted.
 func KnownAPIs() []string {
 	apis := history().APIs
 	names := make([]string, len(apis))
@@ -84,7 +86,8 @@ func KnownAPIs() []string {
 	return names
 }
 
-// SnakeCase writes the name of an API as the config has it: vector_io for vectorIo. A name in that form stays.
+// SnakeCase returns the name of an API as written in the config: vector_io for vectorIo. It returns a name in that form
+// unchanged.
 func SnakeCase(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -99,7 +102,7 @@ func SnakeCase(name string) string {
 	return b.String()
 }
 
-// CamelCase writes the name of an API as a Kubernetes object has it: vectorIo for vector_io.
+// CamelCase returns the name of an API as written in a Kubernetes object: vectorIo for vector_io.
 func CamelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// TestLimits shows values that the code of a class or an adapter refuses, with one that it takes.
+// TestLimits shows values that the code of a class or an adapter rejects, each with a value that it accepts.
 func TestLimits(t *testing.T) {
 	const (
 		responses = "responses/inline::builtin"
@@ -66,7 +66,7 @@ func auth(config string) string { return "{auth: {provider_config: {" + config +
 
 func vectorStores(inner string) string { return "{vector_stores_config: {" + inner + "}}" }
 
-// outOfBounds counts the values that a provider's config, a backend or the server's section refuses.
+// outOfBounds counts the rejected values of a provider's config, a backend or the server's section.
 func outOfBounds(t *testing.T, line, kind, config string) int {
 	t.Helper()
 	r := lineOf(t, line)
@@ -95,7 +95,7 @@ func outOfBounds(t *testing.T, line, kind, config string) int {
 	return count
 }
 
-// The parser asks for the type of each way to authenticate, whatever its class has for a default.
+// The parser requires the type of each authentication method, even when its class has a default.
 func TestAuthenticationNeedsAType(t *testing.T) {
 	for _, line := range release.Lines() {
 		server := lineOf(t, line).Server
@@ -120,7 +120,7 @@ func TestAuthenticationNeedsAType(t *testing.T) {
 	}
 }
 
-// A scoring function of the configuration has to be described, whatever its class says.
+// A scoring function in the configuration requires a description, although its class does not.
 func TestScoringFunctionsAreDescribed(t *testing.T) {
 	for _, line := range between(t, "", "0.7") {
 		resource, _ := lineOf(t, line).Resource("scoring_fns")

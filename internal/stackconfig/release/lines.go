@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// LinesWith returns the lines that have a provider type (ResolveType takes it), ascending. It reads the data of every line,
-// which takes a few milliseconds each, once; it is for errors and reports.
+// LinesWith returns the lines that have a provider type (as found by ResolveType), ascending. It reads the data of
+// every line, which takes a few milliseconds for each line, once. Use it for errors and reports.
 func LinesWith(api, providerType string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool {
 		_, ok := mustLoad(line).ResolveType(api, providerType)
@@ -18,7 +18,7 @@ func LinesWith(api, providerType string) []string {
 }
 
 // FirstLineThatLists returns the first line whose server looks up the resources of an API in a store at each request.
-// Empty: none does.
+// It returns an empty string when no line does.
 func FirstLineThatLists(api string) string {
 	for _, line := range Lines() {
 		if _, ok := mustLoad(line).Storage.Lists(api); ok {
@@ -28,7 +28,7 @@ func FirstLineThatLists(api string) string {
 	return ""
 }
 
-// FirstLineWithOpenHealthCheck returns the first line whose health check asks for no token, with authentication either.
+// FirstLineWithOpenHealthCheck returns the first line whose health check requires no token even with authentication.
 func FirstLineWithOpenHealthCheck() string {
 	lines := Lines()
 	return lines[slices.IndexFunc(lines, func(line string) bool { return !mustLoad(line).Runtime.HealthNeedsToken })]
@@ -42,8 +42,8 @@ func LinesWithCredential(api, providerType string) []string {
 	})
 }
 
-// NearestTypeOfAny returns the type of an API in any line that a mistyped one most likely means, as NearestType does for one
-// line; an empty string without one.
+// NearestTypeOfAny returns the type of an API in any line with the name most similar to a misspelt one, as NearestType
+// does for one line. It returns an empty string when there is none.
 func NearestTypeOfAny(api, name string) string {
 	var types []string
 	for _, line := range Lines() {
@@ -54,8 +54,8 @@ func NearestTypeOfAny(api, name string) string {
 	return nearestType(types, name)
 }
 
-// LineWithAPI returns the line next to the given one in which an API can have providers: the first one after it, else the
-// last one before it; false when no line has such an API.
+// LineWithAPI returns the nearest line in which an API can have providers: the first such line after the given line,
+// otherwise the last one before it. It returns false when no line has such an API.
 func LineWithAPI(line, api string) (string, bool) {
 	last := ""
 	for _, other := range Lines() {
@@ -71,7 +71,7 @@ func LineWithAPI(line, api string) (string, bool) {
 }
 
 // LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Like
-// LinesWith it is for errors and reports.
+// LinesWith, it is for errors and reports.
 func LinesWithKey(path string) []string {
 	if section, _, _ := strings.Cut(path, "."); !sections()[section] {
 		return nil
@@ -93,25 +93,25 @@ var sections = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// Aliases are the keys that a provider type reads in one line or another.
+// Aliases are the keys that a provider type reads in all lines.
 type Aliases struct {
-	// Endpoints are the keys that take the endpoint, Credentials those that take the credential, the newest line's first.
+	// Endpoints are the keys for the endpoint, Credentials the keys for the credential, those of the newest line first.
 	Endpoints   []EndpointAlias
 	Credentials []string
-	// Strict says that a key which is not known is refused or handed on in some line, so that only one alias may be
-	// written (milvus, the safety provider passthrough).
+	// Strict reports whether some line rejects an unknown key or passes it on, so that only one alias may be written
+	// (milvus, the safety provider passthrough).
 	Strict bool
 }
 
-// EndpointAlias is a key for an endpoint, and the type in the newest line that reads it: what a path-less endpoint means
-// may differ, too.
+// EndpointAlias is a key for an endpoint, with the type in the newest line that reads it, because the meaning of an
+// endpoint without a path can differ too.
 type EndpointAlias struct {
 	Key  string
 	Type *provider.Type
 }
 
-// AliasesOf returns every alias that any line knows for a provider type: for a server whose release is not known they
-// may all be written, unless Strict, because a class ignores what it does not know. It reads the data of every line.
+// AliasesOf returns the aliases of all lines for a provider type. For a server whose release is unknown, all of them
+// may be written unless Strict is true, because a class ignores unknown keys. It reads the data of every line.
 func AliasesOf(api, providerType string) Aliases {
 	var s Aliases
 	for _, line := range slices.Backward(Lines()) {
@@ -135,7 +135,7 @@ func appendNew(keys []string, key string) []string {
 	return append(keys, key)
 }
 
-// DistributionKeys returns the names that the top-level key for the distribution's name has had, the newest line's first.
+// DistributionKeys returns all names of the top-level key for the distribution's name, that of the newest line first.
 func DistributionKeys() []string {
 	var keys []string
 	for _, line := range slices.Backward(Lines()) {

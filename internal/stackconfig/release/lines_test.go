@@ -116,7 +116,7 @@ func TestAliasesOf(t *testing.T) {
 	}
 }
 
-// TestRules holds the conditions on several keys, and that each names keys of its class.
+// TestRules checks the conditions on several keys, and that each condition names keys of its class.
 func TestRules(t *testing.T) {
 	for _, tt := range []struct{ first, last, class, want string }{
 		{"", "", "auth", "any_of jwks introspection; exclusive jwks introspection"},
@@ -162,7 +162,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// ruled returns the class that a row of TestRules means.
+// ruled returns the class for a row of TestRules.
 func ruled(t *testing.T, r *release.Release, name string) *schema.Class {
 	t.Helper()
 	vllm, _ := r.Provider("inference", "remote::vllm")
@@ -207,7 +207,7 @@ func configOf(r *release.Release, api, kind string) *schema.Class {
 	return p.Config
 }
 
-// within finds a class by name among those that a type names, at any depth.
+// within finds a class by name among the classes of a type, at any depth.
 func within(e *schema.Expr, name string) *schema.Class {
 	if e.Class != nil {
 		if e.Class.Name == name {

@@ -15,22 +15,22 @@ import (
 //go:embed data
 var embedded embed.FS
 
-// directory lists the embedded lines with what loads each of them once.
+// directory lists the embedded lines, each with a function that loads it once.
 type directory struct {
 	lines []string
 	load  map[string]func() (*Release, error)
 }
 
-// lineFile is the name of a line's data file. Another <line>.<name>.json holds a distribution that only earlier releases
-// of the line ship.
+// lineFile matches the name of a line's data file. A file named <line>.<name>.json holds a distribution that only
+// earlier releases of the line ship.
 var lineFile = regexp.MustCompile(`^([0-9]+\.[0-9]+)\.json$`)
 
-// files finds the embedded lines: every <line>.json has one.
+// files finds the embedded lines: there is one for every <line>.json.
 var files = sync.OnceValue(func() directory {
 	dir := directory{load: map[string]func() (*Release, error){}}
 	entries, err := embedded.ReadDir("data")
 	if err != nil {
-		panic(fmt.Sprintf("release: the data is not embedded: %v", err)) // cannot happen in a program that was built
+		panic(fmt.Sprintf("release: the data is not embedded: %v", err)) // the data is embedded, so this cannot happen
 	}
 	for _, entry := range entries {
 		match := lineFile.FindStringSubmatch(entry.Name())
@@ -54,8 +54,8 @@ func load(line string) (*Release, error) {
 	return Parse(data)
 }
 
-// Parse makes a Release of a data file in the form that `make release-data` writes, with what the embedded overlays and
-// history.yaml say of its line: the way that every embedded line goes.
+// Parse returns the Release for a data file in the format that `make release-data` writes, with the embedded overlays
+// and history.yaml applied to its line. Every embedded line is loaded in the same way.
 func Parse(data []byte) (*Release, error) {
 	doc, err := decode(data)
 	if err != nil {
@@ -101,7 +101,7 @@ func addEarlier(r *Release) error {
 	return nil
 }
 
-// corrected makes a Release of a document and its overlays.
+// corrected returns the Release for a document and its overlays.
 func corrected(doc *document, overlays ...*overlay) (*Release, error) {
 	for _, o := range overlays {
 		if err := o.apply(doc); err != nil {
@@ -115,7 +115,8 @@ func corrected(doc *document, overlays ...*overlay) (*Release, error) {
 	return r, nil
 }
 
-// mustLoad returns the data of an embedded line. Bad data cannot be met at run time: a test loads every line.
+// mustLoad returns the data of an embedded line. Invalid data cannot occur at run time, because a test loads every
+// line.
 func mustLoad(line string) *Release {
 	r, err := files().load[line]()
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// maxResident bounds what the data of all lines holds in memory. The bound on time, 50 ms for all of them, is held by
-// looking at BenchmarkLoadAll: a test would hang on the machine.
+// maxResident limits the memory for the data of all lines. There is no test for the time limit of 50 ms for all lines,
+// because its result would depend on the machine. See BenchmarkLoadAll.
 const maxResident = 8 << 20
 
-// BenchmarkLoad shows what the first use of a line costs; the aim is a few milliseconds.
+// BenchmarkLoad measures the first use of a line. The target is a few milliseconds.
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if _, err := load("0.7"); err != nil {
@@ -18,7 +18,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadAll shows what the use of every line costs (release.LinesWith): the aims are 50 ms, and 8 MiB resident.
+// BenchmarkLoadAll measures the use of every line (release.LinesWith). The targets are 50 ms, and 8 MiB resident.
 func BenchmarkLoadAll(b *testing.B) {
 	before := heap()
 	var all []*Release
@@ -29,7 +29,7 @@ func BenchmarkLoadAll(b *testing.B) {
 	runtime.KeepAlive(all)
 }
 
-// TestResident holds what the data of all lines keeps in memory, the text that is embedded in the program included.
+// TestResident checks the memory for the data of all lines, including the text that is embedded in the program.
 func TestResident(t *testing.T) {
 	text := embeddedBytes(t)
 	sharedOnce(t)
@@ -56,7 +56,7 @@ func loadAll(t testing.TB) []*Release {
 	return all
 }
 
-// sharedOnce reads what is read once for all lines, whatever else ran before.
+// sharedOnce reads the data that is read once for all lines, whatever tests ran before.
 func sharedOnce(t *testing.T) {
 	t.Helper()
 	if _, err := severalOverlays(); err != nil {
@@ -65,7 +65,8 @@ func sharedOnce(t *testing.T) {
 	history()
 }
 
-// embeddedBytes are mapped from the program's file, and resident once they were read.
+// embeddedBytes returns the size of the embedded files. They are mapped from the program's file, and resident after
+// they were read.
 func embeddedBytes(t *testing.T) int64 {
 	t.Helper()
 	entries, err := embedded.ReadDir("data")
@@ -83,9 +84,9 @@ func embeddedBytes(t *testing.T) int64 {
 	return size
 }
 
-// heap is what is in use after a collection.
+// heap returns the memory in use after a garbage collection.
 func heap() int64 {
-	// Twice: what has a finalizer goes with the second one.
+	// The second collection frees objects with a finalizer.
 	runtime.GC()
 	runtime.GC()
 	var stats runtime.MemStats

@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestOffline holds what keeps each line from looking outside, and which tokenizer its vector stores load at the start.
+// TestOffline checks the variables that keep each line from accessing the internet, and the tokenizer that its vector
+// stores load at startup.
 func TestOffline(t *testing.T) {
 	always := []string{
 		"ANONYMIZED_TELEMETRY=False", "DO_NOT_TRACK=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "HF_HUB_OFFLINE=1",
@@ -39,8 +40,8 @@ func TestOffline(t *testing.T) {
 	})
 }
 
-// TestServices holds what types call or load by themselves, and that the data names no type that no line has: a remote type
-// without a service has an endpoint of the user's.
+// TestServices checks the services that types call and the hosts that they load files from, and that the data names
+// only types of some line. A remote type without a service has an endpoint from the user.
 func TestServices(t *testing.T) {
 	found := map[string]bool{}
 	eachLine(t, func(t *testing.T, r *release.Release) {
@@ -79,5 +80,5 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// withoutService are remote types whose service the user names in other keys, or in requests.
+// withoutService are remote types whose service the user sets in other keys, or in requests.
 var withoutService = []string{"tool_runtime/remote::model-context-protocol", "vector_io/remote::oci"}

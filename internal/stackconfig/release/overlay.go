@@ -11,44 +11,45 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// overlay is a hand-written file: <line>.overlay.yaml of a line, or shared.overlay.yaml, whose corrections say which lines
-// they are for.
+// overlay is a hand-written file: <line>.overlay.yaml for one line, or shared.overlay.yaml, whose corrections name
+// their lines.
 type overlay struct {
 	// Corrections are applied in order.
 	Corrections []correction `yaml:"corrections"`
 }
 
-// correction changes one part of the extracted data, or adds what the package cannot tell.
+// correction changes one part of the extracted data, or adds facts that the package does not contain.
 type correction struct {
-	// Of names the part: `release`, `runtime`, `storage`, `tools`, `offline`, `provider inference/remote::vllm`, `backend kv_redis`,
-	// `store metadata`, `resource models`, `class GeminiConfig`, `key VLLMInferenceAdapterConfig.base_url`.
+	// Of is the name of the part: `release`, `runtime`, `storage`, `tools`, `offline`, `provider
+	// inference/remote::vllm`, `backend kv_redis`, `store metadata`, `resource models`, `class GeminiConfig`, `key
+	// VLLMInferenceAdapterConfig.base_url`.
 	Of string `yaml:"of"`
-	// Since and Until are the first and the last line that the correction is for; empty means all before or after.
+	// Since and Until are the first and the last line that the correction applies to. Empty means no limit.
 	Since string `yaml:"since"`
 	Until string `yaml:"until"`
-	// Set holds the fields to set, as the data file has them; the others stay.
+	// Set holds the fields to set, as in the data file. Other fields are unchanged.
 	Set ordered `yaml:"set"`
-	// Reason says why the extracted data is not enough, and where the fact comes from.
+	// Reason is the reason why the extracted data is not enough, and the source of the fact.
 	Reason string `yaml:"reason"`
-	// Test names the test that shows it.
+	// Test is the name of the test that shows it.
 	Test string `yaml:"test"`
 }
 
-// ordered is a YAML value as JSON, with the order that its mappings are written in.
+// ordered is a YAML value as JSON. Its mappings keep their written order.
 type ordered json.RawMessage
 
-// UnmarshalYAML is called by the YAML decoder.
+// UnmarshalYAML implements the interface of the YAML decoder.
 func (o *ordered) UnmarshalYAML(node *yaml.Node) error {
 	text, err := appendJSON(nil, node)
 	*o = text
 	return err
 }
 
-// appendJSON appends the JSON of a YAML node; a key is taken as the text it is.
+// appendJSON appends the JSON of a YAML node. Keys are read as text.
 func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
 	switch node.Kind {
 	case yaml.AliasNode:
-		return nil, fmt.Errorf("line %d: an alias within set is not read", node.Line) // it might contain itself
+		return nil, fmt.Errorf("line %d: an alias within set is not read", node.Line) // an alias might contain itself
 	case yaml.MappingNode, yaml.SequenceNode:
 		return appendItems(out, node)
 	default:
@@ -88,9 +89,9 @@ func appendValue(out []byte, value any) ([]byte, error) {
 	return append(out, text...), err
 }
 
-// several are the overlays whose corrections say which lines they are for: shared holds what enters configurations, registry
-// what the script before the server's start has to know, checks what only checks have to know, offline what concerns servers
-// without a way to the internet. All but the first stand apart because they enter no configuration.
+// several are the overlays whose corrections name their lines. shared holds facts for configurations, registry facts
+// for the script before the server's start, checks facts only for checks, and offline facts about servers without
+// internet access. All but shared are separate because they do not affect any configuration.
 var several = []string{"shared", "registry", "checks", "offline"}
 
 var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
@@ -105,7 +106,7 @@ var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {
 	return overlays, nil
 })
 
-// readOverlay reads the embedded overlay of the given name.
+// readOverlay reads the embedded overlay with the given name.
 func readOverlay(name string) (*overlay, error) {
 	data, err := embedded.ReadFile("data/" + name + ".overlay.yaml")
 	if err != nil {
@@ -114,7 +115,7 @@ func readOverlay(name string) (*overlay, error) {
 	return decodeOverlay(data)
 }
 
-// decodeOverlay reads an overlay, strictly, and refuses a correction without reason or test.
+// decodeOverlay reads an overlay strictly, and rejects a correction without a reason or a test.
 func decodeOverlay(data []byte) (*overlay, error) {
 	var o overlay
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -130,12 +131,12 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	return &o, nil
 }
 
-// covers says whether a line lies between two others, both included; an empty one is no bound.
+// covers reports whether a line lies between two others, both included. An empty one is no limit.
 func covers(since, until, line string) bool {
 	return (since == "" || compareLines(since, line) <= 0) && (until == "" || compareLines(line, until) <= 0)
 }
 
-// apply changes the document as the overlay says.
+// apply applies the corrections of the overlay to the document.
 func (o *overlay) apply(doc *document) error {
 	for _, c := range o.Corrections {
 		if !covers(c.Since, c.Until, doc.Line) {
@@ -190,7 +191,7 @@ func (d *document) part(of string) (any, error) {
 	return nil, errNoPart
 }
 
-// key returns the row of `Class.key`; the class's own name may hold dots.
+// key returns the row of `Class.key`. The name of the class may contain dots.
 func (d *document) key(name string) (any, error) {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 {

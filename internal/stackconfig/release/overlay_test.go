@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCorrectionsAreShown holds that every correction of every line has a test in this package.
+// TestCorrectionsAreShown checks that every correction of every line has a test in this package.
 func TestCorrectionsAreShown(t *testing.T) {
 	tests := testNames(t)
 	for _, name := range append(Lines(), several...) {
@@ -48,7 +48,7 @@ func testNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// TestDataHasNoUnknownField holds that the extraction tool writes nothing that is not read.
+// TestDataHasNoUnknownField checks that the extraction tool writes no field that is not read.
 func TestDataHasNoUnknownField(t *testing.T) {
 	for _, line := range Lines() {
 		data, err := embedded.ReadFile("data/" + line + ".json")

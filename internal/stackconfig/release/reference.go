@@ -1,18 +1,18 @@
 package release
 
-// Reference is a setting, outside of the lists of resources, that names a provider or a resource. When what it names is
+// Reference is a setting, outside the lists of resources, that names a provider or a resource. When the named object is
 // missing, the server does not start, or fails the requests that use it.
 type Reference struct {
-	// Path leads to the setting: `vector_stores.default_embedding_model`. Without what it names, the setting is to be
-	// left out as a whole.
+	// Path is the path of the setting: `vector_stores.default_embedding_model`. When the named object is missing, the
+	// whole setting must be left out.
 	Path string `json:"path"`
-	// API is the API whose provider is named or serves the resource: `inference`.
+	// API is the API of the named provider, or the API that serves the resource: `inference`.
 	API string `json:"api"`
-	// ProviderKey is the key below Path with the provider's id. Empty when there is none; `.` when the setting itself
-	// is the id.
+	// ProviderKey is the key below Path with the provider's id. Empty means that there is none. `.` means that the
+	// setting itself is the id.
 	ProviderKey string `json:"provider_key"`
-	// Resource is the kind of resource that is named: `models`; empty when only a provider is.
+	// Resource is the kind of the named resource: `models`. Empty means that the setting names only a provider.
 	Resource string `json:"resource"`
-	// ResourceKey is the key below Path with the resource's id; `.` when the setting itself is the id.
+	// ResourceKey is the key below Path with the resource's id. `.` means that the setting itself is the id.
 	ResourceKey string `json:"resource_key"`
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// Release is what is known about one release line of the server.
+// Release holds the facts about one release line of the server.
 type Release struct {
 	// Line is the line's name: `0.7`.
 	Line string
-	// Version is the release the data was extracted from: `0.7.3`.
+	// Version is the release from which the data was extracted: `0.7.3`.
 	Version string
-	// Covers are the releases whose data was extracted too and found to be the same, Version included, ascending.
+	// Covers are the releases whose extracted data is the same, including Version, ascending.
 	Covers []string
 	// Package is the name of the server's Python package: `llama-stack`.
 	Package string
 	// Module is the name of its top-level Python module: `llama_stack`.
 	Module string
-	// Runtime says how the server is started and what it reads beside its config.
+	// Runtime describes how the server is started and what it reads in addition to its config.
 	Runtime Runtime
-	// TopLevel is the class of the whole config. Its sections `server`, `storage`, `providers` and
-	// `registered_resources` are described in full too; Server, Storage, Provider and Resources say more about them.
+	// TopLevel is the class of the whole config. It also describes its sections `server`, `storage`, `providers` and
+	// `registered_resources` completely. Server, Storage, Provider and Resources add details about them.
 	TopLevel *schema.Class
 	// Server is the class of the section `server`.
 	Server *schema.Class
@@ -32,13 +32,13 @@ type Release struct {
 	Storage Storage
 	// References are the settings that name a provider or a resource, in the order of the data.
 	References []Reference
-	// Registry says how what is registered is kept.
+	// Registry describes how the server stores registered resources.
 	Registry Registry
-	// Offline says what keeps the server from looking outside.
+	// Offline describes the settings for a server without internet access.
 	Offline Offline
-	// Tools says how tools are declared.
+	// Tools describes how tools are declared.
 	Tools Tools
-	// Removed lists, from history.yaml, what earlier releases had and this one has not, sorted by kind and name.
+	// Removed lists, from history.yaml, what earlier releases had and this one does not have, sorted by kind and name.
 	Removed []Removal
 
 	apis          map[string]API
@@ -48,61 +48,62 @@ type Release struct {
 	distributions map[string]*Distribution
 }
 
-// Runtime says how the server of a release starts.
+// Runtime describes how the server of a release starts.
 type Runtime struct {
-	// ConfigFile is the name that the server's own configs have: `config.yaml`, up to 0.3 `run.yaml`.
+	// ConfigFile is the file name of the server's own configs: `config.yaml`, up to 0.3 `run.yaml`.
 	ConfigFile string `json:"config_file"`
-	// Entrypoint is the program that the image starts; it reads ConfigVariable.
+	// Entrypoint is the program that the image starts. It reads ConfigVariable.
 	Entrypoint string `json:"entrypoint"`
-	// EntrypointKnown reports whether Entrypoint was read off the release's own image and is not an assumption.
+	// EntrypointKnown reports whether Entrypoint was read from the release's own image and is not an assumption.
 	EntrypointKnown bool `json:"entrypoint_known"`
 	// Command starts the server with a config file as its last argument: [llama stack run].
 	Command []string `json:"command"`
-	// ConfigVariable names the file that Entrypoint hands to the server: `RUN_CONFIG_PATH`. Empty when the image reads
-	// no such variable (0.2), so that Command has to be started instead.
+	// ConfigVariable is the variable with the file that Entrypoint passes to the server: `RUN_CONFIG_PATH`. Empty means
+	// that the image reads no such variable (0.2), and that Command must be started instead.
 	ConfigVariable string `json:"config_variable"`
-	// FactoryVariable names the config for the server's uvicorn factory: `LLAMA_STACK_CONFIG`.
+	// FactoryVariable is the variable with the config for the server's uvicorn factory: `LLAMA_STACK_CONFIG`.
 	FactoryVariable string `json:"factory_variable"`
 	// PortVariable is the environment variable with the port to listen on: `LLAMA_STACK_PORT`.
 	PortVariable string `json:"port_variable"`
 	// LoggingVariable is the environment variable with the log levels: `LLAMA_STACK_LOGGING`. The config's own
 	// `logging` section has no effect in any release.
 	LoggingVariable string `json:"logging_variable"`
-	// TelemetryVariables says that telemetry is configured by OTEL_* environment variables and not in the config.
+	// TelemetryVariables reports whether telemetry is configured by OTEL_* environment variables and not in the config.
 	TelemetryVariables bool `json:"telemetry_variables"`
-	// TelemetrySwitch is the path of the setting that switches telemetry on (`telemetry.enabled`, 0.3 only); the OTEL_*
-	// variables count too. With neither of the two, telemetry is an API with providers (0.2).
+	// TelemetrySwitch is the path of the setting that enables telemetry (`telemetry.enabled`, 0.3 only). The OTEL_*
+	// variables apply too. Without TelemetryVariables and TelemetrySwitch, telemetry is an API with providers (0.2).
 	TelemetrySwitch string `json:"telemetry_switch"`
-	// DataDir is where the server keeps its data unless told otherwise: `~/.llama`.
+	// DataDir is the server's default directory for data: `~/.llama`.
 	DataDir string `json:"data_dir"`
 	// DefaultPort is the port without any setting: 8321.
 	DefaultPort int `json:"default_port"`
-	// Host is the value for `server.host` that makes the server reachable on IPv4-only nodes too: `0.0.0.0`.
+	// Host is the value of `server.host` that makes the server reachable on IPv4-only nodes too: `0.0.0.0`.
 	Host string `json:"host"`
-	// ServerPortIgnored says that `server.port` has no effect, so that PortVariable has to be set.
+	// ServerPortIgnored reports whether `server.port` has no effect, so that PortVariable must be set.
 	ServerPortIgnored bool `json:"server_port_ignored"`
-	// PlainHTTPRefused says that the server does not start without TLS unless `server.insecure` is true.
+	// PlainHTTPRefused reports whether the server does not start without TLS unless `server.insecure` is true.
 	PlainHTTPRefused bool `json:"plain_http_refused"`
-	// HealthNeedsToken says that with authentication the server wants a token for /v1/health too, so that no probe could
-	// ever find it ready.
+	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. Then no
+	// probe can see the server as ready.
 	HealthNeedsToken bool `json:"health_needs_token"`
-	// ModelsAskedAtStart says that the server asks the provider for each registered model when it starts, and ends when
-	// the provider does not have it (up to 0.5). Without an API key a service has none.
+	// ModelsAskedAtStart reports whether the server asks the provider for each registered model when it starts, and
+	// stops when the provider does not have it (up to 0.5). Without an API key, a service lists no models.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
-	// RegistryReplaces says that what is registered again with other properties takes the place of the first (0.2); later
-	// releases do not start with it.
+	// RegistryReplaces reports whether a resource that is registered again with other properties replaces the first one
+	// (0.2). Later releases do not start with such a resource.
 	RegistryReplaces bool `json:"registry_replaces"`
-	// WritesTemp says that the server needs a writable /tmp.
+	// WritesTemp reports whether the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
-	// EmptyAPIsServeNone says that `apis: []` serves nothing; before 1.5 it serves all, as no list does.
+	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, it serves all of them, as a missing
+	// list does.
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
 	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
 	DistributionKey string `json:"distribution_key"`
-	// RegistryKeepsNamespace reports whether a sqlite key-value backend puts its `namespace` before each key.
+	// RegistryKeepsNamespace reports whether a SQLite key-value backend writes its `namespace` before each key.
 	RegistryKeepsNamespace bool `json:"registry_keeps_namespace"`
 }
 
-// API returns what is known about an API, by its name in the config (`vector_io`).
+// API returns an API by its name in the config (`vector_io`).
 func (r *Release) API(name string) (API, bool) {
 	api, ok := r.apis[name]
 	return api, ok
@@ -117,8 +118,8 @@ func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
 	return t, ok
 }
 
-// ResolveType returns the provider type that a user means: a full type as it is; a bare name as a remote type (FR-030),
-// or else as an inline one, because `remote::llama-guard` would not start.
+// ResolveType returns the provider type that a user means. It returns a full type unchanged. For a bare name, it
+// returns the remote type (FR-030), otherwise the inline type, because `remote::llama-guard` would not start.
 func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	if strings.Contains(name, "::") {
 		return r.Provider(api, name)
@@ -129,8 +130,8 @@ func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	return r.Provider(api, provider.Inline+name)
 }
 
-// NearestType returns the type of an API that a mistyped one most likely means, or an empty string. A type without
-// prefix is compared with the types' names without prefix.
+// NearestType returns the type of an API with the name most similar to a misspelt one, or an empty string. A type
+// without a prefix is compared with the types' names without their prefix.
 func (r *Release) NearestType(api, name string) string {
 	return nearestType(r.ProviderTypes(api), name)
 }
@@ -149,7 +150,7 @@ func nearestType(types []string, name string) string {
 	return ""
 }
 
-// Removal returns what is known of a thing that earlier releases had: ("api", "telemetry").
+// Removal returns the removal of something that earlier releases had: ("api", "telemetry").
 func (r *Release) Removal(kind, name string) (Removal, bool) {
 	for _, gone := range r.Removed {
 		if gone.Kind == kind && gone.Name == name {
@@ -159,13 +160,13 @@ func (r *Release) Removal(kind, name string) (Removal, bool) {
 	return Removal{}, false
 }
 
-// ProviderTypes returns the full types that an API has, sorted.
+// ProviderTypes returns the full types of an API, sorted.
 func (r *Release) ProviderTypes(api string) []string { return sortedKeys(r.providers[api]) }
 
-// Resources returns the kinds of things that a config can register, in the order of the server's source.
+// Resources returns the kinds of resources that a config can register, in the order of the server's source.
 func (r *Release) Resources() []Resource { return r.resources }
 
-// Resource returns one kind of thing that a config can register: `models`, `shields`, `connectors`.
+// Resource returns one kind of resource that a config can register: `models`, `shields`, `connectors`.
 func (r *Release) Resource(kind string) (Resource, bool) {
 	for _, res := range r.resources {
 		if res.Kind == kind {

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// line07 returns the data of the line 0.7, which the tests of details are about.
+// line07 returns the data of line 0.7, which the tests of details use.
 func line07(t testing.TB) *release.Release { return lineOf(t, "0.7") }
 
-// between returns the lines from the first to the last; empty means no bound.
+// between returns the lines from the first to the last. Empty means no limit.
 func between(t testing.TB, first, last string) []string {
 	t.Helper()
 	var lines []string
@@ -29,7 +29,7 @@ func between(t testing.TB, first, last string) []string {
 	return lines
 }
 
-// TestRuntime holds how the server of each line starts. Each row says what changes with its line.
+// TestRuntime checks how the server of each line starts. Each row lists what changes with its line.
 func TestRuntime(t *testing.T) {
 	want := release.Runtime{
 		ConfigFile:        "run.yaml",
@@ -81,7 +81,7 @@ func TestRuntime(t *testing.T) {
 	})
 }
 
-// TestPackage holds the names of the package, which was renamed at 0.8.
+// TestPackage checks the names of the package, which was renamed at 0.8.
 func TestPackage(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		want := [2]string{"llama-stack", "llama_stack"}
@@ -94,7 +94,7 @@ func TestPackage(t *testing.T) {
 	})
 }
 
-// TestTopLevelKeys holds from which line to which a key of the config exists.
+// TestTopLevelKeys checks in which lines a key of the config exists.
 func TestTopLevelKeys(t *testing.T) {
 	for _, tt := range []struct{ path, first, last string }{
 		{"apis", "", ""},
@@ -172,8 +172,8 @@ func TestAPIs(t *testing.T) {
 	}
 }
 
-// TestProviderFacts holds which key takes the endpoint, what is appended to a URL without path,
-// which key takes the credential, and from which line to which.
+// TestProviderFacts checks, with the first and the last line of each fact, the key for the endpoint, the path that is
+// appended to a URL without a path, and the key for the credential.
 func TestProviderFacts(t *testing.T) {
 	tests := []struct{ first, last, api, kind, endpoint, path, credential, region string }{
 		{"", "0.3", "inference", "remote::vllm", "url", "/v1", "api_token", ""},
@@ -258,7 +258,7 @@ func TestProviderFacts(t *testing.T) {
 	}
 }
 
-// TestProviderDetails holds what TestProviderFacts has no column for.
+// TestProviderDetails checks the facts for which TestProviderFacts has no column.
 func TestProviderDetails(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		vllm, _ := r.Provider("inference", "remote::vllm")
@@ -295,7 +295,7 @@ func TestProviderDetails(t *testing.T) {
 	})
 }
 
-// TestCredentialIsOptional holds which services can be called without a credential of the configuration.
+// TestCredentialIsOptional checks which services can be called without a credential in the configuration.
 func TestCredentialIsOptional(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		var optional []string
@@ -318,7 +318,7 @@ func TestCredentialIsOptional(t *testing.T) {
 	})
 }
 
-// TestResourceIDs holds which types take some names of resources only.
+// TestResourceIDs checks which types accept only certain names of resources.
 func TestResourceIDs(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		eachProvider(r, func(p *provider.Type) {
@@ -333,7 +333,7 @@ func TestResourceIDs(t *testing.T) {
 	})
 }
 
-// TestEveryProviderIsWhole holds what has to be true of each provider type of each line.
+// TestEveryProviderIsWhole checks what must be true of each provider type of each line.
 func TestEveryProviderIsWhole(t *testing.T) {
 	for _, line := range release.Lines() {
 		match, err := release.Lookup(line)
@@ -380,7 +380,7 @@ func TestResolveType(t *testing.T) {
 		{"inference", "sentence-transformers", "inline::sentence-transformers"},
 		{"safety", "llama-guard", "inline::llama-guard"},
 		{"vector_io", "faiss", "inline::faiss"},
-		{"vector_io", "qdrant", "remote::qdrant"}, // both exist: remote goes first
+		{"vector_io", "qdrant", "remote::qdrant"}, // both exist: the remote type has priority
 		{"vector_io", "inline::qdrant", "inline::qdrant"},
 		{"inference", "remote::faiss", ""},
 		{"inference", "vlm", ""},
@@ -414,7 +414,7 @@ func TestNearestType(t *testing.T) {
 	}
 }
 
-// TestStorageCredentials holds, for each line, how a backend takes its password and what it expects to find.
+// TestStorageCredentials checks, for each line, how a backend takes its password and what it requires.
 func TestStorageCredentials(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		want := map[string]release.Backend{
@@ -451,7 +451,7 @@ func TestStorageCredentials(t *testing.T) {
 	})
 }
 
-// TestStores holds the stores of each line with the default that belongs in a config.
+// TestStores checks the stores of each line with their defaults for a config.
 func TestStores(t *testing.T) {
 	const (
 		metadata      = "storage.stores.metadata kv {namespace: registry, backend: kv_default}"
@@ -519,8 +519,8 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// TestInlineStores holds that up to 0.2 every store of a provider is a whole backend with a file of its own.
-// With access rules the vector stores want a store of their own.
+// TestInlineStores checks that up to 0.2 every store of a provider is a whole backend with its own file. With access
+// rules, the vector stores require a store of their own.
 func TestStoresRequiredWithSettings(t *testing.T) {
 	for _, line := range between(t, "1.0", "") {
 		store, ok := lineOf(t, line).Storage.Store("vector_stores")
@@ -530,7 +530,8 @@ func TestStoresRequiredWithSettings(t *testing.T) {
 	}
 }
 
-// TestListsOfVectorStores holds since when replicas find each other's vector stores, and whose content they do not find.
+// TestListsOfVectorStores checks since which release replicas find each other's vector stores, and the vector stores
+// whose content they do not find.
 func TestListsOfVectorStores(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		store, _ := r.Storage.Store("vector_stores")
@@ -562,7 +563,7 @@ func TestInlineStores(t *testing.T) {
 	}
 }
 
-// TestResources holds the details of 0.7 and what is dropped, and that every kind of every line is whole.
+// TestResources checks the details of 0.7, which lists are dropped, and that every kind of every line is complete.
 func TestResources(t *testing.T) {
 	const notNeeded = "built-in tools need no entry, and MCP servers are declared under connectors"
 	r := line07(t)
@@ -624,7 +625,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// TestPublicIDs holds under which id clients find what a config registers.
+// TestPublicIDs checks the id under which clients find a registered resource.
 func TestPublicIDs(t *testing.T) {
 	for _, tt := range []struct{ first, last, kind, id, alias, any string }{
 		{"0.2", "0.2", "models", "{provider_id}/{provider_model_id}", "{model_id}", ""},
@@ -641,7 +642,7 @@ func TestPublicIDs(t *testing.T) {
 	}
 }
 
-// TestRegistry holds where the server keeps what is registered, and what it registers by itself.
+// TestRegistry checks where the server stores registered resources, and which it registers by itself.
 func TestRegistry(t *testing.T) {
 	for _, tt := range []struct {
 		first, last, prefix, expiration string
@@ -670,7 +671,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// TestRegistryTypes holds what the entries of each list become.
+// TestRegistryTypes checks the types of the entries of each list in the registry.
 func TestRegistryTypes(t *testing.T) {
 	for _, tt := range []struct{ first, last, kind, registryType string }{
 		{"0.2", "0.2", "models", ""},
@@ -692,7 +693,7 @@ func TestRegistryTypes(t *testing.T) {
 	}
 }
 
-// TestPublic holds the same for entries.
+// TestPublic checks the same for entries.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
 		{"0.2", "models", "fast", "vllm", "", "vllm/fast"},
@@ -720,7 +721,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestBroken holds the types that exist and do not work.
+// TestBroken checks the types that exist and do not work.
 func TestBroken(t *testing.T) {
 	tgi := "inference/remote::tgi"
 	want := map[string][]string{
@@ -740,7 +741,7 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// TestKeptForm holds the types whose content a later release does not start on.
+// TestKeptForm checks the types whose data keeps a later release from starting.
 func TestKeptForm(t *testing.T) {
 	want := map[string]map[string]string{
 		"0.3": {"vector_io/inline::faiss": "chunk", "vector_io/inline::meta-reference": "chunk"},
@@ -817,7 +818,8 @@ func TestTools(t *testing.T) {
 	})
 }
 
-// TestReferencesLeadToKeys holds which settings of each line name a provider or resource, and that they lead to keys.
+// TestReferencesLeadToKeys checks which settings of each line name a provider or resource, and that their paths lead to
+// keys.
 func TestReferencesLeadToKeys(t *testing.T) {
 	since := map[string]string{
 		"vector_stores.default_provider_id": "0.3", "vector_stores.default_embedding_model": "0.3",
@@ -857,8 +859,8 @@ func TestReferencesLeadToKeys(t *testing.T) {
 	})
 }
 
-// TestRemovedIsGone holds, for each line, that what is listed as removed is not there, and that what is to be used instead
-// is.
+// TestRemovedIsGone checks, for each line, that what is listed as removed does not exist, and that its replacement
+// does.
 func TestRemovedIsGone(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		for _, gone := range r.Removed {
@@ -889,7 +891,7 @@ func TestRemovedIsGone(t *testing.T) {
 	}
 }
 
-// TestRemovedIsComplete holds that whatever a line had and a later one has not is listed there.
+// TestRemovedIsComplete checks that the list contains everything that a line had and a later one does not have.
 func TestRemovedIsComplete(t *testing.T) {
 	lines := release.Lines()
 	for i, line := range lines[1:] {
@@ -905,7 +907,7 @@ func TestRemovedIsComplete(t *testing.T) {
 	}
 }
 
-// has says whether a line has a thing of a kind that Removal knows.
+// has reports whether a line has an item of a kind of Removal.
 func has(r *release.Release, kind, name string) bool {
 	switch kind {
 	case "api":
@@ -926,7 +928,8 @@ func has(r *release.Release, kind, name string) bool {
 	}
 }
 
-// things lists what a line has: "api inference", "provider inference/remote::vllm", "resource models", "section server".
+// things lists the items of a line: "api inference", "provider inference/remote::vllm", "resource models", "section
+// server".
 func things(r *release.Release) []string {
 	var out []string
 	for _, name := range r.APIs() {

@@ -13,45 +13,48 @@ const (
 	TopLevel            = ""
 )
 
-// Resource is one kind of thing that a config registers at start.
+// Resource is one kind of resource that a config registers at startup.
 type Resource struct {
 	// Kind is the key of the list: `models`.
 	Kind string
-	// Section is the top-level section the list is in: RegisteredResources, or TopLevel when the list is a section
-	// itself (`connectors`).
+	// Section is the top-level section of the list: RegisteredResources, or TopLevel when the list itself is a section
+	// (`connectors`).
 	Section string
 	// IDKey is the key with the resource's own id: `model_id`.
 	IDKey string
-	// ProviderIDKey is the key that names what the provider calls it: `provider_model_id`; empty when there is none.
+	// ProviderIDKey is the key with the provider's name for the resource: `provider_model_id`. Empty means that there
+	// is none.
 	ProviderIDKey string
-	// NeedsProvider says that an entry without `provider_id` is silently skipped by the server.
+	// NeedsProvider reports whether the server silently skips an entry without `provider_id`.
 	NeedsProvider bool
-	// Class has the keys of an entry.
+	// Class describes the keys of an entry.
 	Class *schema.Class
-	// API is the API whose providers serve the resource: `inference` for models; without it the entries are useless or
-	// stop the start. Empty when none is needed.
+	// API is the API whose providers serve the resource: `inference` for models. Without it, the entries are useless or
+	// keep the server from starting. Empty means that none is needed.
 	API string
 	// PublicID is the form of the id that clients use, with the entry's keys in braces:
-	// `{provider_id}/{provider_model_id}`. A ProviderIDKey that the entry does not have is the same as its IDKey.
+	// `{provider_id}/{provider_model_id}`. A missing ProviderIDKey has the value of the IDKey.
 	PublicID string
-	// PublicAlias is that form for an entry whose ProviderIDKey differs from its IDKey. It is PublicID in all lines but
-	// 0.2, where such an id stays as it is written.
+	// PublicAlias is that form for an entry whose ProviderIDKey differs from its IDKey. It is PublicID in all lines
+	// except 0.2, where such an id is unchanged.
 	PublicAlias string
-	// AnyProvider is the value of `provider_id` that means whichever provider is there (`all`); empty when the release
-	// has none.
+	// AnyProvider is the value of `provider_id` that stands for any available provider (`all`). Empty means that the
+	// release has none.
 	AnyProvider string
-	// PrefixOnce says that an id that already begins with the id of its provider and a slash is not prefixed again.
+	// PrefixOnce reports whether an id that already starts with the id of its provider and a slash gets no second
+	// prefix.
 	PrefixOnce bool
-	// RegistryType is the type of the entries in the server's registry: `model`. Empty when the server keeps none there.
+	// RegistryType is the type of the entries in the server's registry: `model`. Empty means that the server stores
+	// none there.
 	RegistryType string
-	// Dropped says that the server accepts the list and empties it; Instead says what to use.
+	// Dropped reports whether the server accepts the list and empties it. Instead is the replacement.
 	Dropped bool
 	// Instead continues "…; " when Dropped: "declare MCP servers under connectors".
 	Instead string
 }
 
-// Public returns the id under which clients find an entry with an id of its own, the id of its provider, and what the
-// provider calls it; the last may be empty, which means the id.
+// Public returns the id under which clients find an entry. Its parameters are the entry's own id, the id of its
+// provider, and the provider's name for it. An empty name stands for the id.
 func (r *Resource) Public(id, provider, own string) string {
 	form := r.PublicID
 	switch {
@@ -80,16 +83,16 @@ func (r *Resource) Public(id, provider, own string) string {
 	return text.String()
 }
 
-// DropsID says that clients do not see the id of an entry whose provider calls it something else.
+// DropsID reports whether clients do not see the id of an entry for which the provider has another name.
 func (r *Resource) DropsID() bool {
 	return r.PublicAlias != "" && !strings.Contains(r.PublicAlias, "{"+r.IDKey+"}")
 }
 
-// Tools says how tools are declared in a release.
+// Tools describes how tools are declared in a release.
 type Tools struct {
 	// BuiltIn are the short names that users may write, sorted.
 	BuiltIn []BuiltInTool
-	// MCP is the kind of resource that an MCP server is declared as: `connectors`, up to 0.6 `tool_groups`.
+	// MCP is the kind of resource that declares an MCP server: `connectors`, up to 0.6 `tool_groups`.
 	MCP string
 	// MCPURLKey is the key of the server's URL in that resource: `url`.
 	MCPURLKey string
@@ -103,9 +106,9 @@ type BuiltInTool struct {
 	Name string `json:"name"`
 	// Group is the tool group's id on the server: `builtin::websearch`.
 	Group string `json:"group"`
-	// Automatic says that the server registers the group itself, so that nothing is written into the config.
+	// Automatic reports whether the server registers the group itself, so that nothing is written into the config.
 	Automatic bool `json:"automatic"`
-	// Providers are the tool_runtime provider types that can serve it; one of them has to be configured.
+	// Providers are the tool_runtime provider types that can serve it. One of them must be configured.
 	Providers []string `json:"providers"`
 }
 

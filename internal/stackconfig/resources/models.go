@@ -16,8 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Keys of a model's metadata (FR-042). The server keeps them and reads none but
-// the dimension.
+// Keys of a model's metadata (FR-042). The server stores them and reads only the dimension.
 const (
 	keyContextLength      = "context_length"
 	keyQuantization       = "quantization"
@@ -45,7 +44,7 @@ func (r *registrar) model(m *intent.Model) {
 	r.public(m, res)
 }
 
-// public notes what clients call a model. A name that the release drops is told.
+// public records the name of a model for clients. It warns of a name that the release drops.
 func (r *registrar) public(m *intent.Model, res *resource) {
 	if r.Unknown {
 		return
@@ -58,7 +57,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	}
 }
 
-// providerPath is the field an error about the provider belongs to.
+// providerPath returns the field for an error about the provider.
 func providerPath(path *field.Path, named string) *field.Path {
 	if named == "" {
 		return path
@@ -85,8 +84,7 @@ func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	return metadata
 }
 
-// embedding: the server does not start with an embedding model of unknown
-// dimension.
+// embedding reports an embedding model of unknown dimension, because the server does not start with it.
 func (r *registrar) embedding(m *intent.Model) {
 	if m.ModelType != "embedding" {
 		return
@@ -104,19 +102,18 @@ func (r *registrar) embedding(m *intent.Model) {
 	}
 }
 
-// PublicModel is a model of the user's. The release decides under which id the
-// server serves it.
+// PublicModel is a model of the user. The release determines the id under which the server serves it.
 type PublicModel struct {
-	// Path is its field in the spec, Name what stands there.
+	// Path is its field in the spec, and Name the value of the field.
 	Path, Name string
-	// ID is what clients send as model: vllm/llama3.2-8b.
+	// ID is the name of the model in the requests of clients: vllm/llama3.2-8b.
 	ID string
 }
 
-// Renamed says that clients call a model by another name than the spec does.
+// Renamed reports whether clients use another name for the model than the spec.
 func (m PublicModel) Renamed() bool { return m.ID != m.Name }
 
-// String tells a user who wrote the name.
+// String returns a message about the name for the user who wrote it.
 func (m PublicModel) String() string {
 	return fmt.Sprintf("%s: clients call this model %q", m.Path, m.ID)
 }

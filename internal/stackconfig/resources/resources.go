@@ -14,18 +14,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// The kinds of resources as the server's lists are called.
+// The kinds of resources, under the names of the server's lists.
 const (
 	kindModels     = "models"
 	kindShields    = "shields"
 	kindToolGroups = "tool_groups"
 )
 
-// Register registers the user's models, tools and shields, beside the base's;
-// the same kind and id replaces the base's. Each names its provider:
-// the server silently skips one that does not.
+// Register registers the user's models, tools and shields in addition to the base's. An entry with the same kind and id
+// replaces the base's. Each entry names its provider, because the server silently skips an entry without one.
 //
-// It returns the user's models as clients call them, and whether the user registers anything that the server keeps.
+// It returns the user's models under the names that clients use, and reports whether the user registers anything that
+// the server stores.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	r := registrar{Draft: d, written: map[string]*field.Path{}}
 	for i := range d.Intent.Models {
@@ -41,14 +41,15 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	return r.models, r.registers
 }
 
-// registrar writes resources; written remembers the user's own by kind and id.
+// registrar writes resources. written records the user's own by kind and id.
 type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
-	// models are the user's as clients call them; registers says that the server keeps some of the resources.
+	// models are the user's models under the names that clients use. registers reports whether the server stores some
+	// of the resources.
 	models    []PublicModel
 	registers bool
-	// first is the id of the first resource the user registered of a kind.
+	// first is the id of the first resource of a kind that the user registered.
 	first map[string]firstOf
 }
 
@@ -57,19 +58,17 @@ type firstOf struct {
 	path *field.Path
 }
 
-// resource is one entry in the making.
+// resource is one entry while it is built.
 type resource struct {
 	release.Resource
 	id    string
 	path  *field.Path
 	entry *yaml.Node
-	// public tells the user's own entries apart: two with one name may stand side
-	// by side when their providers differ.
+	// public identifies the user's own entries. Two entries may have the same name when their providers differ.
 	public string
 }
 
-// newResource begins an entry with its id. A kind that the release does not have
-// is an error.
+// newResource starts an entry with its id. A kind that the release does not have is an error.
 func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
@@ -85,9 +84,8 @@ func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, b
 	return &resource{Resource: known, id: id, path: path, entry: entry, public: id}, true
 }
 
-// provider ties a resource to a provider: the one that is named, else the first
-// one of its API (FR-040, FR-041, FR-044). False when there is none, or when the
-// user disabled it.
+// provider assigns a provider to a resource: the named one, otherwise the first one of its API (FR-040, FR-041,
+// FR-044). It returns false when there is none, or when the user disabled it.
 func (r *registrar) provider(res *resource, name string, path *field.Path) bool {
 	e, ok := r.choose(res.API, name, path)
 	if !ok {
@@ -106,8 +104,8 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 	return true
 }
 
-// warnOfChoice warns of a model where the base has several providers and the user named none: the first one need not be the one
-// that is meant. One that exists because the user set its variable is.
+// warnOfChoice warns of a model without a named provider when the base has several providers, because the first one may
+// not be the intended one. A provider that exists because the user set its variable is the intended one.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {
@@ -121,7 +119,7 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	}
 }
 
-// choose finds the provider of a resource.
+// choose returns the provider of a resource.
 func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
 	if item := r.Disabled.APIs[api]; item != nil {
 		r.Ignoredf(path, "the API %s is disabled by %s, so this is left out", draft.APIField(api), item.Path)
@@ -149,8 +147,7 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	return nil, false
 }
 
-// firstProvider is the user's first one in list order, else the base's first
-// that is enabled (FR-040).
+// firstProvider returns the user's first provider in list order, otherwise the base's first enabled provider (FR-040).
 func (r *registrar) firstProvider(api string) *draft.Provider {
 	for i := range r.Intent.Providers {
 		p := &r.Intent.Providers[i]
@@ -169,15 +166,15 @@ func (r *registrar) firstProvider(api string) *draft.Provider {
 	return nil
 }
 
-// notFound is the kind of error that status calls MissingProviderForResource.
+// notFound reports an error of the kind that the status shows as MissingProviderForResource.
 func (r *registrar) notFound(path *field.Path, value, detail string) {
 	err := field.NotFound(path, value)
 	err.Detail = detail
 	r.Fail(err)
 }
 
-// register puts an entry into its list: over the base's of the same id, once if
-// the user wrote it twice.
+// register writes an entry into its list. It replaces the base's entry with the same id, and an entry that the user
+// wrote twice appears once.
 func (r *registrar) register(res *resource) {
 	key := res.Kind + "\x00" + res.public
 	if other, twice := r.written[key]; twice {
@@ -205,10 +202,10 @@ func (r *registrar) register(res *resource) {
 	}
 }
 
-// ownID reports whether the user registered that id already, with another provider.
+// ownID reports whether the user already registered that id with another provider.
 func (r *registrar) ownID(res *resource) bool { return r.written[res.Kind+"\x01"+res.id] != nil }
 
-// registeredTwice: the same entry again is one entry, another one under the same id is an
+// registeredTwice handles a second entry with the same id. An identical entry counts once, and a different one is an
 // error.
 func (r *registrar) registeredTwice(res *resource, other *field.Path) {
 	for _, item := range yamlnode.Items(r.listOf(res)) {
@@ -227,9 +224,8 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 	return r.List(parent, res.Kind, draft.From(res.path))
 }
 
-// defaults mends settings that name a resource (safety.default_shield_id). With a
-// resource of one's own the server stops at a default that does not exist, and
-// the base's is conditional.
+// defaults corrects settings that name a resource (safety.default_shield_id). With a resource of the user, the server
+// stops when the default does not exist, and the base's resource is conditional.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {
@@ -256,8 +252,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 		reference.Path, own.id, named)})
 }
 
-// isRegistered reports whether a resource exists without any condition that the
-// spec does not meet.
+// isRegistered reports whether a resource exists and has no condition that the spec does not meet.
 func (r *registrar) isRegistered(kind, id string) bool {
 	known, ok := r.Release.Resource(kind)
 	if !ok {

@@ -23,7 +23,7 @@ func (r *registrar) shield(s *intent.Shield) {
 		return
 	}
 	r.shieldModel(s)
-	// A shield's id is the name clients use, whatever its provider.
+	// A shield's id is the name that clients use, with any provider.
 	res.public = s.Name
 	if s.Model != "" && res.ProviderIDKey != "" {
 		r.Write(draft.Under(res.entry, res.ProviderIDKey), yamlnode.String(s.Model), draft.From(s.Path.Child("model")))
@@ -34,8 +34,8 @@ func (r *registrar) shield(s *intent.Shield) {
 	r.register(res)
 }
 
-// takesShield reports whether the shield's provider knows it. Some providers know their shields by fixed names, and the
-// server ends with another one.
+// takesShield reports whether the provider of the shield accepts it. Some providers have fixed names for their shields,
+// and the server stops with any other name.
 func (r *registrar) takesShield(s *intent.Shield, res *resource) bool {
 	id, _ := envref.Static(yamlnode.Text(res.entry, "provider_id"))
 	e := r.Index.Find(res.API, id)
@@ -54,8 +54,8 @@ func (r *registrar) takesShield(s *intent.Shield, res *resource) bool {
 	return false
 }
 
-// shieldModel warns of a model that is nearly one that is registered: the server tells upper and lower case apart, and the
-// first request would fail.
+// shieldModel warns of a model whose name differs only in case from a registered one. The server distinguishes upper
+// and lower case, and the first request would fail.
 func (r *registrar) shieldModel(s *intent.Shield) {
 	var near string
 	for _, name := range r.modelNames() {
@@ -72,7 +72,7 @@ func (r *registrar) shieldModel(s *intent.Shield) {
 	}
 }
 
-// modelNames are the names that models are registered by, as clients and as the server know them.
+// modelNames returns the names of registered models, both those for clients and those for the server.
 func (r *registrar) modelNames() []string {
 	var found []string
 	for _, model := range r.models {

@@ -17,8 +17,8 @@ import (
 
 const apiToolRuntime = "tool_runtime"
 
-// tool declares one tool group (FR-043) in the way of the release: a built-in
-// one, an MCP server, or a group of a provider.
+// tool declares one tool group (FR-043) in the form of the release: a built-in one, an MCP server, or a group of a
+// provider.
 func (r *registrar) tool(t *intent.Tool) {
 	if item := r.Disabled.APIs[apiToolRuntime]; item != nil {
 		r.Ignoredf(t.Path, "the API toolRuntime is disabled by %s, so this is left out", item.Path)
@@ -46,8 +46,8 @@ func (r *registrar) tool(t *intent.Tool) {
 	}
 }
 
-// builtInTool is websearch or rag. A release that registers its groups itself
-// needs no entry, only a provider that serves it.
+// builtInTool declares websearch or rag. A release that registers its groups itself needs no entry, only a provider
+// that serves the group.
 func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
 	if e == nil {
@@ -68,8 +68,8 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	}
 }
 
-// baseChoice is the provider under which the base registers a built-in tool's
-// group; nil when it does not, or when that provider cannot serve it.
+// baseChoice returns the provider under which the base registers a built-in tool's group. It returns nil when the base
+// does not register it, or when that provider cannot serve it.
 func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	known, _ := r.Release.Resource(kindToolGroups)
 	for _, item := range yamlnode.Items(r.ResourcesOf(known)) {
@@ -83,8 +83,7 @@ func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	return nil
 }
 
-// toolProvider is the provider for a tool that only some types can serve; nil
-// after an error.
+// toolProvider returns the provider for a tool that only some types can serve, or nil after an error.
 func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *draft.Provider {
 	path := providerPath(t.Path, t.Provider)
 	if t.Provider != "" {
@@ -111,8 +110,8 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 	return nil
 }
 
-// mcpServer declares an MCP server. A provider beside its endpoint is the one that calls it, so it must be one for MCP;
-// a release that has no tool groups in its configuration picks one by itself.
+// mcpServer declares an MCP server. A provider that is set together with the endpoint calls the server, so it must be a
+// provider for MCP. A release without tool groups in its configuration chooses a provider itself.
 func (r *registrar) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.Release.Tools.MCPProvider != "" {
@@ -140,7 +139,7 @@ func (r *registrar) mcpServer(t *intent.Tool) {
 	r.register(res)
 }
 
-// mcpURL writes the URL under its key, which may lie deeper (mcp_endpoint.uri).
+// mcpURL writes the URL under its key, which may be nested (mcp_endpoint.uri).
 func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 	origin := draft.From(t.Path.Child("mcpEndpoint"))
 	keys := strings.Split(r.Release.Tools.MCPURLKey, ".")
@@ -150,8 +149,7 @@ func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 	r.Write(draft.Under(entry, keys[len(keys)-1]), yamlnode.String(t.MCPEndpoint), origin)
 }
 
-// toolGroup registers a group under a provider, where the release still has
-// groups in its configuration.
+// toolGroup registers a group under a provider, in releases with groups in their configuration.
 func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {

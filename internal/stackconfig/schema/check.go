@@ -6,11 +6,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Check walks a mapping beside the class and returns everything that is wrong with it, in the order of the mapping and
-// then the missing keys in declared order and the rules that are broken. A nil node, and null, count as an empty mapping.
+// Check compares a mapping with the class and returns all problems: first in the order of the mapping, then the missing
+// keys in declared order, then the broken rules. A nil node and null count as an empty mapping.
 //
-// A string with an environment reference (`${env.NAME:=1}`) has the type it gets at start, so it is accepted wherever
-// any scalar is. An alias is not followed: aliases are expanded when a base config is read.
+// A string with an environment reference (`${env.NAME:=1}`) gets its type at startup, so it is accepted wherever any
+// scalar is accepted. Check does not follow aliases, because they are expanded when a base config is read.
 func (c *Class) Check(node *yaml.Node) []Problem {
 	if node == nil || node.Kind == yaml.ScalarNode && scalarKind(node) == valueNull {
 		node = &yaml.Node{Kind: yaml.MappingNode}
@@ -18,10 +18,10 @@ func (c *Class) Check(node *yaml.Node) []Problem {
 	return c.check("", node)
 }
 
-// Check returns everything that is wrong with a value of the key: its type, its limits, and what it holds.
+// Check returns all problems with a value of the key: its type, its limits, and its content.
 func (k *Key) Check(node *yaml.Node) []Problem { return k.check("", node) }
 
-// Check returns everything that is wrong with a value of the type.
+// Check returns all problems with a value of the type.
 func (e *Expr) Check(node *yaml.Node) []Problem { return e.check("", node) }
 
 func (c *Class) check(path string, node *yaml.Node) []Problem {
@@ -47,11 +47,11 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 	return append(problems, c.broken(path, node)...)
 }
 
-// maxNearest is how many problems of one mapping come with the key that was meant: to
-// look for it takes longer than all the rest, and nobody reads on.
+// maxNearest is the number of problems of one mapping that name the most similar key. The search for it takes longer
+// than the rest of the check, and more would not be read.
 const maxNearest = 100
 
-// unknown is the problem of a key that the class does not have.
+// unknown returns the problem of a key that the class does not have.
 func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	if c.Extra == ExtraAllow {
 		return nil
@@ -63,7 +63,7 @@ func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	return []Problem{problem}
 }
 
-// missing are the problems of required keys that were not given.
+// missing returns the problems of missing required keys.
 func (c *Class) missing(path string, given map[string]bool) []Problem {
 	var problems []Problem
 	for i := range c.Keys {
@@ -102,7 +102,7 @@ func (e *Expr) check(path string, node *yaml.Node) []Problem {
 	return nil
 }
 
-// checkOrReference checks a node that has to be a mapping; an alias passes.
+// checkOrReference checks a node that must be a mapping. It accepts an alias.
 func (c *Class) checkOrReference(path string, node *yaml.Node) []Problem {
 	if kindOf(node) == valueUnknown {
 		return nil
@@ -120,7 +120,7 @@ func (e *Expr) checkList(path string, node *yaml.Node) []Problem {
 	}
 	var problems []Problem
 	for i, item := range node.Content {
-		// A tuple has a type for each place; a list has one for all.
+		// A tuple has a type for each position, and a list has one type for all.
 		if at := min(i, len(e.Args)-1); at >= 0 {
 			problems = append(problems, e.Args[at].check(path+"["+strconv.Itoa(i)+"]", item)...)
 		}
@@ -149,8 +149,9 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 	return problems
 }
 
-// checkUnion accepts what one member accepts. Otherwise it reports for the member that was meant: the only one that
-// takes a value of this shape, or, of several classes, the one whose tag fits or else the one with the fewest complaints.
+// checkUnion accepts a value that one member accepts. Otherwise it reports the problems for the member that was most
+// likely meant: the only one that takes a value of this shape, or, among several classes, the one with the matching
+// tag, otherwise the one with the fewest problems.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
@@ -178,7 +179,7 @@ func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	return best
 }
 
-// takes reports whether a value of the kind has the right shape for the type.
+// takes reports whether a value of the kind has the correct shape for the type.
 func (e *Expr) takes(kind valueKind) bool {
 	switch e.Kind {
 	case KindClass, KindDict:
@@ -192,7 +193,7 @@ func (e *Expr) takes(kind valueKind) bool {
 	}
 }
 
-// takesScalar reports whether any scalar, null included, is of the type.
+// takesScalar reports whether the type accepts any scalar, including null.
 func (e *Expr) takesScalar() bool {
 	for _, member := range e.Args {
 		if member.takes(valueString) {
@@ -202,7 +203,8 @@ func (e *Expr) takesScalar() bool {
 	return false
 }
 
-// worse reports whether the first list of problems is worse than the second: more that stop the server, else more at all.
+// worse reports whether the first list of problems is worse than the second. It compares the problems that stop the
+// server first, then all problems.
 func worse(a, b []Problem) bool {
 	if fa, fb := fatal(a), fatal(b); fa != fb {
 		return fa > fb

@@ -11,7 +11,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// exampleClass is a provider's class with one key of every sort.
+// exampleClass is a provider's class with one key of every type.
 func exampleClass(t testing.TB, extra schema.Extra) *schema.Class {
 	t.Helper()
 	classes := map[string]*schema.Class{}
@@ -181,8 +181,8 @@ func TestCheckExtra(t *testing.T) {
 	}
 }
 
-// TestCheckConstructedNodes checks nodes as the engine makes them: with a tag and no style. What counts is what the
-// encoder writes of them.
+// TestCheckConstructedNodes checks nodes as the engine creates them: with a tag and no style. The result depends on the
+// text that the encoder writes for them.
 func TestCheckConstructedNodes(t *testing.T) {
 	class := exampleClass(t, schema.ExtraIgnore)
 	token, _ := class.Key("api_token")

@@ -6,24 +6,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// Extra says what a class does with a key it does not know.
+// Extra is the handling of unknown keys by a class.
 type Extra string
 
 const (
-	// ExtraIgnore drops an unknown key silently. It is what nearly every class of the server does, and the reason why
-	// a misspelt key never fails by itself.
+	// ExtraIgnore drops an unknown key silently. Nearly every class of the server uses it, so a misspelt key alone
+	// never causes an error.
 	ExtraIgnore Extra = "ignore"
-	// ExtraAllow keeps an unknown key and hands it on (to a client library, say).
+	// ExtraAllow keeps an unknown key and passes it on (for example, to a client library).
 	ExtraAllow Extra = "allow"
-	// ExtraForbid refuses a configuration that has an unknown key.
+	// ExtraForbid rejects a configuration with an unknown key.
 	ExtraForbid Extra = "forbid"
 )
 
 // Class is one configuration class of the server: a mapping with known keys.
 type Class struct {
-	// Name is the class's name in the server's source; it is unique within a release.
+	// Name is the class's name in the server's source. It is unique within a release.
 	Name string
-	// Extra says what happens to keys that are not in Keys.
+	// Extra is the handling of keys that are not in Keys.
 	Extra Extra
 	// Keys are the keys that are read, in the order in which the server declares them.
 	Keys []Key
@@ -31,7 +31,7 @@ type Class struct {
 	Rules []Rule
 
 	index map[string]int
-	// candidates are the names, made ready to be compared with unknown keys.
+	// candidates are the names of the keys, prepared for the comparison with unknown keys.
 	candidates suggest.Candidates
 }
 
@@ -39,28 +39,29 @@ type Class struct {
 type Key struct {
 	// Name is the key to write.
 	Name string
-	// Aliases are further names that are read as this key; Name is not among them.
+	// Aliases are other names of this key, without Name.
 	Aliases []string
-	// Type is what the value must be.
+	// Type is the type of the value.
 	Type *Expr
-	// Required says that the class refuses to load without the key. The key may still be null when Type allows null.
+	// Required reports whether the class does not load without the key. The key may still be null when Type allows
+	// null.
 	Required bool
 	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
 	// It is meaningful only when Required is false.
 	Default any
-	// DefaultVariables are the environment variables that Default is taken from when they are set.
+	// DefaultVariables are the environment variables that set Default.
 	DefaultVariables []string
-	// Secret says that the value is a credential: it is never shown, and it is set by reference.
+	// Secret reports whether the value is a credential. It is never shown, and it is set by reference.
 	Secret bool
-	// Deprecated says that the server accepts the key but asks not to use it.
+	// Deprecated reports whether the server accepts the key but advises against it.
 	Deprecated bool
-	// Internal says that the class inherited the key and does nothing with it; it is not offered to users.
+	// Internal reports whether the class inherited the key without using it. The key is not offered to users.
 	Internal bool
-	// Limits are the bounds of the value, or nil.
+	// Limits are the limits of the value, or nil.
 	Limits *Limits
 }
 
-// Limits are the bounds that the server puts on a value. A nil bound does not exist.
+// Limits are the limits of the server for a value. Nil means no limit.
 type Limits struct {
 	AtLeast   *float64 `json:"ge,omitempty"`
 	Above     *float64 `json:"gt,omitempty"`
@@ -68,16 +69,17 @@ type Limits struct {
 	Below     *float64 `json:"lt,omitempty"`
 	MinLength *int     `json:"min_length,omitempty"`
 	MaxLength *int     `json:"max_length,omitempty"`
-	// Pattern is a regular expression that a string has to match somewhere; it is in the syntax of Rust's regex
-	// crate, which Go's regexp reads too.
+	// Pattern is a regular expression that must match some part of a string. It has the syntax of Rust's regex crate,
+	// which Go's regexp supports too.
 	Pattern string `json:"pattern,omitempty"`
-	// Means says in words what Pattern asks for, as it continues "must be …"; empty where the pattern says it well enough.
+	// Means is the meaning of Pattern in words, as a continuation of "must be …". Empty means that the pattern is clear
+	// enough.
 	Means string `json:"means,omitempty"`
-	// Contains are the texts that a string has to hold, each somewhere.
+	// Contains are texts that a string must contain anywhere.
 	Contains []string `json:"contains,omitempty"`
-	// Not are the strings that are refused, whatever their case.
+	// Not are strings that are rejected, in upper or lower case.
 	Not []string `json:"not,omitempty"`
-	// Values are the bounds of each value of a list or a mapping.
+	// Values are the limits of each value of a list or a mapping.
 	Values *Limits `json:"values,omitempty"`
 }
 
@@ -88,13 +90,14 @@ func NewClass(name string, extra Extra, keys []Key) *Class {
 	return c
 }
 
-// SetKeys gives a class its keys. It is for classes that name each other: make them first, then fill them.
+// SetKeys sets the keys of a class. Use it for classes that refer to each other: create all of them first, then set
+// their keys.
 func (c *Class) SetKeys(keys []Key) {
 	c.Keys = keys
 	c.reindex()
 }
 
-// Key returns the key that the given name, or alias, is read as.
+// Key returns the key with the given name or alias.
 func (c *Class) Key(name string) (Key, bool) {
 	if c == nil {
 		return Key{}, false
@@ -106,7 +109,7 @@ func (c *Class) Key(name string) (Key, bool) {
 	return c.Keys[i], true
 }
 
-// HasPath reports whether the dotted path leads from the class through nested classes to a key:
+// HasPath reports whether a dotted path leads from the class through nested classes to a key:
 // `vector_stores.default_embedding_model`.
 func (c *Class) HasPath(path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
@@ -134,7 +137,7 @@ func (c *Class) Names() []string {
 	return names
 }
 
-// reindex makes Key find every name.
+// reindex updates the index of names for Key.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
 	c.candidates = suggest.Among(c.Names())
@@ -143,7 +146,7 @@ func (c *Class) reindex() {
 			c.index[alias] = i
 		}
 	}
-	// Second, so that a key's own name wins over another key's alias.
+	// Names come second, so that a key's own name takes precedence over another key's alias.
 	for i := range c.Keys {
 		c.index[c.Keys[i].Name] = i
 	}

@@ -1,5 +1,5 @@
-// Package schema describes the configuration classes of a server release and checks YAML against them: which keys a
-// class reads, of which type, which are required, which hold secrets. It knows no class itself; the release data does.
-// A check accepts what the server's own parser (pydantic in its lax mode, over a YAML 1.1 reader) accepts and refuses
-// what that parser refuses, so that a refusal here always means a pod that would not have started.
+// Package schema describes the configuration classes of a server release and checks YAML against them: the keys of a
+// class, their types, and which of them are required or hold secrets. The package contains no classes. They are in the
+// release data. A check accepts and rejects the same values as the server's own parser (pydantic in its lax mode, over
+// a YAML 1.1 reader), so a value that is rejected here would always keep the pod from starting.
 package schema

@@ -8,7 +8,7 @@ import (
 // Kind is the kind of a type expression.
 type Kind int
 
-// The kinds of type expressions. What each accepts is what the server's parser accepts in its lax mode; Check
+// The kinds of type expressions. Each accepts the values that the server's parser accepts in its lax mode. Check
 // documents the details.
 const (
 	KindAny     Kind = iota // any value
@@ -29,14 +29,14 @@ const (
 
 // Expr is a parsed type expression such as `dict[str, list[Provider]] | null`.
 type Expr struct {
-	// Kind says which of the other fields are used.
+	// Kind determines which of the other fields are used.
 	Kind Kind
 	// Args are the members of a union, the element of a list, or the key and the value of a dict.
 	Args []*Expr
 	// Values are the accepted values of a literal or enum, as written in the expression.
 	Values []string
-	// Class is the class of a KindClass expression; nil when the release data does not describe it, which accepts
-	// every mapping.
+	// Class is the class of a KindClass expression. Nil means that the release data does not describe it, and every
+	// mapping is accepted.
 	Class *Class
 
 	text string
@@ -45,8 +45,8 @@ type Expr struct {
 // String returns the expression as it is written in the release data: `SecretStr | null`.
 func (e *Expr) String() string { return e.text }
 
-// Words say what a value of the type is, for people: a whole number; one of llm, embedding. That it may be null is left
-// out, because leaving the key out is the better way to say that.
+// Words describes a value of the type for users: a whole number; one of llm, embedding. It does not mention null,
+// because leaving out the key is the better way to say the same.
 func (e *Expr) Words() string {
 	switch e.Kind {
 	case KindAny:
@@ -76,7 +76,7 @@ func (e *Expr) Words() string {
 	return wordText
 }
 
-// unionWords are those of the members, each once.
+// unionWords returns the words of the members, each once.
 func (e *Expr) unionWords() string {
 	var words []string
 	for _, member := range e.Args {
@@ -98,7 +98,7 @@ func oneOf(values []string) string {
 }
 
 const (
-	// anyOf begins the words for a choice.
+	// anyOf is the start of the words for a choice.
 	anyOf    = "one of "
 	wordText = "text"
 )

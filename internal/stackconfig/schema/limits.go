@@ -12,14 +12,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check returns the limit that a value breaks, if any. What has no number or length yet (a reference, null) passes.
+// check returns the limit that a value breaks, if any. It accepts a value without a known number or length (a
+// reference, null).
 func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	var want string
 	switch kind := kindOf(node); kind {
 	case valueInt, valueFloat:
 		want = l.numberLimit(node.Value)
 	case valueBool:
-		want = l.numberLimit(boolAsNumber(node.Value)) // the server's parser makes a number of it
+		want = l.numberLimit(boolAsNumber(node.Value)) // the server's parser converts it to a number
 	case valueString:
 		want = l.stringLimit(node.Value)
 	case valueList, valueMapping:
@@ -42,7 +43,7 @@ func boolAsNumber(value string) string {
 	return "0"
 }
 
-// checkValues holds each value of a list or a mapping to the limits.
+// checkValues checks each value of a list or a mapping against the limits.
 func (l *Limits) checkValues(path string, node *yaml.Node) []Problem {
 	var problems []Problem
 	for i, item := range node.Content {
@@ -63,8 +64,8 @@ func entries(node *yaml.Node) int {
 	return len(node.Content)
 }
 
-// numberLimit names the bound that a number breaks, or is empty. A number that is not plainly decimal (octal, sexagesimal)
-// passes.
+// numberLimit returns the limit that a number breaks, or an empty string. It accepts a number that is not in plain
+// decimal notation (octal, sexagesimal).
 func (l *Limits) numberLimit(value string) string {
 	digits := strings.TrimLeft(strings.ReplaceAll(value, "_", ""), "+-")
 	n, err := strconv.ParseFloat(strings.ReplaceAll(value, "_", ""), 64)
@@ -85,7 +86,7 @@ func (l *Limits) numberLimit(value string) string {
 }
 
 func (l *Limits) stringLimit(value string) string {
-	// A string that is read as a number has the bounds of a number.
+	// The limits of a number apply to a string that is read as a number.
 	if want := l.numberLimit(strings.TrimSpace(value)); want != "" {
 		return want
 	}

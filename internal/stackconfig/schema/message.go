@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Message says what is wrong and what to do, as it continues after the path and a colon. It never holds a value.
+// Message returns the problem and its remedy, as a continuation of the path and a colon. It never contains a value.
 func (p *Problem) Message() string {
 	switch p.Kind {
 	case UnknownKey:
@@ -33,7 +33,7 @@ func (p *Problem) Message() string {
 
 func (p *Problem) typeMessage() string {
 	if strings.HasPrefix(p.Want, anyOf) && p.Got == valueNames[valueString] {
-		return "must be " + p.Want // it is a string, but none of these
+		return "must be " + p.Want // it is a string, but not one of these
 	}
 	text := fmt.Sprintf("must be %s, found %s", p.Want, p.Got)
 	if p.Want == wordText && slices.Contains([]string{valueNames[valueInt], valueNames[valueFloat], valueNames[valueBool]}, p.Got) {

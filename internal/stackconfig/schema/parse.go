@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxDepth bounds the nesting of a type expression; the server's deepest has four levels.
+// maxDepth limits the nesting of a type expression. The server's deepest expression has four levels.
 const maxDepth = 32
 
-// basics are the names that are not classes.
+// basics are the names of types that are not classes.
 var basics = map[string]Kind{
 	"Any":       KindAny,
 	"null":      KindNull,
@@ -21,7 +21,7 @@ var basics = map[string]Kind{
 	"Path":      KindPath,
 }
 
-// generics are the names that may have arguments.
+// generics are the names of types that may have arguments.
 var generics = map[string]Kind{
 	"list":    KindList,
 	"set":     KindList,
@@ -31,21 +31,21 @@ var generics = map[string]Kind{
 	"enum":    KindLiteral,
 }
 
-// Parser parses type expressions. It keeps what it parsed, so that equal expressions are one value. It is not safe for
-// use by several goroutines.
+// Parser parses type expressions. It caches the results, so that equal expressions have the same value. It is not safe
+// for concurrent use.
 type Parser struct {
 	classes map[string]*Class
 	seen    map[string]*Expr
 }
 
-// NewParser returns a parser that finds classes in the given map. A class may be filled after an expression that names
-// it was parsed.
+// NewParser returns a parser that finds classes in the given map. A class may be filled after an expression with its
+// name was parsed.
 func NewParser(classes map[string]*Class) *Parser {
 	return &Parser{classes: classes, seen: map[string]*Expr{}}
 }
 
-// Parse parses a type expression. A name that is neither built in nor a known class is accepted and stands for any value:
-// what is not described cannot be checked.
+// Parse parses a type expression. A name that is neither built in nor a known class is accepted and stands for any
+// value, because it cannot be checked.
 func (p *Parser) Parse(text string) (*Expr, error) {
 	if e, ok := p.seen[text]; ok {
 		return e, nil
@@ -92,7 +92,7 @@ func (s *scanner) union(depth int) (*Expr, error) {
 	return &Expr{Kind: KindUnion, Args: members, text: strings.TrimSpace(s.text[start:s.at])}, nil
 }
 
-// term reads a name with its arguments.
+// term reads a name and its arguments.
 func (s *scanner) term(depth int) (*Expr, error) {
 	start := s.skipSpace()
 	name := s.name()
@@ -121,7 +121,7 @@ func (s *scanner) named(name string) *Expr {
 	return &Expr{Kind: KindAny}
 }
 
-// arguments reads what stands in brackets behind a generic name. Without brackets the elements may be anything.
+// arguments reads the part in brackets after a generic name. Without brackets, the elements may have any type.
 func (s *scanner) arguments(e *Expr, depth int) error {
 	if !s.accept('[') {
 		if e.Kind == KindLiteral {
@@ -181,7 +181,7 @@ func (s *scanner) skipSpace() int {
 	return s.at
 }
 
-// accept reads a byte if it is next, leaving out spaces.
+// accept reads a byte if it is next, and skips spaces.
 func (s *scanner) accept(b byte) bool {
 	before := s.at
 	if s.skipSpace(); s.at < len(s.text) && s.text[s.at] == b {

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// outline shows the structure of an expression, which String does not.
+// outline returns the structure of an expression, which String does not show.
 func outline(e *schema.Expr) string {
 	names := map[schema.Kind]string{
 		schema.KindAny: "any", schema.KindNull: "null", schema.KindBool: "bool", schema.KindInt: "int",
@@ -124,7 +124,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What an expression prints is an expression of the same structure.
+		// The text of an expression parses to an expression of the same structure.
 		again, err := schema.NewParser(nil).Parse(e.String())
 		if err != nil {
 			t.Fatalf("%q prints as %q, which does not parse: %v", text, e, err)

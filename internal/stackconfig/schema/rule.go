@@ -10,42 +10,45 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// RuleKind says how the keys of a rule belong together.
+// RuleKind is the relation between the keys of a rule.
 type RuleKind string
 
 const (
-	// Exclusive: the first key may not stand beside any of the others.
+	// Exclusive excludes the first key together with any of the others.
 	Exclusive RuleKind = "exclusive"
-	// Together: all of the keys or none of them.
+	// Together requires all of the keys or none of them.
 	Together RuleKind = "together"
-	// AnyOf: at least one of the keys.
+	// AnyOf requires at least one of the keys.
 	AnyOf RuleKind = "any_of"
-	// Below: the number of the first key is less than that of the second; an absent key has its default.
+	// Below requires that the number of the first key is less than that of the second. An absent key has its default.
 	Below RuleKind = "below"
-	// NotAbove: the number of the first key is not greater than that of the second; an absent key has its default.
+	// NotAbove requires that the number of the first key is not greater than that of the second. An absent key has its
+	// default.
 	NotAbove RuleKind = "not_above"
-	// Disjoint: no value of the first key, a list or a mapping, is a value of the second, whatever its case.
+	// Disjoint requires that no value of the first key, a list or a mapping, is a value of the second, in upper or
+	// lower case.
 	Disjoint RuleKind = "disjoint"
-	// Never: the conditions of If may not be met together; it is told at the first key.
+	// Never forbids that all conditions of If are met. The problem is reported at the first key.
 	Never RuleKind = "never"
 )
 
-// Rule is a condition on several keys of a class; the server does not start when it is broken. A key that is null or empty
-// counts as absent. A rule is not applied where the environment decides whether a key has a value (`${env.TOKEN:=}`).
+// Rule is a condition on several keys of a class. The server does not start when it is broken. A key that is null or
+// empty counts as absent. A rule does not apply when the environment determines whether a key has a value
+// (`${env.TOKEN:=}`).
 type Rule struct {
 	Kind RuleKind `json:"kind"`
 	Keys []string `json:"keys"`
-	// If are the conditions under which the rule holds; empty means always.
+	// If are the conditions under which the rule applies. Empty means always.
 	If []Condition `json:"if,omitempty"`
 }
 
-// presence reports whether a key has a value.
+// presence is whether a key has a value.
 type presence int
 
 const (
 	absent presence = iota
 	present
-	undecided // the environment decides at start
+	undecided // depends on the environment at startup
 )
 
 func presenceOf(node *yaml.Node) presence {
@@ -65,7 +68,7 @@ func maybeEmpty(text string) bool {
 	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default && reference.Text == "")
 }
 
-// broken returns the problems of the rules of the class, in their order.
+// broken returns the problems of broken rules of the class, in the order of the rules.
 func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	if len(c.Rules) == 0 {
 		return nil
@@ -98,7 +101,7 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	return problems
 }
 
-// check returns what is wrong with the keys that have a value.
+// check returns the problem with the keys that have a value.
 func (r Rule) check(path string, given map[string]presence) *Problem {
 	with := map[presence][]string{}
 	for _, key := range r.Keys {
@@ -116,7 +119,7 @@ func (r Rule) check(path string, given map[string]presence) *Problem {
 	return nil
 }
 
-// when tells the conditions at the end of a message.
+// when returns the conditions for the end of a message.
 func (r Rule) when() string {
 	if len(r.If) == 0 {
 		return ""
@@ -124,7 +127,7 @@ func (r Rule) when() string {
 	return " (with " + together(r.If) + ")"
 }
 
-// order compares the numbers of two keys; what is no plain number passes.
+// order compares the numbers of two keys. It accepts values that are not plain numbers.
 func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
 	low, okLow := c.number(rule.Keys[0], node)
 	high, okHigh := c.number(rule.Keys[1], node)
@@ -138,7 +141,7 @@ func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
 	return &Problem{Kind: OutOfRange, Path: join(path, rule.Keys[0]), Want: want, Fatal: true}
 }
 
-// number is the number that a key has, by itself or by default.
+// number returns the number of a key, from its value or its default.
 func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 	key, _ := c.Key(name)
 	text := fmt.Sprint(key.Default)
@@ -152,7 +155,7 @@ func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 	return number, err == nil
 }
 
-// disjoint looks for a value that two keys share.
+// disjoint reports a value that two keys share.
 func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
 	taken := make(map[string]bool)
 	for _, value := range valuesOf(c.valueOf(rule.Keys[1], node)) {
@@ -166,7 +169,7 @@ func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
 	return nil
 }
 
-// valueOf is the value that a mapping has for a key or one of its aliases, nil without one.
+// valueOf returns the value of a key or one of its aliases in a mapping, or nil when there is none.
 func (c *Class) valueOf(name string, node *yaml.Node) *yaml.Node {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if key, ok := c.Key(node.Content[i].Value); ok && key.Name == name {
@@ -176,7 +179,7 @@ func (c *Class) valueOf(name string, node *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// valuesOf are the strings that a list or a mapping holds, in lower case.
+// valuesOf returns the strings in a list or a mapping, in lower case.
 func valuesOf(node *yaml.Node) []string {
 	if node == nil {
 		return nil

@@ -90,7 +90,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Rules about values, not only about which keys are there.
+// Rules apply to values, not only to the presence of keys.
 func TestValueRules(t *testing.T) {
 	str := &schema.Expr{Kind: schema.KindAny}
 	class := schema.NewClass("Index", schema.ExtraIgnore, []schema.Key{
@@ -135,7 +135,7 @@ func TestValueRules(t *testing.T) {
 	}
 }
 
-// Limits of texts, and of what a list or a mapping holds.
+// Limits apply to texts, and to the content of a list or a mapping.
 func TestTextLimits(t *testing.T) {
 	class := schema.NewClass("Texts", schema.ExtraIgnore, []schema.Key{
 		{Name: "template", Type: &schema.Expr{Kind: schema.KindAny}, Limits: &schema.Limits{

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// valueKind is what the server's YAML reader makes of a node.
+// valueKind is the kind of a node for the server's YAML reader.
 type valueKind int
 
 const (
@@ -18,11 +18,11 @@ const (
 	valueInt
 	valueFloat
 	valueString
-	valueReference // a string with ${env.…}; what it becomes is known at start only
+	valueReference // a string with ${env.…}; its value is known only at startup
 	valueTimestamp
 	valueList
 	valueMapping
-	valueUnknown // an alias, or no node of a document
+	valueUnknown // an alias, or not a node of a document
 )
 
 var valueNames = map[valueKind]string{
@@ -38,8 +38,8 @@ var valueNames = map[valueKind]string{
 	valueUnknown:   "an unknown value",
 }
 
-// The plain scalars that a YAML 1.1 reader does not take as strings. The Go reader follows YAML 1.2, where `yes`, `012`
-// and `1:30` mean something else.
+// The plain scalars that a YAML 1.1 reader does not read as strings. The Go reader follows YAML 1.2, where `yes`, `012`
+// and `1:30` have another meaning.
 var (
 	plainNull      = regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)
 	plainBool      = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)
@@ -50,7 +50,7 @@ var (
 
 const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
-// kindOf tells what the server's reader makes of a node once it is written.
+// kindOf returns the kind of a node for the server's reader after encoding.
 func kindOf(node *yaml.Node) valueKind {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -74,8 +74,8 @@ func scalarKind(node *yaml.Node) valueKind {
 	return plainKind(node.Value)
 }
 
-// mayBeOther reports whether a plain scalar can be anything but a string, by its first character and its length: most of a
-// config is names, and need not be matched against every number there is.
+// mayBeOther reports whether a plain scalar can be anything but a string, by its first character and its length. Most
+// values of a config are names and need not be compared with all forms of numbers.
 func mayBeOther(value string) bool {
 	if value == "" {
 		return true
@@ -89,8 +89,8 @@ func mayBeOther(value string) bool {
 	return false
 }
 
-// writtenQuoted reports whether the encoder puts quotes around a scalar without quotes, because it is tagged as a string
-// and would be read as something else.
+// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because it has the tag of a string
+// and would be read as another type.
 func writtenQuoted(node *yaml.Node) bool {
 	const str = "!!str"
 	if node.Tag != str {
@@ -100,7 +100,7 @@ func writtenQuoted(node *yaml.Node) bool {
 	return bare.ShortTag() != str
 }
 
-// plainKind tells what a YAML 1.1 reader makes of a scalar without quotes.
+// plainKind returns the kind of a scalar without quotes for a YAML 1.1 reader.
 func plainKind(value string) valueKind {
 	switch {
 	case plainNull.MatchString(value):
@@ -117,10 +117,11 @@ func plainKind(value string) valueKind {
 	return valueString
 }
 
-// IsPlainString reports whether a string without quotes is read as that string by the server, which follows YAML 1.1, and
-// by readers of YAML 1.2. (What YAML's own syntax forbids in plain text, such as a leading `*`, is the encoder's care.)
+// IsPlainString reports whether a string without quotes is read as that string by the server, which follows YAML 1.1,
+// and by readers of YAML 1.2. (The encoder handles text that YAML's own syntax forbids as plain text, such as a leading
+// `*`.)
 func IsPlainString(value string) bool {
 	bare := yaml.Node{Kind: yaml.ScalarNode, Value: value}
-	// A bare `=` has a type of its own in YAML 1.1, which the server's reader refuses.
+	// A bare `=` has its own type in YAML 1.1, which the server's reader rejects.
 	return value != "=" && plainKind(value) == valueString && bare.ShortTag() == "!!str"
 }

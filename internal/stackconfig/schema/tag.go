@@ -6,8 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkTagged checks a mapping against the one class of a union that its tag names: a key, mostly `type`, that is a
-// literal in every class of the union. It is not ok when the union has no tag, or the mapping does not say which it is.
+// checkTagged checks a mapping against the one class of a union that its tag names. The tag is a key, usually `type`,
+// that is a literal in every class of the union. ok is false when the union has no tag, or when the tag does not
+// determine the class.
 func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok bool) {
 	name, classes := e.tag()
 	if name == "" || node.Kind != yaml.MappingNode {
@@ -28,7 +29,7 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 		}
 	}
 	switch {
-	case tag == nil: // the parser asks for it although each class has a default
+	case tag == nil: // the parser requires it although each class has a default
 		want := oneOf(known)
 		return []Problem{{Kind: MissingKey, Path: join(path, name), Want: want, Fatal: true}}, true
 	case kindOf(tag) != valueString:
@@ -37,8 +38,8 @@ func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok
 	return wrongType(join(path, name), oneOf(known), kindOf(tag)), true
 }
 
-// tag is the name of the key that tells the classes of a union apart, with the classes; empty when another member takes
-// mappings too, or there is only one class.
+// tag returns the name of the key that distinguishes the classes of a union, and the classes. The name is empty when
+// another member takes mappings too, or when there is only one class.
 func (e *Expr) tag() (name string, classes []*Class) {
 	for _, member := range e.Args {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// The class that the tag names is meant, however many complaints there are; a tag that every class needs is asked for
-// with all its values.
+// The class of the tag counts, however many problems it has. A missing tag that every class requires is reported with
+// all its values.
 func TestTaggedUnion(t *testing.T) {
 	number := &schema.Expr{Kind: schema.KindInt}
 	class := func(tag string, keys ...string) *schema.Expr {

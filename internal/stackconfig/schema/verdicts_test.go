@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// verdicts are the answers of the server's own parser, written by hack/release-data/releasedata/verdicts.py.
+// verdicts are the results of the server's own parser, written by hack/release-data/releasedata/verdicts.py.
 type verdicts struct {
 	Types  []string `json:"types"`
 	Values []struct {
@@ -20,8 +20,8 @@ type verdicts struct {
 	} `json:"values"`
 }
 
-// TestAgreesWithTheServersParser holds the promise of the package: what is refused here would not have started, and what
-// is accepted here is not refused there.
+// TestAgreesWithTheServersParser checks the promise of the package: a value that is rejected here would have kept the
+// server from starting, and a value that is accepted here is not rejected by the server.
 func TestAgreesWithTheServersParser(t *testing.T) {
 	data, err := os.ReadFile("testdata/verdicts.json")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestAgreesWithTheServersParser(t *testing.T) {
 	}
 }
 
-// parseYAML returns the node of a YAML text, without the document around it.
+// parseYAML returns the node of a YAML text, without the document node around it.
 func parseYAML(t testing.TB, text string) *yaml.Node {
 	t.Helper()
 	var doc yaml.Node

@@ -14,7 +14,7 @@ var (
 	errHosts      = errors.New("the connection string names several hosts, and the server takes one")
 )
 
-// parseConnection reads a URL or libpq's keyword form.
+// parseConnection parses a URL or libpq's keyword form.
 func parseConnection(value string) (connection, error) {
 	if strings.TrimSpace(value) == "" {
 		return connection{}, errors.New("is empty")
@@ -35,7 +35,7 @@ func parseConnection(value string) (connection, error) {
 	return c, c.complete()
 }
 
-// parseURL never hands on an error of the parser: it quotes the URL.
+// parseURL never returns an error of the URL parser, because it contains the URL.
 func (c *connection) parseURL(scheme, value string) error {
 	name, _, _ := strings.Cut(scheme, "+")
 	if name != "postgresql" && name != "postgres" {
@@ -65,8 +65,7 @@ func (c *connection) parseURL(scheme, value string) error {
 	return nil
 }
 
-// parseKeywords reads name=value pairs; a value may stand in single quotes, where
-// a backslash escapes.
+// parseKeywords parses name=value pairs. A value may be in single quotes, where a backslash escapes.
 func (c *connection) parseKeywords(value string) error {
 	rest := strings.TrimSpace(value)
 	for rest != "" {
@@ -90,7 +89,7 @@ func (c *connection) parseKeywords(value string) error {
 	return nil
 }
 
-// keywordValue reads one value and returns what follows it.
+// keywordValue reads one value and returns it with the rest of the text.
 func keywordValue(text string) (value, rest string, err error) {
 	quoted := strings.HasPrefix(text, "'")
 	if quoted {

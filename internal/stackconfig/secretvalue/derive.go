@@ -8,45 +8,42 @@ import (
 	"strings"
 )
 
-// Part is what is derived from a Secret's value.
+// Part is a part of a Secret's value.
 type Part string
 
 // The parts of a PostgreSQL connection string, and a whole value encoded.
 const (
 	PartHost Part = "host"
-	// PartHostPlain is the host for a backend that cannot be told to use TLS: a
-	// connection string that insists on it is refused.
+	// PartHostPlain is the host for a backend that cannot be configured to use TLS. A connection string that requires
+	// TLS is rejected.
 	PartHostPlain Part = "host-plain"
 	PartPort      Part = "port"
 	PartDB        Part = "db"
 	PartUser      Part = "user"
 	PartPassword  Part = "password"
-	// PartPasswordEncoded is the password URL-encoded, for a backend that pastes
-	// it into a URL as it is.
+	// PartPasswordEncoded is the password, URL-encoded, for a backend that inserts it into a URL unchanged.
 	PartPasswordEncoded Part = "password-encoded"
-	// PartSSLMode is the sslmode; prefer, as everywhere, when the string has none.
+	// PartSSLMode is the sslmode. Without one in the string, it is prefer, the usual default.
 	PartSSLMode Part = "sslmode"
 	// PartEncoded is the whole value, URL-encoded.
 	PartEncoded Part = "encoded"
 )
 
-// Derived is one entry of the Secret <name>-storage: a part of a value that
-// is in another Secret.
+// Derived is one entry of the Secret <name>-storage: a part of a value in another Secret.
 type Derived struct {
-	// Key in <name>-storage.
+	// Key is the key in <name>-storage.
 	Key string
-	// Secret and SecretKey name the value it is derived from.
+	// Secret and SecretKey identify the value from which the entry is derived.
 	Secret, SecretKey string
-	// Part is what of that value.
+	// Part is the part of that value.
 	Part Part
 	// FieldPath is the reference in the spec.
 	FieldPath string
 }
 
-// Derive takes a part out of the value of a Secret: a connection string,
-// postgresql://user:password@host:port/db or host=… user=…, or for PartEncoded
-// any value. The result survives the server's type conversion. Errors say what is
-// wrong and never hold anything of the value.
+// Derive returns a part of the value of a Secret: a connection string, postgresql://user:password@host:port/db or
+// host=… user=…, or for PartEncoded any value. The result is unchanged by the server's type conversion. Errors describe
+// the problem and never contain any part of the value.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")
@@ -86,9 +83,8 @@ func usable(value, what string) (string, error) {
 	return value, nil
 }
 
-// encoded is URL-encoding with %20 for a space: what is pasted into a URL is read
-// by a URL parser, not by a form's. What it encodes may look like a number only
-// if the value does, but a plain value is checked all the same.
+// encoded returns the URL-encoded value with %20 for a space, because a URL parser reads the result, not a form parser.
+// The result can look like a number only if the value does, but a value without encoded characters is checked anyway.
 func encoded(value, what string) (string, error) {
 	if _, err := usable(value, what); err != nil {
 		return "", err
@@ -100,8 +96,7 @@ func insistsOnTLS(sslMode string) bool {
 	return sslMode == "require" || sslMode == "verify-ca" || sslMode == "verify-full"
 }
 
-// connection is a PostgreSQL connection string taken apart, with libpq's
-// defaults.
+// connection is a parsed PostgreSQL connection string, with libpq's defaults.
 type connection struct {
 	host, port, db, user, password, sslMode string
 }
@@ -111,7 +106,7 @@ const (
 	defaultSSLMode      = "prefer"
 )
 
-// complete fills the defaults and checks what there is.
+// complete sets the defaults and checks the parts.
 func (c *connection) complete() error {
 	if c.host == "" {
 		return errors.New("the connection string names no host")
@@ -138,7 +133,7 @@ func (c *connection) complete() error {
 	return nil
 }
 
-// set takes one parameter of the string by libpq's name for it.
+// set sets one parameter of the string by libpq's name for it.
 func (c *connection) set(name, value string) error {
 	switch name {
 	case "host":
@@ -154,14 +149,14 @@ func (c *connection) set(name, value string) error {
 	case "sslmode":
 		c.sslMode = value
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
-		// The server sets its own; nothing is lost.
+		// The server sets its own value, so nothing is lost.
 	default:
 		return fmt.Errorf("the connection string has a parameter%s that cannot be handed to the server; take it out", printable(name))
 	}
 	return nil
 }
 
-// printable keeps a parameter's name, and nothing that only looks like one.
+// printable returns a parameter's name for a message, but no text that only resembles a name.
 func printable(name string) string {
 	if len(name) > 40 || name != url.QueryEscape(name) {
 		return ""

@@ -12,7 +12,7 @@ var postgresParts = []secretvalue.Part{
 	secretvalue.PartPasswordEncoded, secretvalue.PartSSLMode,
 }
 
-// Connection strings in every form, and their parts in the order above.
+// Connection strings in every form, with their parts in the order above.
 func TestDerive(t *testing.T) {
 	for value, want := range map[string]string{
 		"postgresql://me:hidden@db.example:5433/stack":                                          "db.example 5433 stack me hidden hidden prefer",
@@ -95,7 +95,7 @@ func TestDeriveErrors(t *testing.T) {
 	}
 }
 
-// What the server makes of the value of a variable.
+// Each case is a value of a variable with the result of the server's conversion.
 func TestUsable(t *testing.T) {
 	const (
 		number  = "looks like a number, and the server would take it for one and refuse it; use another value"
@@ -125,8 +125,8 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// FuzzDerive: no panic, an error or a value that the server takes as it is, and
-// never an error that shows the value.
+// FuzzDerive checks that Derive does not panic, that it returns an error or a value that the server reads unchanged,
+// and that no error contains the value.
 func FuzzDerive(f *testing.F) {
 	for _, seed := range []string{
 		"postgresql://me:hidden@db:5432/stack?sslmode=require", "host=db user='a b' password=c", "postgres://:@/", "x=\\", "a://b,c",
@@ -138,7 +138,7 @@ func FuzzDerive(f *testing.F) {
 		for _, part := range append(postgresParts, secretvalue.PartHostPlain, secretvalue.PartEncoded) {
 			got, err := secretvalue.Derive(part, value)
 			if err != nil {
-				// A message has words of its own; only a long piece can be the value's.
+				// A message has its own words, so only a long match can come from the value.
 				if len(value) > 60 && strings.Contains(err.Error(), value[:40]) {
 					t.Errorf("%s: the error shows the value: %v", part, err)
 				}

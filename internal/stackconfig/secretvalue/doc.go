@@ -1,3 +1,3 @@
-// Package secretvalue judges and derives the values of Secrets: which of them reach the server as they are, and the parts
-// of a connection string that its configuration takes one by one. No error holds anything of a value.
+// Package secretvalue checks and derives the values of Secrets: which values reach the server unchanged, and the parts
+// of a connection string that the server's configuration takes separately. No error contains any part of a value.
 package secretvalue

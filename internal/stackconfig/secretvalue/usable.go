@@ -12,22 +12,21 @@ import (
 
 var errLineBreak = errors.New("ends with a line break; make the Secret from a file without one, or with --from-literal")
 
-// Numbers as Python's int() and float() read them: with underscores between
-// digits, and digits of any script.
+// Numbers as Python's int() and float() read them: with underscores between digits, and digits of any script.
 var (
 	pythonInt   = regexp.MustCompile(`^[+-]?\p{Nd}+(?:_\p{Nd}+)*$`)
 	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(?:(?:\p{Nd}+(?:_\p{Nd}+)*\.?(?:\p{Nd}+(?:_\p{Nd}+)*)?|\.\p{Nd}+(?:_\p{Nd}+)*)(?:e[+-]?\p{Nd}+(?:_\p{Nd}+)*)?|inf(?:inity)?|nan)$`)
 )
 
-// IsInteger reports whether the server takes a text without spaces around it for a whole number.
+// IsInteger reports whether the server reads a text without surrounding spaces as a whole number.
 func IsInteger(text string) bool { return pythonInt.MatchString(text) }
 
-// IsFloat reports whether the server takes a text without spaces around it for a number.
+// IsFloat reports whether the server reads a text without surrounding spaces as a number.
 func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
-// Usable says why a value would not reach the server as it is, nil
-// when it would. The server converts what comes from a variable: a token 12345
-// becomes a number and is refused, in every release, and no spelling prevents it. The error never holds the value.
+// Usable returns the reason why a value would not reach the server unchanged, or nil when it would. The server converts
+// the values of variables: a token 12345 becomes a number and is rejected, in every release, and no spelling prevents
+// it. The error never contains the value.
 func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {
@@ -46,7 +45,7 @@ func Usable(value string) error {
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
-		// From 1.2 on the workers read what the command line has resolved, and resolve it again.
+		// From 1.2 on, the workers read the configuration that the command line has resolved, and resolve it again.
 		return errors.New("holds a reference like ${env.NAME}, which newer servers replace once more; use another value")
 	}
 	return nil

@@ -15,13 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// backendWriter writes a backend that lives on a server of its own.
+// backendWriter writes a backend with its own server.
 type backendWriter struct {
 	*storageWriter
 	kind  release.Backend
 	store *intent.Store
 	node  *yaml.Node
-	// id begins the names of its variables: storage-kv, storage-sql.
+	// id is the prefix of the names of its variables: storage-kv, storage-sql.
 	id string
 }
 
@@ -29,8 +29,8 @@ func (b *backendWriter) put(key string, value *yaml.Node, path *field.Path) {
 	b.Write(draft.Under(b.node, key), value, draft.From(path))
 }
 
-// redis: a password has no key in the server's class and goes before the host,
-// URL-encoded, because the server pastes host and port into a URL.
+// redis writes a Redis backend. The server's class has no key for a password, so it is written before the host,
+// URL-encoded, because the server inserts host and port into a URL.
 func (b *backendWriter) redis() {
 	path := b.store.Path.Child("endpoint")
 	host := b.store.Host
@@ -46,8 +46,8 @@ func (b *backendWriter) redis() {
 	b.put("port", yamlnode.Int(int64(b.store.Port)), b.store.Path.Child("endpoint"))
 }
 
-// postgres takes the connection string in parts, which every release reads
-// (FR-052); those that take it whole refuse libpq's keyword form.
+// postgres writes the parts of the connection string, which every release reads (FR-052). Releases that take the whole
+// string reject libpq's keyword form.
 func (b *backendWriter) postgres() {
 	ref := b.store.ConnectionString
 	if ref == nil {
@@ -77,8 +77,7 @@ func (b *backendWriter) postgres() {
 	}
 }
 
-// part derives a value from a Secret's into the Secret <name>-storage, and gives
-// back the text that stands for it.
+// part derives a value from a Secret's into the Secret <name>-storage, and returns the text that stands for it.
 func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.SecretRef) string {
 	variable := names.EnvVar(b.id, key)
 	value := secretvalue.Derived{
@@ -93,7 +92,7 @@ func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.Secr
 	return envref.To(variable)
 }
 
-// derivedKey is the key in the Secret: kv-password, sql-ssl-mode.
+// derivedKey returns the key in the Secret: kv-password, sql-ssl-mode.
 func derivedKey(family, key string) string {
 	out := []byte(family + "-" + key)
 	for i, c := range out {

@@ -1,3 +1,3 @@
-// Package storage is the step of the engine that decides where the server keeps its data: backends, the stores in them,
-// and a registry of the stack's own.
+// Package storage is the step of the engine that determines where the server stores its data: backends, the stores in
+// them, and a registry for each stack.
 package storage

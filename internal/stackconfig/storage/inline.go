@@ -13,23 +13,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// InlineStore is a place for a store in a release where each store is a whole
-// backend of its own: a key of the top level, or of a provider's config.
+// InlineStore is a place for a store in a release where each store is a whole backend: a key of the top level, or of a
+// provider's config.
 type InlineStore struct {
-	// in is the mapping that has it under key.
+	// In is the mapping that contains the store under key.
 	In  *yaml.Node
 	Key string
-	// name tells it from others that share a server: `agents_meta-reference_persistence_store`.
+	// name distinguishes it from others on the same server: `agents_meta-reference_persistence_store`.
 	name string
-	// provider has it; nil when it is the server's own.
+	// Provider is the provider with the store. Nil means that it is the server's own.
 	Provider *draft.Provider
 }
 
-// inlineStorage writes the user's backend of a family into every store of the
-// family, because no section names backends to point at (FR-053);
-// what the settings of a provider say of its own store stays.
-// The registry needs no place that depends on its content: these releases take a
-// changed model for the newer one.
+// inlineStorage writes the user's backend of a family into every store of the family, because no section names backends
+// for references (FR-053). A store in the settings of a provider is unchanged. The registry needs no place that depends
+// on its content, because these releases replace a model with its changed version.
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	s := storageWriter{Draft: d}
 	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {
@@ -54,7 +52,7 @@ func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, store *intent.Store) {
 	base := yamlnode.Get(at.In, at.Key)
 	if s.OriginOf(base).Path != nil {
-		return // the user's own, in the settings of a provider
+		return // the user's own, from the settings of a provider
 	}
 	if store.Type == intent.SQLite {
 		if yamlnode.Text(base, "type") != kind.TypeValue {
@@ -69,8 +67,8 @@ func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, sto
 	s.Write(draft.Under(at.In, at.Key), node, draft.From(store.Path))
 }
 
-// InlineStores are the stores of a family: the server's, and those of the
-// providers, also of one that only a variable enables.
+// InlineStores returns the stores of a family: the server's, and those of the providers, including providers that only
+// a variable enables.
 func InlineStores(d *draft.Draft, family string) []InlineStore {
 	var found []InlineStore
 	for i := range d.Release.Storage.Stores {
@@ -103,8 +101,7 @@ func backendsOf(d *draft.Draft, family string) []release.Backend {
 	return found
 }
 
-// takesFamily reports whether a value is a backend of a family: every kind of the family may
-// stand there.
+// takesFamily reports whether a value is a backend of a family: it accepts every kind of the family.
 func takesFamily(d *draft.Draft, expr *schema.Expr, family string) bool {
 	switch {
 	case expr == nil:

@@ -16,31 +16,31 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// defaultNamespace is where kubectl creates an object that names no namespace.
+// defaultNamespace is the namespace in which kubectl creates an object without a namespace.
 const defaultNamespace = "default"
 
-// Registry describes where the server keeps what it registered: the models, shields and
-// vector stores of the configuration, of its providers and of its clients.
+// Registry describes where the server stores the resources that it registered: the models, shields and vector stores of
+// the configuration, of its providers and of its clients.
 //
-// A stack has one registry for its whole life. The server refuses to start when an entry
-// of the configuration differs from the kept one (0.3 to 1.5), so the pod takes the
-// configuration's entries out of the registry before each start (package startup).
+// A stack has one registry for its whole life. The server does not start when an entry of the configuration differs
+// from the stored one (0.3 to 1.5), so the pod removes the configuration's entries from the registry before each start
+// (package startup).
 type Registry struct {
-	// Earlier is the place where operators before this one kept the registry of today's
-	// resources: a sqlite file, in the notation of the configuration, or a namespace.
+	// Earlier is the place in which earlier operators stored the registry of the current resources: a SQLite file, as
+	// written in the configuration, or a namespace.
 	Earlier string
-	// Namespace is the registry's in a store that several stacks may use, as LLS_REGISTRY takes it. Empty: the store is a
-	// sqlite file of the stack's own, or the base decides on the namespace by a variable.
+	// Namespace is the namespace of the registry in a store that several stacks may use, as LLS_REGISTRY takes it.
+	// Empty means that the store is the stack's own SQLite file, or that the base takes the namespace from a variable.
 	Namespace string
 }
 
-// registryNamespace gives the stack a registry of its own in a store that other stacks
-// may use too, and notes where operators before this one kept the registry. A sqlite file
-// is the stack's own already, and the releases up to 0.8 ignore its namespace.
+// registryNamespace sets a registry for this stack alone in a store that other stacks may use too, and records where
+// earlier operators stored the registry. A SQLite file belongs to one stack already, and releases up to 0.8 ignore its
+// namespace.
 //
-// The namespace carries the stack's name and namespace and not its UID: a stack that is
-// restored from a backup finds its registry again, and the offline renderer knows no UID.
-// A preflight pod, and a user who restores a stack under another name, set LLS_REGISTRY.
+// The namespace contains the stack's name and namespace and not its UID: a stack that is restored from a backup finds
+// its registry again, and the offline renderer has no UID. A preflight pod, and a user who restores a stack under
+// another name, set LLS_REGISTRY.
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))
@@ -54,7 +54,7 @@ func (s *storageWriter) registryNamespace() *Registry {
 	}
 	own := namespace + "/" + cmp.Or(s.Intent.Namespace, defaultNamespace) + "/" + s.Intent.Name
 	registry := &Registry{Earlier: earlier}
-	if !strings.Contains(namespace, "${") { // a reference cannot stand within another
+	if !strings.Contains(namespace, "${") { // a reference cannot contain another
 		registry.Namespace = own
 		own = envref.WithDefault(names.EnvRegistry, own)
 	}
@@ -62,8 +62,8 @@ func (s *storageWriter) registryNamespace() *Registry {
 	return registry
 }
 
-// siblingFile returns a file in the directory of another one. Where a reference hides the
-// directory, it is where the server's own configurations have it.
+// siblingFile returns a file in the directory of another one. When a reference hides the directory, it returns the
+// directory of the server's own configurations.
 func siblingFile(d *draft.Draft, path, name string) string {
 	slash := strings.LastIndexByte(path, '/')
 	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {
@@ -72,8 +72,7 @@ func siblingFile(d *draft.Draft, path, name string) string {
 	return path[:slash+1] + name
 }
 
-// digest returns the beginning of a hash over the values of a tree, however they are
-// spelt.
+// digest returns the first part of a hash over the values of a tree, independent of their spelling.
 func digest(node *yaml.Node) string {
 	h := sha256.New()
 	hashNode(h, node)

@@ -15,12 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Place replaces the backend of a family that the user configured; what is not
-// given stays as the base has it (FR-053). The backends are always called
-// kv_default and sql_default: the defaults of the server's stores point at these
-// names, and every store would have to be listed under others.
+// Place replaces the backend of a family that the user configured. Without one, the base's backend is unchanged
+// (FR-053). The backends are always named kv_default and sql_default, because the defaults of the server's stores refer
+// to these names. With other names, every store would have to be listed.
 //
-// It returns where the server keeps its registry, nil when nothing has to be brought in line, and the values that are
+// Place returns where the server stores its registry, nil when the registry needs no changes, and the values that are
 // derived from those of Secrets.
 func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 	if d.Release.Storage.Inline {
@@ -28,7 +27,7 @@ func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 	}
 	kv, sql := d.Intent.Storage.KV, d.Intent.Storage.SQL
 	if kv == nil && sql == nil && !registers && yamlnode.IsNull(yamlnode.At(d.Root, "storage", "stores", "metadata")) {
-		return &Registry{}, nil // the server's defaults: a sqlite file of its own
+		return &Registry{}, nil // the server's defaults: its own SQLite file
 	}
 	s := storageWriter{Draft: d}
 	s.begin()
@@ -47,7 +46,7 @@ func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 type storageWriter struct {
 	*draft.Draft
 	backends, stores *yaml.Node
-	// derived are the values that the backends take from those of Secrets.
+	// derived are the values of the backends that are derived from those of Secrets.
 	derived []secretvalue.Derived
 }
 
@@ -64,8 +63,7 @@ func defaultName(family string) string {
 	return release.KVDefault
 }
 
-// replace writes the user's backend of a family in place of the base's, and
-// points everything at it.
+// replace writes the user's backend of a family in place of the base's, and changes all references to it.
 func (s *storageWriter) replace(family string, store *intent.Store) {
 	kind, ok := s.kind(family, store)
 	if !ok {
@@ -82,8 +80,7 @@ func (s *storageWriter) replace(family string, store *intent.Store) {
 	s.Write(draft.Under(s.backends, defaultName(family)), node, draft.From(store.Path))
 }
 
-// kind is the release's kind of backend that the user asks for; not every release
-// has all.
+// kind returns the release's kind of backend that the user asks for. Not every release has all kinds.
 func (s *storageWriter) kind(family string, store *intent.Store) (release.Backend, bool) {
 	kind, ok := s.Release.Storage.Backend(family + "_" + store.Type)
 	if !ok {
@@ -97,8 +94,8 @@ func (s *storageWriter) kind(family string, store *intent.Store) (release.Backen
 	return kind, ok
 }
 
-// ofFamily are the names of the base's backends of a family, the one with the
-// default name first: its file is the one that is kept.
+// ofFamily returns the names of the base's backends of a family. The one with the default name comes first, because its
+// file is kept.
 func (s *storageWriter) ofFamily(family string) []string {
 	var found []string
 	for i := 0; i+1 < len(s.backends.Content); i += 2 {
@@ -115,7 +112,7 @@ func (s *storageWriter) ofFamily(family string) []string {
 	return found
 }
 
-// familyOf is the family of a backend of the configuration.
+// familyOf returns the family of a backend of the configuration.
 func familyOf(backend *yaml.Node) string {
 	family, _, _ := strings.Cut(yamlnode.Text(backend, "type"), "_")
 	return family
@@ -132,8 +129,7 @@ func (s *storageWriter) removeBackends(gone map[string]bool) {
 	s.backends.Content = kept
 }
 
-// repoint changes every reference {backend: <name>} to one that is gone: stores,
-// providers, quota.
+// repoint changes every reference {backend: <name>} to a removed backend: stores, providers, quota.
 func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string, path *field.Path) {
 	if node == s.backends {
 		return
@@ -148,7 +144,7 @@ func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string
 	}
 }
 
-// backend is the user's backend; a sqlite file of the base stays where it is.
+// backend returns the user's backend. A SQLite file of the base keeps its place.
 func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old []string) *yaml.Node {
 	if store.Type == intent.SQLite {
 		for _, name := range old {
@@ -161,7 +157,7 @@ func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old [
 	return s.served(kind, store)
 }
 
-// served is a backend on a server of its own.
+// served returns a backend with its own server.
 func (s *storageWriter) served(kind release.Backend, store *intent.Store) *yaml.Node {
 	b := backendWriter{storageWriter: s, kind: kind, store: store, node: yamlnode.Map(), id: intent.KVID}
 	if kind.Family == release.SQL {
@@ -176,7 +172,7 @@ func (s *storageWriter) served(kind release.Backend, store *intent.Store) *yaml.
 	return b.node
 }
 
-// fileOf is the name that the server's own configurations give to a family's file.
+// fileOf returns the name of a family's file in the server's own configurations.
 func fileOf(family string) string {
 	if family == release.SQL {
 		return "sql_store.db"
@@ -184,7 +180,7 @@ func fileOf(family string) string {
 	return "kvstore.db"
 }
 
-// sqlite is a file where the server's own configurations have it.
+// sqlite returns a SQLite backend with its file in the place of the server's own configurations.
 func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	node := yamlnode.Map()
 	s.Write(draft.Under(node, "type"), yamlnode.String(kind.TypeValue), s.ReleaseDefault())
@@ -192,10 +188,10 @@ func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	return node
 }
 
-// dataFile is a file in the directory for the distribution's databases.
+// dataFile returns the path of a file in the directory for the distribution's databases.
 func dataFile(d *draft.Draft, name string) string { return d.Directory + "/" + name }
 
-// complete lists every store the release knows, and the backends they point at.
+// complete lists every store of the release, and the backends that they refer to.
 func (s *storageWriter) complete() {
 	for i := range s.Release.Storage.Stores {
 		store := &s.Release.Storage.Stores[i]

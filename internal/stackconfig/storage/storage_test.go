@@ -22,7 +22,8 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return draft.New(parsed, in, release.Default(), "")
 }
 
-// Without a wish the server's defaults stay, whose registry is a file of the stack's own; a resource asks for the section.
+// Without storage in the spec, the server's defaults apply, with the stack's own file as the registry. A resource makes
+// the section necessary.
 func TestPlaceWithoutAWish(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{Name: "demo"})
 	registry, derived := storage.Place(d, false)
@@ -35,7 +36,7 @@ func TestPlaceWithoutAWish(t *testing.T) {
 	}
 }
 
-// A Redis is shared with other stacks, so the registry has a namespace, and its password comes from a Secret.
+// Other stacks share a Redis server, so the registry has a namespace. The password comes from a Secret.
 func TestPlaceInRedis(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{Name: "demo", Namespace: "team", Storage: intent.Storage{KV: &intent.Store{
 		Type: intent.Redis, Host: "cache", Port: 6379, Password: &intent.SecretRef{Name: "redis", Key: "password"},

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// AddRequired supplies what the base's section for storage lacks to start: up
-// to 0.3 every configuration has the section with two stores in it.
+// AddRequired adds the stores that the base's section for storage needs to start. Up to 0.3, every configuration has
+// the section with two stores in it.
 func AddRequired(d *draft.Draft) {
 	there := !yamlnode.IsNull(yamlnode.Get(d.Root, "storage"))
 	if !there && !d.Release.Storage.Required {
@@ -36,14 +36,13 @@ func AddRequired(d *draft.Draft) {
 		strings.Join(missing, ", "), d.Release.Line)})
 }
 
-// Lacks reports whether the configuration does not have a store.
+// Lacks reports whether the configuration lacks a store.
 func Lacks(d *draft.Draft, store *release.Store) bool {
 	return yamlnode.IsNull(yamlnode.At(d.Root, strings.Split(store.Path, ".")...))
 }
 
-// AddNeeded supplies a store that only some settings want, and that the server
-// does not start without then: access rules want one for the owners of vector
-// stores. No field of the spec and no setting could write it.
+// AddNeeded adds a store that only some settings require, because the server does not start without it: access rules
+// require a store for the owners of vector stores. No field of the spec and no setting can write it.
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
@@ -63,8 +62,8 @@ func AddNeeded(d *draft.Draft) {
 	}
 }
 
-// PlaceNamed places the stores that only settings name, as storage.stores.vector_stores: spec.storage says where the data
-// of a family lies, and settings may not.
+// PlaceNamed places the stores that only settings name, such as storage.stores.vector_stores. spec.storage determines
+// where the data of a family is stored, and settings may not.
 func PlaceNamed(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
@@ -81,8 +80,8 @@ func PlaceNamed(d *draft.Draft) {
 	}
 }
 
-// storeReference is a store in the default backend of its family, in a table or a
-// namespace of its name.
+// storeReference returns a store in the default backend of its family, in a table or a namespace with the name of the
+// store.
 func storeReference(d *draft.Draft, store *release.Store, origin draft.Origin) *yaml.Node {
 	node := yamlnode.Map()
 	key := "table_name"
@@ -94,7 +93,7 @@ func storeReference(d *draft.Draft, store *release.Store, origin draft.Origin) *
 	return node
 }
 
-// firstSet is the first of the settings that want a store, empty when none is made.
+// firstSet returns the first of the settings that require a store, or an empty string when none is set.
 func firstSet(d *draft.Draft, store *release.Store) string {
 	for _, setting := range store.RequiredWith {
 		path, value, exact := strings.Cut(setting, "=")

@@ -13,14 +13,13 @@ import (
 
 const (
 	tableKey = "table_name"
-	// keyValueTable is the table that a key-value store in PostgreSQL has up to release
-	// 0.7 unless told otherwise. Release 0.8 renamed its default, and does not find what
-	// is in this one.
+	// keyValueTable is the default table of a key-value store in PostgreSQL up to release 0.7. Release 0.8 renamed its
+	// default, and does not find the data in this one.
 	keyValueTable = "llamastack_kvstore"
 )
 
-// NameTables writes out the table of each key-value store in PostgreSQL, so that it stays
-// the same from release to release. A stack whose data lies in another table, the one in use, keeps that.
+// NameTables writes the table of each key-value store in PostgreSQL, so that it is the same in every release. A stack
+// whose data is in another table, the one in use, keeps that table.
 func NameTables(d *draft.Draft, inUse string) {
 	if d.Release.Storage.Inline {
 		return
@@ -50,8 +49,8 @@ func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
 	}
 }
 
-// tableWithDefault is a name of the base with the table in use for its default; false
-// when it has none, or a variable says the table.
+// tableWithDefault returns a name of the base with the table in use as its default. It returns false when the name has
+// no default, or when a variable sets the table.
 func tableWithDefault(d *draft.Draft, written, inUse string) (string, bool) {
 	found, whole := envref.Lookalike.Whole(written)
 	if !whole || found.Operator != envref.Default || found.Text == inUse || d.IsSet(found.Name) {

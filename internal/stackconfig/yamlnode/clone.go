@@ -2,22 +2,21 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// Clone copies a tree, but for its scalars, which the copy shares with the
-// original: they are replaced and never changed. Where a node hangs in several
-// places of the original (ParseBase hangs in what an alias stands for), the copy
-// has a collection of its own in each.
+// Clone copies a tree except for its scalars, which the copy shares with the original, because they are replaced and
+// never changed. When a node occurs in several places of the original (ParseBase inserts the target of an alias in each
+// place), the copy has a separate collection in each place.
 func Clone(node *yaml.Node) *yaml.Node {
 	if node == nil || node.Kind == yaml.ScalarNode {
 		return node
 	}
-	// Two blocks for the whole tree instead of two for every node: a
-	// configuration has hundreds of collections, and each is copied for every run.
+	// Two blocks for the whole tree instead of two for every node: a configuration has hundreds of collections, and
+	// each run copies all of them.
 	nodes, links := count(node)
 	c := cloner{nodes: make([]yaml.Node, 0, nodes), links: make([]*yaml.Node, 0, links)}
 	return c.clone(node)
 }
 
-// count counts the collections and what they hold.
+// count counts the collections and their items.
 func count(node *yaml.Node) (nodes, links int) {
 	nodes, links = 1, len(node.Content)
 	for _, child := range node.Content {
@@ -45,7 +44,7 @@ func (c *cloner) clone(node *yaml.Node) *yaml.Node {
 	}
 	from := len(c.links)
 	c.links = c.links[:from+len(node.Content)]
-	// The capacity ends with the block, so that appending moves it away.
+	// The capacity ends with the block, so that append allocates a new array.
 	copied.Content = c.links[from:len(c.links):len(c.links)]
 	for i, child := range node.Content {
 		if child.Kind != yaml.ScalarNode {

@@ -6,11 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Encode writes a tree in the layout of the server's own configurations: blocks,
-// with the dash of a list under the key it belongs to; what was written in
-// braces stays in braces. Scalars keep their spelling, because the server's
-// reader follows YAML 1.1 and the parser here 1.2: 12:30:00 is a number there and
-// text here, and quotes around it would change what the server reads.
+// Encode writes a tree in the layout of the server's own configurations: blocks, with the dash of a list under its key.
+// Collections in braces stay in braces. Scalars keep their spelling, because the server's reader follows YAML 1.1 and
+// the parser here 1.2: 12:30:00 is a number there and text here, and quotes around it would change the value that the
+// server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
 	switch {
@@ -44,14 +43,13 @@ func (w *writer) indent(indent int) {
 	w.text(spaces[:indent])
 }
 
-// isBlock says whether a node is written as lines of its own.
+// isBlock reports whether a node is written on separate lines.
 func isBlock(node *yaml.Node) bool {
 	return (node.Kind == yaml.MappingNode || node.Kind == yaml.SequenceNode) &&
 		len(node.Content) > 0 && node.Style&yaml.FlowStyle == 0
 }
 
-// mapping writes the pairs; the cursor stands where the first key goes, and the
-// last line is ended.
+// mapping writes the pairs. The cursor is at the place of the first key, and mapping ends the last line.
 func (w *writer) mapping(node *yaml.Node, indent int) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if i > 0 {
@@ -62,7 +60,7 @@ func (w *writer) mapping(node *yaml.Node, indent int) {
 	}
 }
 
-// maxSimpleKey is how long a key may be that is not announced by a question mark.
+// maxSimpleKey is the largest length of a key without a leading question mark.
 const maxSimpleKey = 1000
 
 func (w *writer) key(key *yaml.Node, indent int) {
@@ -78,7 +76,7 @@ func (w *writer) key(key *yaml.Node, indent int) {
 	w.text(":")
 }
 
-// value writes what follows the colon of a key, and ends the line.
+// value writes the part after the colon of a key, and ends the line.
 func (w *writer) value(node *yaml.Node, indent int) {
 	switch {
 	case !isBlock(node):
@@ -124,7 +122,7 @@ func (w *writer) breakAfterTag(node *yaml.Node, indent int) {
 	}
 }
 
-// tag writes a tag that was written.
+// tag writes the tag of a node with an explicit tag.
 func (w *writer) tag(node *yaml.Node, before string) {
 	if node.Style&yaml.TaggedStyle != 0 {
 		w.text(before)
@@ -189,8 +187,7 @@ func (w *writer) flowItem(node *yaml.Node) {
 	w.inline(node, 0)
 }
 
-// context is where a scalar stands: in a block at an indentation, or as a key or
-// in braces, where it must be on one line.
+// context is the place of a scalar: in a block with an indentation, or on one line as a key or in braces.
 type context int
 
 const (
@@ -198,8 +195,7 @@ const (
 	flowContext context = -2
 )
 
-// scalar keeps the spelling where it is safe, and is read as the same value
-// everywhere else.
+// scalar keeps the spelling where it is safe. Elsewhere it writes text that is read as the same value.
 func (w *writer) scalar(node *yaml.Node, at context) {
 	w.taggedSpace(node)
 	value := node.Value
@@ -217,7 +213,7 @@ func (w *writer) scalar(node *yaml.Node, at context) {
 	case value == "" && node.ShortTag() == nullTag:
 		w.text("null")
 	case value == "=" || value == "<<":
-		w.singleQuoted(value) // the server's reader has types of their own for these and refuses them
+		w.singleQuoted(value) // the server's reader has its own types for these and rejects them
 	case !fitsPlain(value) || (at == flowContext && (value[0] == ':' || strings.ContainsAny(value, ",?[]{}"))):
 		w.singleQuoted(value)
 	default:
@@ -260,9 +256,8 @@ func (w *writer) doubleQuoted(value string) {
 	w.text(`"`)
 }
 
-// fitsLiteral says whether a text can stand as a block without an indicator of
-// its indentation: it begins with a visible character, and has no line of spaces
-// alone and no character that would need an escape.
+// fitsLiteral reports whether a text can be written as a block without an indentation indicator: it starts with a
+// visible character, and has no line of only spaces and no character that needs an escape.
 func fitsLiteral(value string) bool {
 	if value == "" || strings.TrimSpace(value) == "" || value[0] == ' ' || value[0] == '\t' || value[0] == '\n' {
 		return false
@@ -275,8 +270,7 @@ func fitsLiteral(value string) bool {
 	return !strings.ContainsFunc(value, func(r rune) bool { return r != '\n' && r != '\t' && needsEscape(r) })
 }
 
-// literal writes a block that keeps its lines; the number of line breaks at its
-// end decides the indicator.
+// literal writes a block that keeps its lines. The number of line breaks at its end determines the indicator.
 func (w *writer) literal(value string, indent int) {
 	body := strings.TrimRight(value, "\n")
 	ends := len(value) - len(body)
@@ -300,8 +294,8 @@ func (w *writer) literal(value string, indent int) {
 	}
 }
 
-// fitsPlain says whether a text can stand without quotes in a block and as a key:
-// it is one line of visible characters and nothing of it is syntax.
+// fitsPlain reports whether a text can be written without quotes in a block and as a key: it is one line of visible
+// characters without YAML syntax.
 func fitsPlain(value string) bool {
 	if value == "" || strings.ContainsFunc(value, needsEscape) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// What comes out of what, for every form that a configuration may have.
+// The cases show the output for every form that a configuration may have.
 func TestEncode(t *testing.T) {
 	long := strings.Repeat("k", 1100)
 	deepIn := strings.Repeat("{a: ", 40) + "x" + strings.Repeat("}", 40)
@@ -45,8 +45,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A style that does not fit its place gives way: a block of text has no place in
-// braces, and quotes have none around a line break.
+// A style that does not fit its place is replaced: a text block is not possible in braces, and plain quotes are not
+// possible around a line break.
 func TestEncodeMisplacedStyles(t *testing.T) {
 	block := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "a\nb", Style: yaml.LiteralStyle}
 	quoted := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "a\nb", Style: yaml.SingleQuotedStyle}

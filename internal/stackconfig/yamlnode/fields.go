@@ -2,17 +2,17 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// Fields finds the values of one mapping by key. Get and Set look at one key after
-// the other, which takes time that grows with the square where many keys of a wide
-// mapping are looked for; here it grows with their number. The mapping is changed by
-// Set of its Fields only, as long as they are in use.
+// Fields finds the values of one mapping by key. Get and Set search the keys one by one, which takes quadratic time for
+// many keys of a wide mapping. Fields takes linear time. While Fields are in use, only their Set may change the
+// mapping.
 type Fields struct {
 	mapping *yaml.Node
 	// at is the position of each key in the content.
 	at map[string]int
 }
 
-// FieldsOf reads the keys of a mapping; of a key that is there twice the first counts. What is no mapping has no fields.
+// FieldsOf reads the keys of a mapping. The first occurrence of a duplicate key counts. A node that is not a mapping
+// has no fields.
 func FieldsOf(mapping *yaml.Node) *Fields {
 	f := &Fields{mapping: mapping, at: make(map[string]int, Len(mapping))}
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
@@ -24,10 +24,10 @@ func FieldsOf(mapping *yaml.Node) *Fields {
 	return f
 }
 
-// Mapping returns the mapping that the fields are of.
+// Mapping returns the mapping of the fields.
 func (f *Fields) Mapping() *yaml.Node { return f.mapping }
 
-// Get returns the value of a key, nil when there is none.
+// Get returns the value of a key, or nil when there is none.
 func (f *Fields) Get(key string) *yaml.Node {
 	i, ok := f.at[key]
 	if !ok {

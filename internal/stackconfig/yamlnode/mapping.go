@@ -2,7 +2,7 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// index is the position of a key in the content of a mapping, -1 without it.
+// index returns the position of a key in the content of a mapping, or -1 when there is none.
 func index(mapping *yaml.Node, key string) int {
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
 		return -1
@@ -15,7 +15,7 @@ func index(mapping *yaml.Node, key string) int {
 	return -1
 }
 
-// Get is the value of a key, nil when there is none or mapping is no mapping.
+// Get returns the value of a key. It returns nil when there is none or when mapping is not a mapping.
 func Get(mapping *yaml.Node, key string) *yaml.Node {
 	i := index(mapping, key)
 	if i < 0 {
@@ -24,7 +24,7 @@ func Get(mapping *yaml.Node, key string) *yaml.Node {
 	return mapping.Content[i+1]
 }
 
-// Keys are the keys of a mapping in its order, nil when node is none.
+// Keys returns the keys of a mapping in its order, or nil when node is not a mapping.
 func Keys(node *yaml.Node) []string {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
@@ -36,7 +36,7 @@ func Keys(node *yaml.Node) []string {
 	return keys
 }
 
-// At follows keys through nested mappings; nil when one is missing.
+// At follows keys through nested mappings. It returns nil when a key is missing.
 func At(node *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		node = Get(node, key)
@@ -44,7 +44,7 @@ func At(node *yaml.Node, keys ...string) *yaml.Node {
 	return node
 }
 
-// Text is the text of a scalar under a key, empty without one and for null.
+// Text returns the text of a scalar under a key. It returns an empty string for null and when there is no scalar.
 func Text(mapping *yaml.Node, key string) string {
 	node := Get(mapping, key)
 	if IsNull(node) || node.Kind != yaml.ScalarNode {
@@ -62,7 +62,7 @@ func Set(mapping *yaml.Node, key string, value *yaml.Node) {
 	mapping.Content = append(mapping.Content, String(key), value)
 }
 
-// Remove takes a key out and says whether it was there.
+// Remove removes a key and reports whether it existed.
 func Remove(mapping *yaml.Node, key string) bool {
 	i := index(mapping, key)
 	if i < 0 {
@@ -72,7 +72,7 @@ func Remove(mapping *yaml.Node, key string) bool {
 	return true
 }
 
-// Items are the items of a sequence, nil when node is none.
+// Items returns the items of a sequence, or nil when node is not a sequence.
 func Items(node *yaml.Node) []*yaml.Node {
 	if node == nil || node.Kind != yaml.SequenceNode {
 		return nil
@@ -80,12 +80,12 @@ func Items(node *yaml.Node) []*yaml.Node {
 	return node.Content
 }
 
-// IsNull says whether there is no value: no node, or null.
+// IsNull reports whether there is no value: no node, or null.
 func IsNull(node *yaml.Node) bool {
 	return node == nil || (node.Kind == yaml.ScalarNode && node.ShortTag() == nullTag)
 }
 
-// Len is the number of keys of a mapping, of items of a sequence.
+// Len returns the number of keys of a mapping or of items of a sequence.
 func Len(node *yaml.Node) int {
 	switch {
 	case node == nil:
@@ -97,8 +97,7 @@ func Len(node *yaml.Node) int {
 	}
 }
 
-// Equal says whether two trees hold the same values in the same order, however
-// they are spelt.
+// Equal reports whether two trees have the same values in the same order, independent of their spelling.
 func Equal(a, b *yaml.Node) bool {
 	if a == nil || b == nil {
 		return a == b

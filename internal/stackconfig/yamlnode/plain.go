@@ -7,9 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// otherThanText matches what YAML 1.1 (PyYAML's resolver) reads as something else
-// than a string: numbers in any base, sexagesimals (12:30:00), floats, dates and
-// times. What YAML 1.2 reads so is asked of the library.
+// otherThanText matches text that YAML 1.1 (PyYAML's resolver) does not read as a string: numbers in any base,
+// sexagesimals (12:30:00), floats, dates and times. For YAML 1.2, the library decides.
 var otherThanText = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[-+]?0b[0-1_]+`,
 	`[-+]?0[xX][0-9a-fA-F_]+`,
@@ -22,9 +21,8 @@ var otherThanText = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9].*)?`,
 }, "|") + `)$`)
 
-// ReadAsOther says whether plain text would not be read as that very string:
-// empty, null, a bool in one of YAML 1.1's many words, a number, a date, the
-// value key "=", the merge key "<<".
+// ReadAsOther reports whether plain text would not be read as the same string: empty, null, any of the words for a bool
+// in YAML 1.1, a number, a date, the value key "=", the merge key "<<".
 func ReadAsOther(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<":

@@ -26,25 +26,24 @@ func scalar(tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
 }
 
-// Null is null.
+// Null returns null.
 func Null() *yaml.Node { return scalar(nullTag, "null") }
 
-// Bool is true or false.
+// Bool returns true or false.
 func Bool(b bool) *yaml.Node { return scalar(boolTag, strconv.FormatBool(b)) }
 
-// Int is a whole number.
+// Int returns a whole number.
 func Int(n int64) *yaml.Node { return scalar(intTag, strconv.FormatInt(n, 10)) }
 
-// Map is an empty mapping.
+// Map returns an empty mapping.
 func Map() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: mapTag} }
 
-// Seq is a sequence of the given items.
+// Seq returns a sequence of the given items.
 func Seq(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: seqTag, Content: items}
 }
 
-// String is a string, quoted where its plain text would be read as something
-// else.
+// String returns a string, quoted where its plain text would be read as another type.
 func String(text string) *yaml.Node {
 	node := scalar(strTag, text)
 	switch {
@@ -56,14 +55,14 @@ func String(text string) *yaml.Node {
 	return node
 }
 
-// needsEscape says which characters are safe between double quotes only: line
-// breaks of any kind would be folded, control characters are refused elsewhere.
+// needsEscape reports whether a character is safe only between double quotes. Line breaks of any kind would be folded,
+// and control characters are rejected elsewhere.
 func needsEscape(r rune) bool {
 	return r < ' ' || (r >= 0x7f && r <= 0xa0) || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffd
 }
 
-// FromJSON makes a node of a decoded JSON value: nil, bool, string, json.Number,
-// float64, an integer, a list or an object, whose keys are sorted.
+// FromJSON returns a node for a decoded JSON value: nil, bool, string, json.Number, float64, an integer, a list or an
+// object, whose keys are sorted.
 func FromJSON(value any) *yaml.Node {
 	switch v := value.(type) {
 	case nil:
@@ -100,8 +99,8 @@ func FromJSON(value any) *yaml.Node {
 	}
 }
 
-// number writes a JSON number so that YAML 1.1 reads a number too: it knows no
-// 1e5 and no 1.5e5, only 1.5e+5.
+// number returns a JSON number in a form that YAML 1.1 also reads as a number. YAML 1.1 does not support 1e5 or 1.5e5,
+// only 1.5e+5.
 func number(text string) *yaml.Node {
 	if !strings.ContainsAny(text, ".eE") {
 		return scalar(intTag, text)

@@ -46,7 +46,7 @@ func TestGetAndSet(t *testing.T) {
 	}
 }
 
-// Fields find and set what Get and Set do.
+// Fields finds and sets the same values as Get and Set.
 func TestFields(t *testing.T) {
 	m := parse(t, "a: 1\nb: 2\na: 3\n")
 	f := yamlnode.FieldsOf(m)
@@ -107,7 +107,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// A copy shares no collection with its original, not even room to grow.
+// A copy shares no collection with its original, not even spare capacity.
 func TestClone(t *testing.T) {
 	original := parse(t, "a: [1, 2]\nb: {c: d}\ne: []\n")
 	before := encode(original)
@@ -154,7 +154,7 @@ func TestFromJSON(t *testing.T) {
 	}
 }
 
-// What is written without quotes is read as that very string by both readers.
+// Both readers read text that is written without quotes as the same string.
 func TestReadAsOther(t *testing.T) {
 	for text := range strings.FieldsSeq(`yes Yes NO on off y N true FALSE null Null ~ = << 0 17 -1 +1 1_000 0x1F 0b11 0o17 017 1.5 .5 5. 1e5 1.5e+5
 		12:30 12:30:00 -1:30.5 .inf -.INF .nan 2024-01-01 2024-1-1 2024-01-01T12:00:00Z 1e999`) {
@@ -172,8 +172,7 @@ func TestReadAsOther(t *testing.T) {
 	}
 }
 
-// FuzzString: any text comes back as that text, and no reader takes what is
-// written without quotes for anything else.
+// FuzzString checks that any text is read back unchanged, and that no reader reads text without quotes as another type.
 func FuzzString(f *testing.F) {
 	for _, seed := range []string{"yes", "12:30:00", "a: b", "# c", "two\nlines\n", " x ", "\u2028", "'\"", "- -", "é\x00", "=", "---", "a, b]", ":00"} {
 		f.Add(seed)
@@ -195,8 +194,7 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// FuzzEncode: what is written is read as what it was made from, and writing it
-// again changes nothing.
+// FuzzEncode checks that the output is read as the input, and that a second encoding changes nothing.
 func FuzzEncode(f *testing.F) {
 	for _, seed := range []string{
 		"a: 1\nb: [x, {c: d}]\n", "- - a\n  - b\n- {}\n", "a: |\n  two\n  lines\n\nb: >-\n  one\n", "a: !!str 1\nb: !!binary aGk=\n",
@@ -225,9 +223,8 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// hasAnchors says whether a document has what the engine takes out of a base
-// before it works on it: aliases, merge keys, keys that are no scalars, and tags
-// of a program's own.
+// hasAnchors reports whether a document contains anything that the engine removes from a base before it works on it:
+// aliases, merge keys, keys that are not scalars, and custom tags.
 func hasAnchors(node *yaml.Node) bool {
 	if node.Kind == yaml.AliasNode || node.ShortTag() == "!!merge" || (node.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(node.ShortTag(), "!!")) {
 		return true
